@@ -34,6 +34,7 @@ __all__ = [
     "Browse",
     "Chain",
     "Claim",
+    "Client",
     "ClientEdgeWebDb",
     "ClientProxyServer",
     "ClientWebDb",
@@ -47,9 +48,11 @@ __all__ = [
     "Dumbbell",
     "Experiment",
     "ExperimentError",
+    "FaultSpace",
     "Faults",
     "Fetch",
     "FileServer",
+    "History",
     "Host",
     "Hosts",
     "ImageError",
@@ -76,6 +79,7 @@ __all__ = [
     "Plot",
     "PrimaryReplicas",
     "Record",
+    "Recorder",
     "Redis",
     "Run",
     "RunData",
@@ -93,6 +97,7 @@ __all__ = [
     "TwoPaths",
     "UnitError",
     "Varnish",
+    "Violation",
     "Wget",
     "WordPress",
     "Wrk",
@@ -109,6 +114,7 @@ __all__ = [
     "equal",
     "expected_round_trips",
     "experiment",
+    "faults",
     "fetch",
     "fit",
     "fitted",
@@ -121,14 +127,18 @@ __all__ = [
     "load",
     "monotone",
     "more_round_trips",
+    "no_lost_writes",
     "no_worse_than",
     "not_",
+    "nothing_invented",
     "oha",
     "oltp",
     "ping",
     "predicted",
     "published_times",
     "ratio",
+    "reads_never_go_back",
+    "recovers_within",
     "round_trips",
     "round_trips_between",
     "run",
@@ -150,6 +160,10 @@ _HOMES = {
     "slownet.links.conditions.link": "Condition",
     "slownet.links.conditions.schedule": "Schedule",
     "slownet.links.faults": "Faults",
+    "slownet.links.fault_space": "FaultSpace faults",
+    "slownet.judge.histories.checks": "Violation no_lost_writes nothing_invented reads_never_go_back recovers_within",
+    "slownet.judge.histories.history": "History",
+    "slownet.net.clients": "Client Recorder",
     "slownet.containers.mount": "Mount",
     "slownet.model.errors": (
         "ConditionError ExperimentError ImageError LabError NetworkError ServiceError SlownetError ToolError UnitError"
@@ -230,11 +244,20 @@ if TYPE_CHECKING:
         round_trips_between,
         slowed,
     )
+    from slownet.judge.histories.checks import (
+        Violation,
+        no_lost_writes,
+        nothing_invented,
+        reads_never_go_back,
+        recovers_within,
+    )
+    from slownet.judge.histories.history import History
     from slownet.judge.measured import Measured
     from slownet.judge.records.judgement import Judgement
     from slownet.judge.records.result import RunData
     from slownet.links.conditions.link import Condition
     from slownet.links.conditions.schedule import Schedule
+    from slownet.links.fault_space import FaultSpace, faults
     from slownet.links.faults import Faults
     from slownet.model.errors import (
         ConditionError,
@@ -249,6 +272,7 @@ if TYPE_CHECKING:
     )
     from slownet.model.mininets import Node, Topology
     from slownet.net.cable import Link
+    from slownet.net.clients import Client, Recorder
     from slownet.net.network import Network
     from slownet.runner.api import Compared, Plot, Run, compare, load, run
     from slownet.services.awaited import http

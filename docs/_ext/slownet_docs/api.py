@@ -10,7 +10,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "claims": ("slownet.judge.claim",),
     "tools": ("slownet.tools", "slownet.tools.browser"),
     "services": ("slownet.services", "slownet.containers", "slownet.containers.compose"),
-    "networks": ("slownet.net", "slownet.links.conditions", "slownet.links.faults", "slownet.model.mininets"),
+    "networks": ("slownet.net", "slownet.links.conditions", "slownet.links.fault", "slownet.model.mininets"),
     "errors": ("slownet.model.errors",),
     "topologies": ("slownet.topologies",),
 }

@@ -10,7 +10,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from slownet import __version__
-from slownet.cli import analysis, completing, endings, images, lab, reporting, unchanged
+from slownet.cli import analysis, completing, endings, hunting, images, lab, reporting, unchanged
 from slownet.cli.ci import ForCi
 from slownet.cli.cleaning import clean
 from slownet.cli.composing import WithExec, compose
@@ -215,6 +215,8 @@ def reproduce(
 
 
 app.command()(sweep)  # here because --help lists commands in this order
+app.command()(hunting.hunt)
+app.command()(hunting.replay)
 app.command()(reporting.report)
 app.command()(reporting.show)
 app.command()(analysis.predict)

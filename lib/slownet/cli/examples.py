@@ -53,6 +53,18 @@ COMMANDS = {
         ),
         SWEPT | INTERRUPTED,
     ),
+    "slownet hunt": Told(
+        (
+            "slownet hunt mine.py",
+            "slownet hunt mine.py --examples 2000 --budget 2h --labs 2 --seed 7",
+            "slownet hunt mine.py --resume",
+        ),
+        {0: "if nothing breaks", 1: "if something does", 2: MISTAKE} | INTERRUPTED,
+    ),
+    "slownet replay": Told(
+        ("slownet replay hunts/mine/found.toml", "slownet replay hunts/mine/found.toml --times 20 --json"),
+        {0: "if nothing breaks", 1: "if it breaks again, or cannot be measured", 2: MISTAKE},
+    ),
     "slownet reproduce": Told(
         ("slownet reproduce", "slownet reproduce --all", "slownet reproduce --only wordpress-latency --budget 10,20m"),
         JUDGED | INTERRUPTED,

@@ -15,13 +15,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Protocol, TypeVar, overload
 
-from slownet.judge.records.columns import condition
+from slownet.judge.records.columns import NONE, condition
 from slownet.lab.clock import EXACT, check_tdf
 from slownet.model.errors import ExperimentError, nearest
 from slownet.topologies import find as find_topology
 
 if TYPE_CHECKING:
     from slownet.judge.claim import Claim
+    from slownet.judge.histories.history import History
     from slownet.judge.records.repeatability import Spread
     from slownet.judge.records.result import RunData
     from slownet.model.mininets import Topology
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 __all__ = ["Cell", "Experiment", "Record", "condition", "experiment"]
 
 Cell = dict[str, str]
+FAULTS = "faults"
+"""The condition that is a schedule of faults, in words."""
 
 
 S = TypeVar("S")
@@ -92,6 +95,8 @@ class Experiment:
         How far its numbers differ between boots because of that.
     answered_by : callable, optional
         The function that `answer` was given.
+    space : FaultSpace, optional
+        What `hunt` was given, with `checks`.
     """
 
     name: str
@@ -113,6 +118,8 @@ class Experiment:
     spreads: Sequence[Spread] = ()
     answered_by: Callable[[RunData], str] | None = None
     warm_up: int | None = None
+    space: Any = None
+    checks: Sequence[Callable[[History], Any]] = ()
 
     @property
     def parts(self) -> tuple[Any, ...]:
@@ -160,6 +167,32 @@ class Experiment:
         """
         self.answered_by = function
         return function
+
+    def hunt(self, space: Any, *checks: Callable[[History], Any]) -> None:
+        """State what `slownet hunt` breaks, and what must hold all the same.
+
+        The experiment varies ``faults``, which its function gives to `Network.faults`, and returns a `Recorder`.
+
+        Parameters
+        ----------
+        space : FaultSpace, or callable
+            What `faults` returns; or a function without arguments that returns a strategy of Hypothesis for `Faults`. It is
+            called on the host alone, so import Hypothesis in it.
+        *checks : callable
+            Such as `no_lost_writes`, or functions (history) that return what is wrong in words, or None.
+
+        Raises
+        ------
+        ExperimentError
+            It varies no ``faults``, or there is no check.
+        """
+        if FAULTS not in self.conditions:
+            fix = f'write vary={{"{FAULTS}": ["{NONE}"]}}, and give {FAULTS} to net.faults() in the function'
+            raise ExperimentError(f"{self.name} does not vary '{FAULTS}'", "hunt()", fix)
+        if not checks or not all(map(callable, checks)):
+            raise ExperimentError("nothing is checked", "hunt()", "name checks, such as no_lost_writes()")
+        self.space, self.checks = space, checks
+        self.warm_up = self.warm_up or 0  # what operations before the first one leave behind would stand in no history
 
     def cells(self, chosen: Mapping[str, Sequence[str]] | None = None) -> list[Cell]:
         """Return the listed cells, or every combination of conditions, with the baseline first.

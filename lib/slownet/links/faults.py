@@ -13,6 +13,8 @@ from slownet.model.units import duration, show_duration
 VERBS = ("kill", "start", "pause", "resume")
 """What can be done to a service."""
 HOW = '"cut HOSTS from HOSTS", "cut HOSTS to HOSTS", "heal", or kill, start, pause or resume with a service'
+NONE = "none"
+"""The words of a schedule in which nothing happens."""
 _BETWEEN = ("from", "to")
 
 
@@ -80,7 +82,7 @@ class Fault:
     action: Action
 
     def __str__(self) -> str:
-        return f"{self.action} at {show_duration(self.at)}"
+        return f"{self.action} at {shown(self.at)}"
 
 
 @dataclass(frozen=True)
@@ -90,20 +92,21 @@ class Faults:
     Attributes
     ----------
     steps : tuple of Fault
-        At least one.
+        None if nothing happens.
     """
 
     steps: tuple[Fault, ...]
 
     @classmethod
-    def parse(cls, steps: Mapping[str, str | Sequence[str]]) -> Faults:
+    def parse(cls, steps: Mapping[str, str | Sequence[str]] | str) -> Faults:
         """Read faults.
 
         Parameters
         ----------
-        steps : mapping of str to str or list of str
+        steps : mapping of str to str or list of str, or str
             By its time, such as "4.2s", what happens: "cut a, b from c" (both ways), "cut a to c" (only what a sends to c),
-            "heal" (all cuts end), "kill db", "start db", "pause db", "resume db".
+            "heal" (all cuts end), "kill db", "start db", "pause db", "resume db". Or all of it as one line, as it is printed:
+            "cut a from c at 4.2 s; heal at 9 s", or "none".
 
         Returns
         -------
@@ -118,17 +121,24 @@ class Faults:
         --------
         >>> print(Faults.parse({"4.2s": "cut b from a, c", "9s": ["heal", "kill c"], "9.5s": "start c"}))
         cut b from a, c at 4.2 s; heal at 9 s; kill c at 9 s; start c at 9.5 s
+        >>> Faults.parse("heal at 9 s; cut b from c at 4.2 s").to_json()
+        [{'at_s': 4.2, 'do': 'cut b from c'}, {'at_s': 9.0, 'do': 'heal'}]
         """
+        if isinstance(steps, str):
+            return cls._of(_split(steps)) if steps.strip() != NONE else cls(())
+        pairs = [(at, each) for at, given in steps.items() for each in _several(given)]
+        if not pairs:
+            raise ConditionError("faults without a step", fix='write them like {"5s": "cut db from web", "6s": "heal"}')
+        return cls._of(pairs)
+
+    @classmethod
+    def _of(cls, pairs: Iterable[tuple[str, Any]]) -> Faults:
         found = []
-        for at, given in steps.items():
+        for at, do in pairs:
             try:
-                when = duration(at)
-                several = isinstance(given, Sequence) and not isinstance(given, str)
-                found += [Fault(when, _action(each)) for each in (given if several else [given])]
+                found.append(Fault(duration(at), _action(do)))
             except (UnitError, ConditionError) as error:
                 raise type(error)(error.what, f"step '{at}' of the faults", error.fix) from None
-        if not found:
-            raise ConditionError("faults without a step", fix='write them like {"5s": "cut db from web", "6s": "heal"}')
         return cls(tuple(sorted(found, key=lambda each: each.at)))
 
     def check(self, hosts: Iterable[str], services: Mapping[str, str]) -> None:
@@ -173,7 +183,26 @@ class Faults:
             yield at, tuple(each.action for each in steps)
 
     def __str__(self) -> str:
-        return "; ".join(map(str, self.steps))
+        return "; ".join(map(str, self.steps)) or NONE
+
+
+def shown(seconds: float) -> str:
+    """Return a time as it is read again: with all its digits."""
+    short = show_duration(seconds)
+    return short if duration(short) == seconds else f"{seconds:.9f}".rstrip("0") + " s"
+
+
+def _several(given: Any) -> list[Any]:
+    return list(given) if isinstance(given, Sequence) and not isinstance(given, str) else [given]
+
+
+def _split(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the time and the words of each step of a line. Raises ConditionError."""
+    for part in text.split(";"):
+        do, at, when = part.strip().rpartition(" at ")
+        if not at:
+            raise ConditionError(f"'{part.strip()}' has no time", "in the faults", 'write "kill db at 4 s; start db at 5 s"')
+        yield when, do
 
 
 def _action(text: Any) -> Action:
@@ -219,7 +248,7 @@ class _State:
     lost: frozenset[tuple[str, str]] = frozenset()
 
     def follow(self, step: Fault) -> None:
-        where = f"the faults' step at {show_duration(step.at)}"
+        where = f"the faults' step at {shown(step.at)}"
         action = step.action
         if isinstance(action, Cut):
             self._cut(action, where)

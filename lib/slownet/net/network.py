@@ -15,6 +15,7 @@ from mininet.log import setLogLevel
 
 from slownet.lab import native, owner
 from slownet.lab.counters import Counters
+from slownet.links import fault_file
 from slownet.links.conditions.link import Condition
 from slownet.links.conditions.oneway import OneWay
 from slownet.links.faults import Faults
@@ -253,15 +254,16 @@ class Network:
     def _link(self, ends: tuple[Any, Any]) -> Link:
         return Link(ends, self.shaping, self._log, self.seeds, self.mininet.links.index(ends[0].link))
 
-    def faults(self, steps: Faults | Mapping[str, str | Sequence[str]], *services: Any) -> PlayingFaults:
+    def faults(self, steps: Faults | Mapping[str, str | Sequence[str]] | str | Path, *services: Any) -> PlayingFaults:
         """Break and mend what is between hosts and on them while a ``with`` block lasts.
 
         Steps at 0 s are done before the block begins. At its end all cuts and pauses end; a service that was killed stays so.
 
         Parameters
         ----------
-        steps : Faults or mapping
-            Faults, or steps for `Faults.parse`, such as ``{"5s": "cut db from web", "9s": "heal", "10s": "kill db"}``.
+        steps : Faults, mapping, str or Path
+            Faults, or steps for `Faults.parse`, such as ``{"5s": "cut db from web", "9s": "heal", "10s": "kill db"}``, or the
+            path of a file with them.
         *services : Service
             The services that steps name; all of them run.
 
@@ -279,7 +281,8 @@ class Network:
         ToolError, ServiceError
             When it is left: a step failed.
         """
-        chosen = steps if isinstance(steps, Faults) else Faults.parse(steps)
+        chosen = fault_file.read(steps).faults if isinstance(steps, Path) else steps
+        chosen = chosen if isinstance(chosen, Faults) else Faults.parse(chosen)
         return PlayingFaults(self.mininet.hosts, chosen, services, self._log.played)
 
     def counters(self) -> dict[str, Counters]:

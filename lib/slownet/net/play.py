@@ -103,6 +103,11 @@ class Timed(ABC, Generic[T]):
         )
         self._thread.start()
 
+    def wait(self) -> None:
+        """Wait until all steps are done."""
+        if self._thread:
+            self._thread.join()
+
     def _end(self) -> None:
         """End the thread; `_raise` raises what went wrong in it."""
         self._over.set()

@@ -60,8 +60,13 @@ def read_rule(repeat: str, budget: str) -> Rule:
     if len(numbers) > 1 or len(times) > 1 or len(numbers) + len(times) < len(parts):
         fix = f"write repetitions (1 to {CEILING}), a time or both, such as 30, 10m or 30,10m"
         raise ExperimentError(f"invalid budget '{budget}'", "--budget", fix)
-    wall_s = duration(times[0] + "in" if times[0].endswith("m") else times[0]) if times else math.inf
+    wall_s = wall_time(times[0]) if times else math.inf
     return Rule(number, wall_s, int(numbers[0]) if numbers else MOST, find)
+
+
+def wall_time(text: str) -> float:
+    """Return seconds of a wall time, whose minutes may be written ``10m``. Raises UnitError."""
+    return duration(text + "in" if text.endswith("m") else text)
 
 
 def _repeat(text: str) -> tuple[int | None, float | None]:

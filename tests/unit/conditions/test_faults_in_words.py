@@ -3,6 +3,7 @@
 import pytest
 
 from slownet import ConditionError, Faults, UnitError
+from slownet.links.fault_file import FaultFile, of_argument, read
 from slownet.links.faults import Cut, Deed, Heal
 
 HOSTS = ("client", "web", "db")
@@ -95,3 +96,69 @@ def test_what_can():
 def test_a_service_that_was_not_given():
     with pytest.raises(ConditionError, match=r"no service 'db', .*: give it: net\.faults\(steps, service\)"):
         Faults.parse({"1s": "kill db"}).check(HOSTS, {})
+
+
+LINE = "cut b from a, c at 4.2 s; heal at 9 s; kill c at 9 s; start c at 9.51234567 s"
+
+
+def test_a_line_of_words_is_read_as_it_is_printed():
+    faults = Faults.parse({"4.2s": "cut b from a, c", "9s": ["heal", "kill c"], "9.51234567s": "start c"})
+    assert str(faults) == LINE
+    assert Faults.parse(LINE) == faults
+    assert Faults.parse(" none ") == Faults(())
+    assert str(Faults(())) == "none"
+
+
+@pytest.mark.parametrize("text", ["kill db", "", "kill db at 4 s;"])
+def test_a_step_without_a_time(text):
+    with pytest.raises(ConditionError, match=r"has no time, in the faults: write \"kill db at 4 s; start db at 5 s\""):
+        Faults.parse(text)
+
+
+def test_a_file(tmp_path):
+    path = tmp_path / "found.toml"
+    whole = FaultFile(Faults.parse(LINE), {"experiment": 'my "own".py'})
+    path.write_text(whole.to_toml())
+    assert whole.to_toml().splitlines() == [
+        f"# {LINE}",
+        "[faults]",
+        '"4.2 s" = "cut b from a, c"',
+        '"9 s" = ["heal", "kill c"]',
+        '"9.51234567 s" = "start c"',
+        "",
+        "[found]",
+        'experiment = "my \\"own\\".py"',
+    ]
+    assert read(path) == whole
+    assert of_argument(str(path)) == whole.faults == of_argument(LINE)
+    nothing = FaultFile(Faults(()), {"experiment": "mine.py"})
+    path.write_text(nothing.to_toml())
+    assert read(path) == nothing
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[fault]\n", "unknown key 'fault', FILE: did you mean 'faults'?"),
+        ("", 'no faults, FILE: write a table [faults] with steps such as "5s" = "kill db"'),
+        ("faults = 5", "[faults] is no table, FILE"),
+        ("[faults]\n", "faults without a step, FILE"),
+        ('[faults]\n"1s" = "explode"', "'explode' is not a fault, step '1s' of the faults, FILE"),
+        ('[faults]\n"soon" = "heal"', "'soon' is not a duration, step 'soon' of the faults, FILE"),
+        ('[faults]\n"1s" = "heal"\n[found]\na = 5', "[found] holds something else than texts, FILE"),
+        ("faults", "FILE cannot be read: Expected"),
+    ],
+)
+def test_a_file_that_is_wrong(tmp_path, text, message):
+    path = tmp_path / "faults.toml"
+    path.write_text(text)
+    with pytest.raises((ConditionError, UnitError)) as caught:
+        read(path)
+    assert message.replace("FILE", str(path)) in str(caught.value)
+
+
+def test_what_a_command_names():
+    with pytest.raises(ConditionError, match=r"'kill db' has no time, in the faults: write a file, or words such as"):
+        of_argument("kill db")
+    with pytest.raises(ConditionError, match=r"/no/such\.toml cannot be read: No such file"):
+        of_argument("/no/such.toml")

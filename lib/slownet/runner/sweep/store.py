@@ -203,6 +203,14 @@ def read_samples(directory: Path) -> list[Sample]:
     return [sample for _, sample in found] + [each.sample for each in _journal(directory) if each.unit not in known]
 
 
+def read_kept(directory: Path) -> list[Kept]:
+    """Return all samples of a store with the tools' output, each once. Raises SweepError."""
+    read_header(directory)
+    found = list(tables.whole(directory))
+    known = {each.unit for each in found}
+    return found + [each for each in _journal(directory) if each.unit not in known]
+
+
 def _journal(directory: Path) -> list[Kept]:
     path = directory / JOURNAL
     return [each for line in path.read_bytes().split(b"\n")[:-1] for each in _line(line)] if path.exists() else []

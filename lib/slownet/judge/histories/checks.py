@@ -1,0 +1,242 @@
+"""What must hold of a history, whatever was broken: each is a function of the history that returns a violation, or None.
+
+A function of your own is a check, too: it gets a `History` and returns what is wrong in words, or None.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from slownet.judge.histories.history import History, HistoryError, Operation, short
+from slownet.model.errors import ExperimentError, SlownetError
+from slownet.model.importing import described
+from slownet.model.units import duration, show_duration
+
+LISTED = 3
+
+
+@dataclass(frozen=True)
+class Violation:
+    """What a history shows that must not be.
+
+    Attributes
+    ----------
+    check : str
+        What must hold, in words.
+    what : str
+        What was seen instead.
+    time : int or None
+        Nanoseconds since the history's begin at which it shows; None if at no time.
+    """
+
+    check: str
+    what: str
+    time: int | None = None
+
+    def __str__(self) -> str:
+        return f"{self.what} ({self.check})"
+
+
+@dataclass(frozen=True)
+class Check:
+    """A check: its words, and a function (history) -> `Violation` or None."""
+
+    words: str
+    judge: Callable[[History], Violation | None]
+
+    def __call__(self, history: History) -> Violation | None:
+        """Return what is wrong, or None. Raises HistoryError if it cannot judge this history."""
+        return self.judge(history)
+
+    def __str__(self) -> str:
+        return self.words
+
+
+def no_lost_writes(write: str = "write", read: str = "read") -> Check:
+    """Every acknowledged write is in the last acknowledged read, whose result is the list of all values that are there.
+
+    Parameters
+    ----------
+    write, read : str
+        The operations' names. A write's value is one value; no two writes have the same.
+
+    Returns
+    -------
+    Check
+    """
+    words = f"no acknowledged {write} is lost"
+
+    def judge(history: History) -> Violation | None:
+        reads = [each for each in history.of(read) if each.is_acknowledged]
+        if not reads:
+            return Violation(words, f"no {read} was acknowledged, so nobody knows what is there")
+        last = max(reads, key=lambda each: each.begin)
+        there = {_key(value) for value in _listed(last)}
+        before = [each for each in history.of(write) if each.is_acknowledged and (each.end or 0) <= last.begin]
+        lost = [each for each in before if _key(each.value) not in there]
+        if lost:
+            what = f"{len(lost)} of {len(before)} acknowledged {write}s lost: {_some(lost)}"
+            return Violation(words, what, lost[0].end)
+        return None
+
+    return Check(words, judge)
+
+
+def nothing_invented(write: str = "write", read: str = "read") -> Check:
+    """No read has a value that nobody ever asked to write.
+
+    Parameters
+    ----------
+    write, read : str
+        The operations' names; a read's result is one value or a list of them.
+
+    Returns
+    -------
+    Check
+    """
+    words = f"no {read} has what was never written"
+
+    def judge(history: History) -> Violation | None:
+        asked: dict[str, int] = {}
+        for each in history.of(write):
+            asked.setdefault(_key(each.value), each.begin)
+        for each in (each for each in history.of(read) if each.is_acknowledged):
+            values = each.result if isinstance(each.result, list) else [each.result]
+            for value in values:
+                if value is not None and asked.get(_key(value), _NEVER) > (each.end or 0):
+                    return Violation(words, f"{each} has {short(value)}", each.end)
+        return None
+
+    return Check(words, judge)
+
+
+def reads_never_go_back(read: str = "read") -> Check:
+    """A read that begins after another one has ended does not show an older state.
+
+    Parameters
+    ----------
+    read : str
+        The operation's name. Its result is a number that grows, such as a version, or a list to which values are only added.
+
+    Returns
+    -------
+    Check
+    """
+    words = f"{read}s never go back"
+
+    def judge(history: History) -> Violation | None:
+        done = sorted((each for each in history.of(read) if each.is_acknowledged), key=lambda each: each.end or 0)
+        for each in sorted(done, key=lambda each: each.begin):
+            for before in done:
+                if before.end is None or before.end > each.begin:
+                    break
+                if _is_older(each, before):
+                    what = f"{each} has {short(each.result)} after {short(before.result)} at {_at(before)}"
+                    return Violation(words, what, each.end)
+        return None
+
+    return Check(words, judge)
+
+
+def recovers_within(time: str) -> Check:
+    """After the last fault is mended, each client has an acknowledged operation within this time.
+
+    Parameters
+    ----------
+    time : str
+        Such as "2s". What was measured is the metric ``recovery_ms``.
+
+    Returns
+    -------
+    Check
+    """
+    most = duration(time) * 1e9
+    words = f"clients are served within {show_duration(most / 1e9)} after the faults"
+
+    def judge(history: History) -> Violation | None:
+        since, took = history.mended, history.recovery_ns
+        if since is None:
+            return None
+        if not any(each.is_acknowledged and (each.end or 0) <= since for each in history.operations):
+            return None
+        if took is None:
+            return Violation(words, f"a client was not served again after {since / 1e9:.3f} s", since)
+        if took > most:
+            return Violation(
+                words, f"a client was served only {took / 1e9:.3f} s after the end of the faults", since + int(most)
+            )
+        return None
+
+    return Check(words, judge)
+
+
+def violations(history: History, checks: Sequence[Any]) -> list[Violation]:
+    """Return what is wrong with a history by these checks or functions.
+
+    Raises
+    ------
+    SlownetError
+        A check raises, cannot judge this history, or returns something else: one line with its name.
+    """
+    return [found for each in checks if (found := _judged(history, each)) is not None]
+
+
+def words_of(check: Any) -> str:
+    """Return a check or function in words."""
+    return check.words if isinstance(check, Check) else str(getattr(check, "__name__", check)).replace("_", " ")
+
+
+def _judged(history: History, check: Any) -> Violation | None:
+    name = words_of(check)
+    try:
+        found = check(history)
+    except SlownetError as error:
+        raise type(error)(error.what, error.where or f"the check '{name}'", error.fix) from error
+    except Exception as error:
+        what = f"the check '{name}' raises {described(error)}"
+        raise ExperimentError(what, fix="return what is wrong in words, or None") from error
+    if found is None or isinstance(found, Violation):
+        return found
+    if isinstance(found, str) and found:
+        return Violation(name, found)
+    raise ExperimentError(f"the check '{name}' returns {short(str(found))}", fix="return what is wrong in words, or None")
+
+
+_NEVER = 1 << 63
+
+
+def _key(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+def _listed(read: Operation) -> list[Any]:
+    if not isinstance(read.result, list):
+        raise HistoryError(f"{read} has {short(read.result)}, no list", fix="let the last read return all values as a list")
+    return read.result
+
+
+def _is_older(each: Operation, before: Operation) -> bool:
+    new, old = each.result, before.result
+    if isinstance(new, list) and isinstance(old, list):
+        return not {_key(value) for value in old} <= {_key(value) for value in new}
+    try:
+        return bool(new is not None and old is not None and new < old) or (new is None and old is not None)
+    except TypeError as error:
+        fix = "let reads return numbers, or lists"
+        raise HistoryError(f"{each} has {short(new)}, which has no order beside {short(old)}", fix=fix) from error
+
+
+def _at(each: Operation) -> str:
+    return f"{each.begin / 1e9:.3f} s"
+
+
+def _some(operations: Sequence[Operation]) -> str:
+    more = f" and {len(operations) - LISTED} more" if len(operations) > LISTED else ""
+    return ", ".join(_names(operations[:LISTED])) + more
+
+
+def _names(operations: Sequence[Operation]) -> Iterator[str]:
+    return (f"{short(each.value)} (acknowledged at {(each.end or 0) / 1e9:.3f} s)" for each in operations)

@@ -1,0 +1,1 @@
+"""Hunts: which schedule of faults breaks a system, and which is the smallest that does."""

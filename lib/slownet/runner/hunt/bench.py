@@ -1,0 +1,186 @@
+"""Measures schedules of faults, one boot each, and keeps what came of them in a store like a sweep's.
+
+A schedule that was measured, by this hunt or before it was interrupted, is not measured again: boots of the same schedule give
+the same history.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from slownet.hypotheses.catalogue import find
+from slownet.hypotheses.experiment import FAULTS, Experiment
+from slownet.judge.histories.checks import Violation, violations
+from slownet.judge.histories.history import FILE, History
+from slownet.judge.records.columns import NONE
+from slownet.links.faults import Faults
+from slownet.model.errors import ExperimentError, SlownetError, SweepError
+from slownet.runner import planning
+from slownet.runner.sweep import identity, task
+from slownet.runner.sweep.engine import TRIES, Engine, Workers
+from slownet.runner.sweep.kept import Kept
+from slownet.runner.sweep.spec import Where
+from slownet.runner.sweep.store import Store, read_kept
+from slownet.runner.sweep.task import LIMIT_S, Result, Task
+
+
+@dataclass(frozen=True)
+class Example:
+    """A schedule that was tried.
+
+    Attributes
+    ----------
+    faults : Faults
+        The schedule.
+    history : History or None
+        What clients saw; None if it could not be measured.
+    violations : tuple of Violation
+        What is wrong with that.
+    error : str
+        Why it could not be measured.
+    """
+
+    faults: Faults
+    history: History | None = None
+    violations: tuple[Violation, ...] = ()
+    error: str = ""
+
+    @property
+    def breaks(self) -> bool:
+        """Whether the schedule breaks the system."""
+        return bool(self.violations)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is hunted: an experiment by its name or file, with its place.
+
+    Attributes
+    ----------
+    source : str
+        The experiment's name or file.
+    where : Where
+        The place and its clock.
+    """
+
+    source: str
+    where: Where
+
+    @classmethod
+    def of(cls, name: str, where: Where) -> Subject:
+        """Return it. Raises ExperimentError if the experiment says nothing of a hunt."""
+        subject = cls(planning.source_of(name), where)
+        if not subject.experiment.checks:
+            fix = "write NAME.hunt(faults([...]), no_lost_writes()) below the function"
+            raise ExperimentError(f"{subject.experiment.name} does not say what to hunt", name, fix)
+        return subject
+
+    @property
+    def experiment(self) -> Experiment:
+        """The experiment."""
+        return find(self.source)
+
+    @property
+    def common(self) -> dict[str, Any]:
+        """What all its examples have in common. Raises SlownetError."""
+        return identity.circumstances(self.source, task.place_of(self.where, self.source))
+
+    def task(self, faults: Faults, common: str) -> Task:
+        """Return the boot that measures a schedule."""
+        cell = {**self.experiment.cells()[0], FAULTS: str(faults)}
+        return Task(self.source, (cell,), (identity.unit(common, cell, 1, 1),), 1, 1, self.where)
+
+    def example(self, faults: Faults, kept: Kept) -> Example:
+        """Return what came of a schedule. Raises SlownetError if a check cannot judge it."""
+        if kept.sample["status"] != "ok":
+            return Example(faults, error=str(kept.sample.get("error") or "it failed"))
+        raw = next((content for name, content in kept.raw.items() if name.endswith(FILE)), None)
+        if raw is None:
+            raise ExperimentError(f"{self.experiment.name} returned no history", fix="return the Recorder of its clients")
+        history = History.read(raw.decode(errors="replace"))
+        return Example(faults, history, tuple(violations(history, self.experiment.checks)))
+
+
+class Bench:
+    """Measures schedules for one hunt; `store` is open while it is used.
+
+    follow: gets each example when it is known, and whether it was measured now.
+    """
+
+    def __init__(
+        self, subject: Subject, store: Store, follow: Callable[[Example, bool], None] = lambda example, is_new: None
+    ) -> None:
+        self._subject, self._store, self._follow = subject, store, follow
+        facts = subject.common
+        self._common = identity.prefix(facts)
+        store.describe({"circumstances": facts})
+        self._kept = {each.unit: each for each in read_kept(store.directory)}
+        self.examples: dict[str, Example] = {}
+
+    def baseline(self) -> Example:
+        """Measure without any fault. Raises ExperimentError if that fails."""
+        found = self.example(Faults.parse(NONE))
+        if found.error:
+            name = self._subject.experiment.name
+            raise ExperimentError(f"{name} fails without any fault: {found.error}", self._subject.source, "mend that first")
+        return found
+
+    def example(self, faults: Faults) -> Example:
+        """Return what comes of a schedule, measured now unless it was before. Raises SlownetError."""
+        known = self.known(faults)
+        if known is None:
+            asked = self._task(faults)
+            for turn in range(TRIES):
+                try:
+                    self._done([(asked, task.measure(asked))])
+                    break
+                except SweepError:
+                    raise
+                except SlownetError as error:  # a boot that failed; the cell's own errors are in its sample
+                    if isinstance(error, ExperimentError) or turn == TRIES - 1:
+                        raise
+            known = self.known(faults)
+            assert known is not None
+        return known
+
+    def known(self, faults: Faults) -> Example | None:
+        """Return what came of a schedule, if that is known. Raises SlownetError if a check cannot judge it."""
+        words = str(faults)
+        if words not in self.examples:
+            kept = self._kept.get(self._task(faults).units[0])
+            if kept is None:
+                return None
+            self._add(self._subject.example(faults, kept), False)
+        return self.examples[words]
+
+    def all(self, planned: Sequence[Faults], workers: Workers, goes_on: Callable[[], bool]) -> None:
+        """Measure schedules side by side, in their order, until one breaks the system or `goes_on` says no.
+
+        Raises SlownetError.
+        """
+        Engine(workers, task.measure, self._done, self._aside, 2 * LIMIT_S).run(self._missing(planned, goes_on))
+
+    def _missing(self, planned: Iterable[Faults], goes_on: Callable[[], bool]) -> Iterator[Task]:
+        for each in planned:
+            if any(example.breaks for example in self.examples.values()) or not goes_on():
+                return
+            if self.known(each) is None:
+                yield self._task(each)
+
+    def _task(self, faults: Faults) -> Task:
+        return self._subject.task(faults, self._common)
+
+    def _done(self, results: list[tuple[Task, Result]]) -> None:
+        self._store.append([result.kept for _, result in results])
+        for done, result in results:
+            self._kept[done.units[0]] = result.kept[0]
+            self._add(self._subject.example(Faults.parse(done.cells[0][FAULTS]), result.kept[0]), True)
+
+    def _aside(self, left: Task, why: str) -> None:
+        self._add(Example(Faults.parse(left.cells[0][FAULTS]), error=why), True)
+
+    def _add(self, example: Example, is_new: bool) -> None:
+        self.examples[str(example.faults)] = example
+        self._follow(example, is_new)

@@ -1,0 +1,191 @@
+"""A hunt: schedules of faults are tried until one breaks the system, and that one is made as small as it can be."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from slownet.judge.histories.checks import words_of
+from slownet.lab.outbox import place as write_whole
+from slownet.links.fault_file import FaultFile
+from slownet.links.faults import Faults
+from slownet.model.errors import ExperimentError, SlownetError
+from slownet.runner.hunt import strategy
+from slownet.runner.hunt.bench import Bench, Example, Subject
+from slownet.runner.sweep import task
+from slownet.runner.sweep.spec import Where
+from slownet.runner.sweep.store import HEADER, Store
+from slownet.runner.sweep.workers import Pool, how_many
+
+EXAMPLES, BUDGET_S = 200, 1800.0
+SMALLEST, FIRST = "found", "first"
+"""The files' names of the smallest schedule, and of the one that was found first: with .toml, and .jsonl for the history."""
+
+Follow = Callable[[str, Mapping[str, Any]], None]
+"""Gets "planned" {examples, known}, "example" {example, new}, "found" {example} and "smaller" {example}."""
+
+
+@dataclass(frozen=True)
+class Hunted:
+    """What came of a hunt.
+
+    Attributes
+    ----------
+    directory : Path
+        Its folder.
+    examples : tuple of Example
+        All that was tried, in the order in which it was known.
+    first, smallest : Example or None
+        The schedule that broke the system first, and the smallest one; None if none did.
+    tried : int
+        Schedules up to the first that broke it, by the plan; all if none did.
+    repeats : str or None
+        Where another boot of the smallest schedule differs, empty if in no digit; None if it was not tried.
+    is_over : bool
+        Whether the budget ended it.
+    """
+
+    directory: Path
+    examples: tuple[Example, ...]
+    first: Example | None = None
+    smallest: Example | None = None
+    tried: int = 0
+    repeats: str | None = None
+    is_over: bool = False
+
+
+class _Ended(BaseException):
+    """Passes through Hypothesis, which would take an exception for a failure of the system."""
+
+    def __init__(self, error: SlownetError | None = None) -> None:
+        super().__init__()
+        self.error = error
+
+
+@dataclass
+class Hunt:
+    """A hunt as it was asked for.
+
+    Attributes
+    ----------
+    experiment : str
+        Name or file.
+    directory : Path
+        Where examples go.
+    where : Where
+        The place and its clock.
+    examples, seed : int
+        Of Hypothesis.
+    budget_s : float
+        Seconds of wall time.
+    labs : int or None
+        Labs side by side; None for one a processor.
+    resume : bool
+        Whether the folder may have examples already.
+    follow : callable
+        See `Follow`.
+    """
+
+    experiment: str
+    directory: Path
+    where: Where = field(default_factory=Where)
+    examples: int = EXAMPLES
+    seed: int = 1
+    budget_s: float = BUDGET_S
+    labs: int | None = None
+    resume: bool = False
+    follow: Follow = lambda event, facts: None
+
+    def run(self) -> Hunted:
+        """Hunt. Raises SlownetError; what was measured until then is stored."""
+        strategy.need()
+        subject = Subject.of(self.experiment, self.where)
+        if (self.directory / HEADER).exists() and not self.resume:
+            raise ExperimentError(f"{self.directory} has a hunt", "--out", "go on with --resume, or name another folder")
+        self._until = time.monotonic() + self.budget_s
+        with Store(self.directory) as store:
+            store.describe({"hunt": self._facts(subject)})
+            bench = Bench(subject, store, lambda example, new: self.follow("example", {"example": example, "new": new}))
+            return self._hunt(subject, bench)
+
+    def _facts(self, subject: Subject) -> dict[str, Any]:
+        return {
+            "experiment": subject.source, "seed": self.seed, "examples": self.examples, "space": str(subject.experiment.space),
+            "checks": [words_of(each) for each in subject.experiment.checks],
+        }  # fmt: skip
+
+    def _hunt(self, subject: Subject, bench: Bench) -> Hunted:
+        if (bare := bench.baseline()).breaks:
+            return self._result(subject, bench, bare, bare, 0)
+        space = subject.experiment.space
+        planned = strategy.planned(space, self.seed, self.examples)
+        self.follow("planned", {"examples": len(planned), "known": sum(bench.known(each) is not None for each in planned)})
+        workers = Pool(how_many(self.labs, task.place_of(self.where, subject.source)))
+        bench.all(planned, workers, self._has_time)
+        tried = next((number for number, each in enumerate(planned, 1) if self._breaks(bench, each)), len(planned))
+        first = smallest = None
+
+        def judge(schedule: Faults) -> bool:
+            nonlocal first, smallest
+            example = self._example(bench, schedule)
+            if example.breaks and (smallest is None or _size(example) < _size(smallest)):
+                self.follow("smaller" if first else "found", {"example": example})
+                first, smallest = first or example, example
+            return example.breaks
+
+        try:
+            found = strategy.search(space, judge, self.seed, self.examples, self.directory / "database")
+        except _Ended as ended:
+            if ended.error:
+                raise ended.error from None
+            return self._result(subject, bench, first, smallest, tried, is_over=True)
+        return self._result(subject, bench, first, bench.known(found) if found else None, tried)
+
+    def _has_time(self) -> bool:
+        return time.monotonic() < self._until
+
+    def _breaks(self, bench: Bench, schedule: Faults) -> bool:
+        known = bench.known(schedule)
+        return known is not None and known.breaks
+
+    def _example(self, bench: Bench, schedule: Faults) -> Example:
+        try:
+            known = bench.known(schedule)
+            if known is None and not self._has_time():
+                raise _Ended
+            return known or bench.example(schedule)
+        except SlownetError as error:
+            raise _Ended(error) from error
+
+    def _result(
+        self, subject: Subject, bench: Bench, first: Example | None, smallest: Example | None, tried: int, is_over: bool = False
+    ) -> Hunted:
+        repeats = None
+        for name, example in ((FIRST, first), (SMALLEST, smallest)):
+            if example:
+                save(self.directory / name, example, subject, self.seed)
+        if smallest and smallest.history:
+            repeats = smallest.history.differs_from(again(subject, smallest.faults).history or smallest.history)
+        return Hunted(self.directory, tuple(bench.examples.values()), first, smallest, tried, repeats, is_over)
+
+
+def again(subject: Subject, faults: Faults) -> Example:
+    """Measure a schedule in a boot of its own, whatever is known of it. Raises SlownetError."""
+    asked = subject.task(faults, "")
+    return subject.example(faults, task.measure(asked).kept[0])
+
+
+def save(stem: Path, example: Example, subject: Subject, seed: int) -> None:
+    """Write a schedule as STEM.toml, and its history as STEM.jsonl. Raises SlownetError."""
+    found = {"experiment": subject.source, "violation": "; ".join(map(str, example.violations))}
+    if example.history:
+        found["history_sha256"] = example.history.digest
+        write_whole(stem.with_suffix(".jsonl"), example.history.to_text().encode())
+    write_whole(stem.with_suffix(".toml"), FaultFile(example.faults, found).to_toml().encode())
+
+
+def _size(example: Example) -> tuple[int, int]:
+    return len(example.faults.steps), len(str(example.faults))

@@ -1,0 +1,74 @@
+"""Replays what a hunt has found: the same schedule in a new boot, with the same checks, and its history compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from slownet.judge.histories.history import History
+from slownet.links import fault_file
+from slownet.links.faults import Faults
+from slownet.model import userfile
+from slownet.model.errors import ExperimentError
+from slownet.runner.hunt.bench import Example, Subject
+from slownet.runner.hunt.hunting import again
+from slownet.runner.sweep.spec import Where
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """What came of a replay.
+
+    Attributes
+    ----------
+    faults : Faults
+        The schedule.
+    examples : tuple of Example
+        One for each boot.
+    differs : tuple of str
+        For each boot, where its history differs first from what is beside the file, or else from that of the first boot; empty
+        if in no digit.
+    """
+
+    faults: Faults
+    examples: tuple[Example, ...]
+    differs: tuple[str, ...]
+
+
+def replay(
+    path: Path, experiment: str | None, where: Where, times: int = 1, follow: Callable[[Example], None] = lambda example: None
+) -> Replayed:
+    """Measure the schedule of a file again.
+
+    experiment: name or file; None for the one that the file names. Raises SlownetError.
+    """
+    saved = fault_file.read(path)
+    named = experiment or saved.found.get("experiment")
+    if not named:
+        raise ExperimentError(f"{path} names no experiment", fix="name one after the file: slownet replay FILE mine.py")
+    if not experiment and not Path(named).is_absolute() and named.endswith(".py"):
+        named = str(path.parent / named)
+    subject = Subject.of(named, where)
+    examples: list[Example] = []
+    for _ in range(times):
+        examples.append(again(subject, saved.faults))
+        follow(examples[-1])
+    known = _beside(path)
+    first = known or examples[0].history or History()
+    differs = tuple(_difference(first, each) for each in examples)
+    return Replayed(saved.faults, tuple(examples), differs)
+
+
+def _beside(path: Path) -> History | None:
+    beside = path.with_suffix(".jsonl")
+    try:
+        return History.read(userfile.read_text(beside, userfile.MOST_RECORD), str(beside))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise ExperimentError(f"{beside} cannot be read: {userfile.reason(error)}", fix="remove it") from error
+
+
+def _difference(first: History, example: Example) -> str:
+    return first.differs_from(example.history) if example.history else f"it was not measured: {example.error}"

@@ -1,0 +1,234 @@
+"""A hunt from its first schedule to its files, with labs that are a function of the schedule."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from slownet import ConditionError, ExperimentError, LabError
+from slownet.cli import hunting as command
+from slownet.links import fault_file
+from slownet.links.faults import Faults
+from slownet.runner.hunt import bench, hunting, replaying, strategy
+from slownet.runner.hunt.bench import Subject
+from slownet.runner.hunt.hunting import Hunt
+from slownet.runner.sweep.kept import Kept
+from slownet.runner.sweep.spec import Where
+from slownet.runner.sweep.task import Result
+
+MINE = """
+from slownet import TwoHosts, experiment, faults, no_lost_writes
+
+@experiment(topology=TwoHosts, vary={"faults": ["none"]}, tdf="inf")
+def mine(net, faults):
+    '''Does it keep what it has?'''
+
+mine.hunt(faults(["client", "server"], ["kill", "cut"], within="5s", services=["server"]), no_lost_writes("put", "read"))
+"""
+
+
+class Labs:
+    """What takes the place of labs: loses a value if the server is killed from 2 s on."""
+
+    def __init__(self):
+        self.measured = []
+        self.fails = self.breaks_off = ""
+
+    def __call__(self, task):
+        words = task.cells[0]["faults"]
+        self.measured.append(words)
+        if self.breaks_off and self.breaks_off in words:
+            raise KeyboardInterrupt
+        sample = {"status": "ok", "error": None, "index": 0, "cell": task.cells[0]}
+        if self.fails and self.fails in words:
+            sample |= {"status": "failed", "error": "it does not start"}
+            return Result((Kept(f"{task.units[0]}-1", task.units[0], sample, {}),), {}, 0.0, "here")
+        is_lost = any(str(each.action) == "kill server" and each.at >= 2 for each in Faults.parse(words).steps)
+        events = [
+            (1, "put", "invoke", 7),
+            (2, "put", "ok", 7),
+            (3, "read", "invoke", None),
+            (4, "read", "ok", [] if is_lost else [7]),
+        ]
+        lines = [
+            json.dumps({"time": time, "process": 0, "type": kind, "op": op, "value": value}) for time, op, kind, value in events
+        ]
+        raw = {"000-recorder.history.jsonl": ("\n".join(lines) + "\n").encode()}
+        return Result((Kept(f"{task.units[0]}-1", task.units[0], sample, raw),), {}, 0.0, "here")
+
+
+class Threads:
+    """Workers that are threads of this process."""
+
+    def __init__(self, width):
+        self.width = width
+        self._executor = None
+
+    def open(self):
+        self._executor = ThreadPoolExecutor(self.width)
+        return self._executor
+
+    def close(self):
+        if self._executor:
+            self._executor.shutdown(cancel_futures=True)
+
+    def is_fatal(self, error):
+        return False
+
+
+@pytest.fixture
+def labs(monkeypatch):
+    found = Labs()
+    monkeypatch.setattr(bench.task, "measure", lambda task: found(task))
+    monkeypatch.setattr(bench.task, "place_of", lambda where, source: None)
+    monkeypatch.setattr(bench.identity, "circumstances", lambda source, place: {"experiment": "mine"})
+    monkeypatch.setattr(hunting, "Pool", Threads)
+    monkeypatch.setattr(hunting, "how_many", lambda wanted, place: wanted or 2)
+    return found
+
+
+@pytest.fixture
+def mine(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(MINE)
+    return path
+
+
+def hunt(mine, folder, **options):
+    return Hunt(str(mine), folder, examples=60, **options)
+
+
+def test_a_schedule_is_found_shrunk_saved_and_repeated(labs, mine, tmp_path):
+    done = hunt(mine, tmp_path / "hunt").run()
+    assert labs.measured[0] == "none"
+    assert str(done.smallest.faults) == "kill server at 2 s; start server at 2.1 s"
+    assert done.repeats == ""
+    assert "kill server" in str(done.first.faults)
+    planned = [str(each) for each in strategy.planned(Subject.of(str(mine), Where()).experiment.space, 1, 60)]
+    assert planned[done.tried - 1] == str(done.first.faults)
+    saved = fault_file.read(tmp_path / "hunt" / "found.toml")
+    assert saved.faults == done.smallest.faults
+    assert saved.found == {
+        "experiment": str(mine),
+        "violation": "1 of 1 acknowledged puts lost: 7 (acknowledged at 0.000 s) (no acknowledged put is lost)",
+        "history_sha256": done.smallest.history.digest,
+    }  # fmt: skip
+    assert (tmp_path / "hunt" / "found.jsonl").read_text() == done.smallest.history.to_text()
+    assert fault_file.read(tmp_path / "hunt" / "first.toml").faults == done.first.faults
+
+    again = replaying.replay(tmp_path / "hunt" / "found.toml", None, Where(), times=2)
+    assert [each.breaks for each in again.examples] == [True, True]
+    assert again.differs == ("", "")
+    (tmp_path / "hunt" / "found.jsonl").write_text(done.smallest.history.to_text().replace('"time": 2', '"time": 1'))
+    (differs,) = replaying.replay(tmp_path / "hunt" / "found.toml", None, Where()).differs
+    assert differs.startswith('line 2: {"time": 1,')
+
+
+def test_more_labs_find_the_same(labs, mine, tmp_path):
+    one = hunt(mine, tmp_path / "one", labs=1).run()
+    three = hunt(mine, tmp_path / "three", labs=3).run()
+    assert (one.first.faults, one.smallest.faults, one.tried) == (three.first.faults, three.smallest.faults, three.tried)
+
+
+def test_an_interrupted_hunt_goes_on_and_repeats_nothing(labs, mine, tmp_path):
+    whole = hunt(mine, tmp_path / "whole", labs=1).run()
+    order, labs.measured[:] = list(dict.fromkeys(labs.measured)), []
+    for breaks_off in (order[4], order[-4]):
+        labs.breaks_off = breaks_off
+        with pytest.raises(KeyboardInterrupt):
+            hunt(mine, tmp_path / "hunt", labs=1, resume=True).run()
+    labs.breaks_off = ""
+    done = hunt(mine, tmp_path / "hunt", labs=1, resume=True).run()
+    assert done.smallest.faults == whole.smallest.faults
+    repeated = {each for each in labs.measured if labs.measured.count(each) > 1}
+    assert repeated <= {order[4], order[-4], str(done.smallest.faults)}  # those that broke off, and the boot that compares
+    with pytest.raises(ExperimentError, match="has a hunt, --out: go on with --resume"):
+        hunt(mine, tmp_path / "hunt").run()
+
+
+def test_nothing_breaks(labs, mine, tmp_path):
+    mine.write_text(MINE.replace('["kill", "cut"]', '["cut"]'))
+    done = hunt(mine, tmp_path / "hunt").run()
+    assert (done.first, done.smallest, done.repeats) == (None, None, None)
+    assert done.tried == len(done.examples) - 1
+    assert not (tmp_path / "hunt" / "found.toml").exists()
+
+
+def test_a_budget_ends_it(labs, mine, tmp_path):
+    done = hunt(mine, tmp_path / "hunt", budget_s=0).run()
+    assert labs.measured == ["none"]
+    assert done.is_over
+    assert done.smallest is None
+
+
+def test_it_breaks_without_any_fault(labs, mine, tmp_path, monkeypatch):
+    mine.write_text(MINE.replace('no_lost_writes("put", "read")', 'lambda history: "always"'))
+    done = hunt(mine, tmp_path / "hunt").run()
+    assert done.smallest.faults == Faults(())
+    assert fault_file.read(tmp_path / "hunt" / "found.toml").faults == Faults(())
+
+
+def test_what_cannot_be_measured_is_no_violation_but_without_faults_a_mistake(labs, mine, tmp_path):
+    labs.fails = "cut"
+    done = hunt(mine, tmp_path / "hunt").run()
+    assert str(done.smallest.faults) == "kill server at 2 s; start server at 2.1 s"
+    assert any(each.error == "it does not start" for each in done.examples)
+    labs.fails = "none"
+    with pytest.raises(ExperimentError, match="mine fails without any fault: it does not start"):
+        hunt(mine, tmp_path / "other").run()
+
+
+def test_an_error_of_a_check_ends_the_hunt(labs, mine, tmp_path):
+    mine.write_text(MINE.replace('no_lost_writes("put", "read")', "lambda history: 1 / 0 if len(history.operations) else None"))
+    with pytest.raises(ExperimentError, match=r"the check '<lambda>' raises ZeroDivisionError"):
+        hunt(mine, tmp_path / "hunt").run()
+
+
+def test_a_boot_that_fails_is_tried_again(labs, mine, tmp_path, monkeypatch):
+    left = ["kill server at 2 s; start server at 2.1 s"]
+
+    def measure(task):
+        if task.cells[0]["faults"] in left:
+            left.remove(task.cells[0]["faults"])
+            raise LabError("the lab died")
+        return labs(task)
+
+    monkeypatch.setattr(bench.task, "measure", measure)
+    assert str(hunt(mine, tmp_path / "hunt").run().smallest.faults) == "kill server at 2 s; start server at 2.1 s"
+    assert left == []
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (MINE.partition("mine.hunt")[0], "mine does not say what to hunt"),
+        (MINE.replace('vary={"faults"', 'vary={"x"'), "mine does not vary 'faults', hunt(), "),
+        (MINE.replace(', no_lost_writes("put", "read"))', ")"), "nothing is checked, hunt(), "),
+    ],
+)
+def test_a_file_that_says_nothing_of_a_hunt(mine, tmp_path, text, message):
+    mine.write_text(text)
+    with pytest.raises(ExperimentError) as caught:
+        hunt(mine, tmp_path / "hunt").run()
+    assert message in str(caught.value)
+
+
+def test_a_replay_of_what_is_no_find(mine, tmp_path):
+    path = tmp_path / "faults.toml"
+    with pytest.raises(ConditionError, match="cannot be read"):
+        replaying.replay(path, None, Where())
+    path.write_text('[faults]\n"1s" = "kill db"\n')
+    with pytest.raises(ExperimentError, match=r"names no experiment: name one after the file: slownet replay FILE mine\.py"):
+        replaying.replay(path, None, Where())
+
+
+def test_what_is_printed(labs, mine, tmp_path, capsys):
+    command.show(hunt(mine, tmp_path / "hunt").run())
+    printed = capsys.readouterr().out
+    assert "found by schedule" in printed
+    assert "\n  kill server at 2 s; start server at 2.1 s\n" in printed
+    assert "another boot gives the same history, digit for digit" in printed
+    assert "breaks tried, by their begin" in printed
+    assert "kill server" in printed.partition("by their begin")[2]
+    command.show_replayed(replaying.replay(tmp_path / "hunt" / "found.toml", None, Where()))
+    assert "the same history, digit for digit" in capsys.readouterr().out

@@ -1,0 +1,150 @@
+"""What a hunt chooses from, and what Hypothesis makes of it, without any lab."""
+
+import pytest
+
+from slownet import ConditionError, ExperimentError, Faults, UnitError, faults
+from slownet.links.fault_space import Break
+from slownet.runner.hunt import coverage, strategy
+
+SPACE = faults(["a", "b", "c"], within="10s", services=["a", "b"])
+
+
+def test_breaks_are_mended_and_what_cannot_happen_is_left_out():
+    def schedule(*breaks):
+        return str(SPACE.of([Break(*each) for each in breaks]))
+
+    assert schedule(("kill", ("a",), (), 1, 3), ("cut", ("a",), ("b", "c"), 2, 2.5)) == (
+        "kill a at 1 s; cut a from b, c at 2 s; heal at 2.5 s; start a at 3 s"
+    )
+    assert schedule(("kill", ("a",), (), 1, 3), ("kill", ("a",), (), 2, 4)) == "kill a at 1 s; start a at 3 s"
+    assert schedule(("pause", ("a",), (), 1, 3), ("kill", ("a",), (), 2, 4)) == "pause a at 1 s; kill a at 2 s; start a at 4 s"
+    assert schedule(("kill", ("a",), (), 1, 3), ("pause", ("a",), (), 2, 4)) == "kill a at 1 s; start a at 3 s"
+    assert schedule(("cut", ("a",), ("b",), 1, 3), ("one-way", ("b",), ("a", "c"), 2, 4)) == "cut a from b at 1 s; heal at 3 s"
+    assert schedule(("cut", ("a",), ("b",), 1, 3), ("cut", ("c",), ("b",), 2, 4)) == (
+        "cut a from b at 1 s; cut c from b at 2 s; heal at 3 s"
+    )
+    assert schedule(("kill", ("a",), (), 1, 3), ("kill", ("a",), (), 3, 4)) == (
+        "kill a at 1 s; start a at 3 s; kill a at 3 s; start a at 4 s"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"hosts": ["a"], "kinds": ["kil"]}, "no kind of faults 'kil', faults(): did you mean 'kill'?"),
+        ({"hosts": []}, "nothing can break, faults()"),
+        ({"hosts": ["a"]}, "'cut' needs two hosts, faults(): name more hosts, or leave it out"),
+        ({"hosts": ["a", "b"], "services": []}, "'kill' needs a service, faults(): name some in services="),
+        ({"hosts": ["a", "b"], "within": "100ms"}, "'100ms' has no room for a break, faults(): give more than twice the step"),
+        ({"hosts": ["a", "b"], "most": 0}, "most is 0, faults(): give at least 1"),
+    ],
+)
+def test_a_space_that_is_none(arguments, message):
+    with pytest.raises(ConditionError) as caught:
+        faults(**arguments)
+    assert message in str(caught.value)
+
+
+def test_a_time_that_is_none():
+    with pytest.raises(UnitError):
+        faults(["a"], ["kill"], within="soon")
+
+
+def test_every_plan_can_happen_and_is_the_same_again():
+    planned = strategy.planned(SPACE, 1, 150)
+    assert planned == strategy.planned(SPACE, 1, 150)
+    assert planned != strategy.planned(SPACE, 2, 150)
+    assert len(set(map(str, planned))) == len(planned) > 100
+    names = {"a": "a", "b": "b"}
+    for each in planned:
+        each.check(["a", "b", "c"], names)
+        assert each.steps[-1].at <= 10
+        assert Faults.parse(str(each)) == each
+    kinds = {str(step.action).split()[0] for each in planned for step in each.steps}
+    assert kinds == {"kill", "start", "pause", "resume", "cut", "heal"}
+
+
+def needs_two(schedule):
+    """Return whether b is killed from 3 s on while it does not hear a: two breaks that must overlap."""
+    deaf = False
+    for step in schedule.steps:
+        text = str(step.action)
+        if text.startswith("cut"):
+            deaf = deaf or ("a", "b") in step.action.lost
+        elif text == "heal":
+            deaf = False
+        elif text == "kill b" and deaf and step.at >= 3:
+            return True
+    return False
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_what_is_found_is_shrunk_to_the_breaks_that_it_takes(seed, tmp_path):
+    tried = []
+
+    def judge(schedule):
+        tried.append(str(schedule))
+        return needs_two(schedule)
+
+    found = strategy.search(SPACE, judge, seed, 300, tmp_path)
+    assert found
+    _, kill = (each for each in found.steps if str(each.action).split()[0] in ("cut", "kill"))
+    assert kill.at == 3
+    assert len(found.steps) == 4
+    planned = [str(each) for each in strategy.planned(SPACE, seed, 300)]
+    first = next(number for number, each in enumerate(planned) if needs_two(Faults.parse(each)))
+    assert (
+        list(dict.fromkeys(tried))[: first + 1] == planned[: first + 1]
+    )  # what labs measure ahead is what Hypothesis asks for
+    tried.clear()
+    assert strategy.search(SPACE, judge, seed, 300, tmp_path) == found
+    assert tried[0] == str(found)  # from the database
+
+
+def test_what_does_not_break_is_not_found(tmp_path):
+    assert strategy.search(SPACE, lambda schedule: False, 1, 30, tmp_path) is None
+
+
+def test_an_error_passes_through(tmp_path):
+    class Ended(BaseException):
+        pass
+
+    def judge(schedule):
+        raise Ended
+
+    with pytest.raises(Ended):
+        strategy.search(SPACE, judge, 1, 30, tmp_path)
+
+
+def test_a_strategy_of_ones_own(tmp_path):
+    from hypothesis import strategies
+
+    def mine():
+        return strategies.integers(1, 9).map(lambda number: Faults.parse(f"kill a at {number} s; start a at 10 s"))
+
+    found = strategy.search(mine, lambda schedule: schedule.steps[0].at >= 4, 1, 100, tmp_path)
+    assert str(found) == "kill a at 4 s; start a at 10 s"
+    with pytest.raises(ExperimentError, match="no faults to choose from: int: write faults"):
+        strategy.planned(lambda: 5, 1, 1)
+
+
+def test_without_hypothesis_a_line_says_how_to_install_it(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "hypothesis", None)
+    with pytest.raises(
+        ExperimentError, match=r"Hypothesis is not installed, slownet hunt: python -m pip install 'hypothesis>="
+    ):
+        strategy.need()
+
+
+def test_many_hosts_are_cut_one_from_another_or_from_all():
+    space = faults([f"h{number}" for number in range(9)], ["cut"], within="10s")
+    assert len(strategy.planned(space, 1, 20)) > 10
+
+
+def test_coverage():
+    tried = coverage.of(map(Faults.parse, [
+        "none", "kill a at 1 s; start a at 8 s", "kill a at 1 s; cut a from b at 2 s; heal at 3 s; start a at 5 s",
+        "cut a from b at 7 s; heal at 7.5 s; pause b at 7.5 s; resume b at 8 s",
+    ]))  # fmt: skip
+    assert (tried.schedules, tried.together, tried.within) == (3, 1, 8)
+    assert tried.begun == {"cut a from b": [0, 1, 0, 1], "kill a": [2, 0, 0, 0], "pause b": [0, 0, 0, 1]}
