@@ -119,6 +119,7 @@ setup(
         ],
         "slownet.cli": ["starter/*"],
         "slownet.containers.compose": ["*.json"],
+        "slownet.judge.histories": ["porcupine/*"],
         "slownet.report": ["*.css", "*.js", "*.j2"],
         "slownet.tools.programs": ["*.php"],
         "slownet": ["data/*.toml", "data/*.md", "py.typed"],

@@ -124,6 +124,7 @@ __all__ = [
     "http",
     "iperf3",
     "law",
+    "linearizable",
     "load",
     "monotone",
     "more_round_trips",
@@ -163,6 +164,7 @@ _HOMES = {
     "slownet.links.fault_space": "FaultSpace faults",
     "slownet.judge.histories.checks": "Violation no_lost_writes nothing_invented reads_never_go_back recovers_within",
     "slownet.judge.histories.history": "History",
+    "slownet.judge.histories.linear": "linearizable",
     "slownet.net.clients": "Client Recorder",
     "slownet.containers.mount": "Mount",
     "slownet.model.errors": (
@@ -252,6 +254,7 @@ if TYPE_CHECKING:
         recovers_within,
     )
     from slownet.judge.histories.history import History
+    from slownet.judge.histories.linear import linearizable
     from slownet.judge.measured import Measured
     from slownet.judge.records.judgement import Judgement
     from slownet.judge.records.result import RunData

@@ -30,6 +30,7 @@ from slownet.cli.options import (
     EnvOption,
     ExactClockOption,
     ExplainClockOption,
+    FaultsOption,
     JsonOption,
     JunitOption,
     MemoryOption,
@@ -103,6 +104,7 @@ def run(
     require_confinement: ConfinementOption = False,
     speed: SpeedOption = None,
     vary: VaryOption = None,
+    faults: FaultsOption = None,
     compose: ComposeOption = None,
     profile: ProfileOption = None,
     tool: ToolOption = None,
@@ -159,7 +161,7 @@ def run(
     asked = Asked(
         experiments or [], clock, tdf, cpu, memory, place, vary or [], compose or [], profile or [], tool, url, option or [],
         capture, repeat, budget, labs, resume, runs, env or [], share or [], keep, require_confinement, speed, tool_command,
-        value or [], unit or [],
+        value or [], unit or [], faults,
     )  # fmt: skip
     asked.check()
     raise typer.Exit(run_and_show(asked, as_json, ForCi(junit, summary, prometheus=prometheus), explain_clock))

@@ -105,6 +105,14 @@ HistoryOption = Annotated[
     Path | None,
     typer.Option("--history", metavar="FILE", help="Add the second run to this file; the comment shows its last runs."),
 ]
+FaultsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--faults",
+        metavar="FILE|WORDS",
+        help="What breaks, for an experiment that varies faults: a TOML file, or words: 'kill db at 4 s; start db at 5 s'.",
+    ),
+]
 VaryOption = Annotated[
     list[str] | None,
     typer.Option(

@@ -16,6 +16,9 @@ A file holds::
     link = ["client", "switch"]
     rtt = ["0ms", "10ms", "40ms"]             # a list varies, with the baseline first; a single value holds in all cells
 
+    [faults]                                  # optional: what breaks while the tool runs, see `slownet.links.faults`
+    "500ms" = "kill server"
+
     [[prediction]]
     claim = "law"                             # a kind of claim and its fields, see `slownet.hypotheses.predictions`
     metric = "time_per_request_ms"
@@ -34,6 +37,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,6 +50,7 @@ from slownet.hypotheses.source import Source, read_toml
 from slownet.hypotheses.toolbox import SERVICES, TOOLS, Named
 from slownet.judge.records.unreadable import MALFORMED
 from slownet.links.conditions.link import Condition
+from slownet.links.faults import Faults
 from slownet.model.errors import ExperimentError, nearest
 from slownet.model.importing import described
 
@@ -60,9 +65,10 @@ TOP = (
     "warm_up",
     "options",
     "conditions",
+    "faults",
     "prediction",
 )
-TABLES = ("parameters", "options", "conditions")
+TABLES = ("parameters", "options", "conditions", "faults")
 LINK = "link"
 
 
@@ -84,6 +90,7 @@ class Hypothesis:
     predictions: tuple[Prediction, ...]
     unit: str | None = None
     warm_up: int | None = None
+    faults: Faults | None = None
 
     @property
     def name(self) -> str:
@@ -97,7 +104,9 @@ class Hypothesis:
         service = (lambda net, directory: make(net, directory, self.page)) if make else None
 
         def measure(net: Any, *rest: Any, **cell: str) -> Any:
-            with net.link(*self.link).set(**self.fixed, **cell):
+            with net.link(*self.link).set(**self.fixed, **cell), ExitStack() as broken:
+                if self.faults:
+                    broken.enter_context(net.faults(self.faults, *filter(_can_break, rest)))
                 return tool.run(net, rest[0] if rest else None, self.options)
 
         topology = own.topology(self.topology, folder)
@@ -163,7 +172,7 @@ class _Reader:
         return Hypothesis(
             self._path, self._string("question"), topology, data.get("parameters", {}), service, self._string("page", "52kB"),
             tool, options, link, fixed, vary, tuple(predictions.read(self._source, data.get("prediction"))),
-            self._string("unit") if "unit" in data else None, self._warm_up(),
+            self._string("unit") if "unit" in data else None, self._warm_up(), self._faults(),
         )  # fmt: skip
 
     def _conditions(self) -> tuple[tuple[str, str], dict[str, Any], dict[str, tuple[str, ...]]]:
@@ -208,11 +217,22 @@ class _Reader:
             self._source.fail(f"warm_up is {value!r}", ("warm_up",), "write a whole number of operations from 0")
         return value
 
+    def _faults(self) -> Faults | None:
+        table = self._data.get("faults")
+        for at, steps in (table or {}).items():
+            self._source.tried(lambda: Faults.parse({at: steps}), ("faults", at))  # noqa: B023  # called at once
+        return Faults.parse(table) if table else None
+
     def _string(self, key: str, default: str | None = None) -> str:
         value = self._data.get(key, default)
         if not isinstance(value, str) or not value.strip():
             self._source.fail(f"{key} is not a text", (key,), f'write {key} = "..."')
         return str(value)
+
+
+def _can_break(service: Any) -> bool:
+    """Return whether a service can be killed, as one or as several servers."""
+    return hasattr(service, "servers") or hasattr(service, "kill")
 
 
 def _named(table: Mapping[str, Any], cell: Mapping[str, Any]) -> str:

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slownet.hypotheses.catalogue import discover
+from slownet.hypotheses.experiment import FAULTS
 from slownet.lab.boot import MEGABYTES
 from slownet.lab.clock import EXACT
 from slownet.lab.place import Place, choose, with_given
+from slownet.links import fault_file
 from slownet.model import userfile
 from slownet.model.errors import ExperimentError, nearest
 from slownet.runner import RUNS, brought, planning
@@ -55,6 +57,7 @@ class Asked:
     tool_command: str | None = None
     value: Sequence[str] = ()
     unit: Sequence[str] = ()
+    faults: str | None = None
 
     def check(self) -> tuple[Rule, int | None]:
         """Return how often to measure and in how many labs. Raises SlownetError for what contradicts itself."""
@@ -64,7 +67,7 @@ class Asked:
                 raise ExperimentError("a resumed run keeps its clock", where="--resume", fix=fix)
             if self.repeat or self.budget:
                 raise ExperimentError("a resumed run keeps its plan", "--resume", "leave out --repeat and --budget")
-            if self.experiments or self.vary or self.compose:
+            if self.experiments or self.vary or self.compose or self.faults:
                 fix = "leave out the experiments and --vary"
                 raise ExperimentError("a resumed run keeps its plan", where="--resume", fix=fix)
         return read_rule(self.repeat or AUTO, self.budget or BUDGET), read_labs(self.labs)
@@ -90,6 +93,8 @@ class Asked:
         if not named:
             raise ExperimentError("no experiment is named", fix=nearest("", discover()))
         chosen = {} if self.compose else conditions(self.vary)
+        if self.faults:
+            chosen[FAULTS] = [str(fault_file.of_argument(self.faults))]
         planning.check(named, chosen)
         capture = self.capture.split(",") if self.capture else []
         once = [each for number, each in enumerate(named) if each not in named[:number]]

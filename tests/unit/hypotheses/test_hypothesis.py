@@ -340,3 +340,14 @@ def test_every_exercise_has_a_page_and_solutions_that_fit_the_class():
     marked = marking.mark(sorted((folder / "class").glob("*.toml")), solved)
     most = sum(map(len, asked.values()))
     assert {name: marked.points(name) for name in marked.students} == {"Ada Lovelace": most, "Charles Babbage": 3}
+
+
+def test_faults_in_a_file(file):
+    table = '[faults]\n"1s" = "kill server"\n"2s" = ["start server", "cut server from client1"]\n\n'
+    whole = WHOLE.replace("[[prediction]]", f"{table}[[prediction]]", 1)
+    assert str(read(file(whole)).faults) == "kill server at 1 s; start server at 2 s; cut server from client1 at 2 s"
+    assert read(file(WHOLE)).faults is None
+    with pytest.raises(ExperimentError, match=r"'explode server' is not a fault, .*hypothesis\.toml:17:1"):
+        read(file(whole.replace("kill server", "explode server")))
+    with pytest.raises(ExperimentError, match="faults is not a table"):
+        read(file(f"faults = 5\n{WHOLE}"))

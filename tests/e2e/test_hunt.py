@@ -1,0 +1,79 @@
+"""A hunt in real labs: a planted bug is found, shrunk, and repeated digit for digit; a kill loses no example."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from command_line import SLOWNET, slownet
+
+from slownet.runner.sweep.store import read_kept
+
+EXAMPLES = Path(__file__).parents[2] / "examples/faults"
+MINE = """
+from acknowledged import ask, puts, reads, start
+from slownet import Recorder, TwoHosts, experiment, faults, no_lost_writes
+
+
+@experiment(topology=TwoHosts, service=start, vary={"faults": ["none"]}, tdf="inf")
+def mine(net, server, faults):
+    with net.faults(faults, server) as broken:
+        recorder = Recorder(broken)
+        recorder.client(net["client"], puts, net["server"].IP())
+        recorder.wait()
+    server.wait()
+    recorder.client(net["client"], reads, net["server"].IP())
+    recorder.wait()
+    return recorder
+
+
+mine.hunt(faults(["server"], ["pause", "kill"], within="1s"), no_lost_writes("put", "read"))
+"""
+
+
+@pytest.fixture
+def folder(built, tmp_path):
+    for name in ("acknowledged.py", "queue_server.py"):
+        shutil.copy(EXAMPLES / name, tmp_path)
+    (tmp_path / "mine.py").write_text(MINE)
+    return tmp_path
+
+
+def test_a_planted_bug_is_found_shrunk_and_repeated_and_a_kill_loses_nothing(folder):
+    words = ["hunt", "mine.py", "--examples", "60", "--labs", "2", "--resume", "--out", "hunt"]
+    killed = subprocess.Popen([*SLOWNET, *words], cwd=folder, stderr=subprocess.DEVNULL)
+    journal = folder / "hunt/journal.jsonl"
+    until = time.monotonic() + 300
+    while not (journal.exists() and journal.read_bytes().count(b"\n") >= 3):
+        assert killed.poll() is None
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    os.kill(killed.pid, signal.SIGKILL)
+    killed.wait()
+    before = {each.unit: each.sample["wall_s"] for each in read_kept(folder / "hunt")}
+    assert len(before) >= 3
+
+    done = slownet(*words, "--json", cwd=folder)
+    assert done.returncode == 1, done.stderr
+    found = json.loads(done.stdout)
+    assert [each["do"] for each in found["smallest"]["faults"]] == ["kill server", "start server"]
+    assert found["same"] is True
+    after = {each.unit: each.sample["wall_s"] for each in read_kept(folder / "hunt")}
+    assert before.items() <= after.items()
+
+    again = slownet("replay", "hunt/found.toml", "--times", "3", cwd=folder)
+    assert again.returncode == 1
+    assert again.stdout.count("the same history, digit for digit") == 3
+    assert "acknowledged puts lost" in again.stdout
+
+    cured = slownet("replay", "hunt/found.toml", "--env", "ACKNOWLEDGE=synced", cwd=folder)
+    assert cured.returncode == 0, cured.stdout + cured.stderr
+    assert "nothing breaks" in cured.stdout
+
+    run = slownet("run", "mine.py", "--faults", "hunt/found.toml", "--runs", "runs", "--json", cwd=folder)
+    assert run.returncode == 0, run.stderr
+    assert "kill server at" in run.stdout
