@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -31,7 +30,7 @@ from slownet.report.fitted import Fitted
 
 if TYPE_CHECKING:
     from slownet.runner.hunt.bench import Example
-    from slownet.runner.hunt.hunting import Hunted
+    from slownet.runner.hunt.hunted import Hunted
     from slownet.runner.hunt.replaying import Replayed
     from slownet.runner.sweep.spec import Where
 
@@ -149,11 +148,12 @@ def show(done: Hunted) -> None:
 def _show_coverage(screen: Any, tried: Any) -> None:
     if not tried.begun:
         return
-    ends = [tried.within * part / 4 for part in range(5)]
+    from slownet.runner.hunt.reporting import parts
+
     table = Fitted()
     table.add_column("breaks tried, by their begin")
-    for begin, end in pairwise(ends):
-        table.add_column(f"{begin:.3g}-{end:.3g} s", justify="right")
+    for part in parts(tried):
+        table.add_column(part, justify="right")
     rows = list(tried.begun.items())
     for name, counts in rows[:LISTED]:
         table.add_row(name, *map(str, counts))

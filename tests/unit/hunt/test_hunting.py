@@ -116,6 +116,11 @@ def test_a_schedule_is_found_shrunk_saved_and_repeated(labs, mine, tmp_path):
     assert (tmp_path / "hunt" / "found.jsonl").read_text() == done.smallest.history.to_text()
     assert fault_file.read(tmp_path / "hunt" / "first.toml").faults == done.first.faults
 
+    page = (tmp_path / "hunt" / "report.html").read_text()
+    assert page.index("The smallest schedule that breaks it") < page.index("The schedule that broke it first")
+    assert "It breaks: kill server at 2 s; start server at 2.1 s." in page
+    assert "1 of 1 acknowledged puts lost" in page
+
     again = replaying.replay(tmp_path / "hunt" / "found.toml", None, Where(), times=2)
     assert [each.breaks for each in again.examples] == [True, True]
     assert again.differs == ("", "")
@@ -152,6 +157,9 @@ def test_nothing_breaks(labs, mine, tmp_path):
     assert (done.first, done.smallest, done.repeats) == (None, None, None)
     assert done.tried == len(done.examples) - 1
     assert not (tmp_path / "hunt" / "found.toml").exists()
+    page = (tmp_path / "hunt" / "report.html").read_text()
+    assert f"Nothing broke it in {done.tried} schedules." in page
+    assert "Without any fault" in page
 
 
 def test_a_budget_ends_it(labs, mine, tmp_path):

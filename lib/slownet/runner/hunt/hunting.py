@@ -13,8 +13,9 @@ from slownet.lab.outbox import place as write_whole
 from slownet.links.fault_file import FaultFile
 from slownet.links.faults import Faults
 from slownet.model.errors import ExperimentError, SlownetError
-from slownet.runner.hunt import strategy
+from slownet.runner.hunt import reporting, strategy
 from slownet.runner.hunt.bench import Bench, Example, Subject
+from slownet.runner.hunt.hunted import Hunted
 from slownet.runner.sweep import task
 from slownet.runner.sweep.spec import Where
 from slownet.runner.sweep.store import HEADER, Store
@@ -26,35 +27,6 @@ SMALLEST, FIRST = "found", "first"
 
 Follow = Callable[[str, Mapping[str, Any]], None]
 """Gets "planned" {examples, known}, "example" {example, new}, "found" {example} and "smaller" {example}."""
-
-
-@dataclass(frozen=True)
-class Hunted:
-    """What came of a hunt.
-
-    Attributes
-    ----------
-    directory : Path
-        Its folder.
-    examples : tuple of Example
-        All that was tried, in the order in which it was known.
-    first, smallest : Example or None
-        The schedule that broke the system first, and the smallest one; None if none did.
-    tried : int
-        Schedules up to the first that broke it, by the plan; all if none did.
-    repeats : str or None
-        Where another boot of the smallest schedule differs, empty if in no digit; None if it was not tried.
-    is_over : bool
-        Whether the budget ended it.
-    """
-
-    directory: Path
-    examples: tuple[Example, ...]
-    first: Example | None = None
-    smallest: Example | None = None
-    tried: int = 0
-    repeats: str | None = None
-    is_over: bool = False
 
 
 class _Ended(BaseException):
@@ -169,7 +141,9 @@ class Hunt:
                 save(self.directory / name, example, subject, self.seed)
         if smallest and smallest.history:
             repeats = smallest.history.differs_from(again(subject, smallest.faults).history or smallest.history)
-        return Hunted(self.directory, tuple(bench.examples.values()), first, smallest, tried, repeats, is_over)
+        done = Hunted(self.directory, tuple(bench.examples.values()), first, smallest, tried, repeats, is_over)
+        reporting.write(done, subject.experiment, self._facts(subject), bench.baseline())
+        return done
 
 
 def again(subject: Subject, faults: Faults) -> Example:

@@ -1,0 +1,144 @@
+"""A history as a picture: what clients asked over time, below what was broken meanwhile, with the first violation marked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from slownet.judge.histories.checks import Violation
+from slownet.judge.histories.history import FAIL, INFO, OK, History, Operation, short
+from slownet.links.faults import NONE, Cut, Deed, Faults, Heal
+from slownet.report.chart import CHARACTER, WIDTH, clipped, element, escaped
+from slownet.report.figure import Figure
+from slownet.report.scale import Linear
+
+LEFT, RIGHT, ROW, BAR = 108, 10, 20, 12
+MOST = 2000
+"""Operations that are drawn; the history has all."""
+KINDS = ((OK, "acknowledged", "measured"), (FAIL, "failed", "soft"), (INFO, "unknown", "open"))
+ENDS = {"kill": "start", "pause": "resume"}
+HEAD = ("client", "operation", "value", "begin, s", "end, s", "outcome")
+
+
+def history_figure(history: History, faults: Faults, violations: Sequence[Violation], title: str, name: str) -> Figure:
+    """Draw a history.
+
+    Parameters
+    ----------
+    history : History
+        What clients did.
+    faults : Faults
+        What was broken, by the plan.
+    violations : sequence of Violation
+        What is wrong; the earliest one that has a time is marked.
+    title, name : str
+        A line above the figure, and its name for files.
+
+    Returns
+    -------
+    Figure
+    """
+    shown = history.operations[:MOST]
+    last = max([each.time for each in history.events] + [int(faults.steps[-1].at * 1e9) if faults.steps else 0] + [1]) / 1e9
+    x = Linear(0.0, 1.02 * last)
+    breaks = list(_spans(faults, last))
+    clients = sorted({each.process for each in shown})
+    top = 44.0
+    middle = top + ROW * len(breaks)
+    bottom = middle + ROW * len(clients) + 6
+    body = [_legend(), *_axis(x, top, bottom)]
+    for number, (what, begin, end) in enumerate(breaks):
+        body.append(_shade(x, what, begin, end, top + ROW * number, bottom))
+    rows = {process: middle + 4 + ROW * number for number, process in enumerate(clients)}
+    body += [f'<text x="{LEFT - 6}" y="{y + 11:.0f}" text-anchor="end">client {process}</text>' for process, y in rows.items()]
+    body += [_bar(each, x, rows[each.process], last) for each in shown]
+    body += _marked(violations, x, top, bottom)
+    more = len(history.operations) - len(shown)
+    note = f"{faults}." + (f" {more} more operations are not drawn." if more else "")
+    return Figure(name, title, element(title, WIDTH, bottom + 34, "".join(body)), HEAD, tuple(map(_row, shown)), note)
+
+
+def _spans(faults: Faults, last: float) -> Iterator[tuple[str, float, float]]:
+    """Yield what is broken, with the seconds of its begin and end; all cuts end together."""
+    open_: dict[str, tuple[str, float]] = {}
+    for number, step in enumerate(faults.steps):
+        action = step.action
+        if isinstance(action, Cut):
+            open_[f"cut {number}"] = (str(action), step.at)
+        elif isinstance(action, Heal):
+            for key in [each for each in open_ if each.startswith("cut ")]:
+                yield (*open_.pop(key), step.at)
+        elif isinstance(action, Deed) and action.verb in ENDS:
+            if before := open_.pop(action.service, None):
+                yield (*before, step.at)
+            open_[action.service] = (str(action), step.at)
+        elif before := open_.pop(action.service, None):
+            yield (*before, step.at)
+    for what, begin in open_.values():
+        yield what, begin, last
+
+
+def _at(x: Linear, seconds: float) -> float:
+    return LEFT + x.at(seconds) * (WIDTH - LEFT - RIGHT)
+
+
+def _legend() -> str:
+    found, at = [], 4.0
+    for _, name, colour in KINDS:
+        found.append(
+            f'<rect x="{at}" y="4" width="12" height="9" fill="var(--{colour})"/><text x="{at + 16}" y="12">{name}</text>'
+        )
+        at += 30 + CHARACTER * len(name)
+    return "".join(found)
+
+
+def _axis(x: Linear, top: float, bottom: float) -> Iterator[str]:
+    for value, text in x.ticks:
+        at = f"{_at(x, value):.1f}"
+        yield f'<path class="grid" d="M{at} {top:.0f}V{bottom:.0f}"/>'
+        yield f'<text x="{at}" y="{bottom + 15:.0f}" text-anchor="middle">{text}</text>'
+    yield f'<text x="{WIDTH - RIGHT}" y="{bottom + 29:.0f}" text-anchor="end">s since the faults\' begin</text>'
+
+
+def _shade(x: Linear, what: str, begin: float, end: float, y: float, bottom: float) -> str:
+    left, right = _at(x, begin), _at(x, end)
+    area = f'x="{left:.1f}" y="{y + 4:.1f}" width="{max(1.0, right - left):.1f}" height="{bottom - y - 4:.1f}"'
+    mark = f'data-x="{(left + right) / 2:.1f}" data-y="{y + 10:.1f}" data-says="{escaped(f"{what}, {begin:g} to {end:g} s")}"'
+    label = f'<text x="{LEFT - 6}" y="{y + 14:.0f}" text-anchor="end">{escaped(clipped(what, LEFT - 10))}</text>'
+    return f'{label}<g class="mark" {mark}><rect {area} fill="var(--bad)" fill-opacity=".16"/></g>'
+
+
+def _bar(each: Operation, x: Linear, y: float, last: float) -> str:
+    end = each.end / 1e9 if each.end is not None else None
+    left = _at(x, each.begin / 1e9)
+    right = _at(x, end if end is not None else min(last, each.begin / 1e9 + last / 100))
+    colour = next(colour for kind, _, colour in KINDS if kind == each.type)
+    until = "" if end is None else f", ended at {end:.3f} s"
+    result = f", gave {short(each.result)}" if each.result not in (None, each.value) else ""
+    says = f"{each}: {_outcome(each)}{until}{result}{', ' + each.error if each.error else ''}"
+    mark = f'data-x="{(left + right) / 2:.1f}" data-y="{y + BAR / 2:.1f}" data-says="{escaped(says)}"'
+    shape = f'x="{left:.1f}" y="{y:.1f}" width="{max(1.0, right - left):.1f}" height="{BAR}"'
+    return f'<g class="mark" {mark}><rect {shape} fill="var(--{colour})"/></g>'
+
+
+def _marked(violations: Sequence[Violation], x: Linear, top: float, bottom: float) -> Iterator[str]:
+    timed = [each for each in violations if each.time is not None]
+    if not timed:
+        return
+    first = min(timed, key=lambda each: each.time or 0)
+    seconds = (first.time or 0) / 1e9
+    across = _at(x, seconds)
+    right = across > WIDTH / 2
+    anchor = f'x="{across + (-3 if right else 3):.1f}" text-anchor="{"end" if right else "start"}"'
+    line = f'<path class="line" stroke="var(--bad)" d="M{across:.1f} {top - 16:.0f}V{bottom:.0f}"/>'
+    mark = f'data-x="{across:.1f}" data-y="{top - 10:.0f}" data-says="{escaped(str(first))}"'
+    yield f'<g class="mark" {mark}>{line}</g><text class="small" {anchor} y="{top - 8:.0f}">violation, {seconds:.3f} s</text>'
+
+
+def _outcome(each: Operation) -> str:
+    return next(name for kind, name, _ in KINDS if kind == each.type)
+
+
+def _row(each: Operation) -> tuple[str | float, ...]:
+    value = NONE if each.value is None else short(each.value)
+    end = "" if each.end is None else each.end / 1e9
+    return f"client {each.process}", each.op, value, each.begin / 1e9, end, _outcome(each)
