@@ -15,16 +15,16 @@ from slownet.model.units import percent
 from slownet.report.bars import bars
 from slownet.tools.web import address
 from slownet.tools.web.visit import INTERRUPTED
-from slownet.trials.field import baseline, view
+from slownet.trials.field import baseline, page, view
 from slownet.trials.field.compare import compare
 from slownet.trials.field.measure import measure
 from slownet.trials.field.row import margin
 
 
 def measure_and_show(url: str, requests: int, pause: str, timeout: str, root: Path, as_json: bool, http: str, tls: str) -> int:
-    """Measure, write field.json and print; return the exit status: 1 if it stopped early, 130 if interrupted.
+    """Measure, write field.json and the page, and print, the page's path last.
 
-    Raises SlownetError.
+    Return the exit status: 1 if it stopped early, 130 if interrupted. Raises SlownetError.
     """
     where = address.read(url)
     with bars() as progress:
@@ -32,10 +32,11 @@ def measure_and_show(url: str, requests: int, pause: str, timeout: str, root: Pa
         found = measure(where, requests, pause, timeout, lambda done: progress.update(task, completed=done), http=http, tls=tls)
     directory = new_run_directory(root, f"field-{where.host.replace(':', '-')}")
     found.write(directory)
+    path = page.write(found, directory)
     if as_json:
         print(json.dumps({**found.to_json(), "directory": str(directory)}, allow_nan=False))
     else:
-        console().print(view.measured(found, directory))
+        console().print(view.measured(found, path))
     if not found.error:
         return 0
     print(f"slownet: stopped after {len(found.pages)} of {requests} requests: {found.error}", file=sys.stderr)

@@ -59,10 +59,12 @@ class Differences:
     notes: Sequence[str]
 
 
-def render_page(views: Sequence[View], differences: Sequence[Differences] = ()) -> str:
-    """Render the page of one or more runs."""
+def render_page(views: Sequence[View], differences: Sequence[Differences] = (), more: Sequence[Figure] = ()) -> str:
+    """Render the page of one or more runs; ``more`` are figures that the first run has beside its own."""
     title = ", ".join(dict.fromkeys(each.run.experiment for each in views))
     contexts = [_context(each, name) for each, name in zip(views, names(views), strict=True)]
+    if contexts:
+        contexts[0]["figures"] = [*contexts[0]["figures"], *more]
     joint = together(views)
     return explained(
         template("page.html.j2").render(runs=contexts, joint=joint, differences=differences, title=title, script=script())
@@ -89,9 +91,11 @@ def kept(text: str) -> str:
     return re.sub(r"(?<=\d) (?=%)", "\u00a0", text)
 
 
-def write_page(path: Path | str, views: Sequence[View], differences: Sequence[Differences] = ()) -> Path:
+def write_page(
+    path: Path | str, views: Sequence[View], differences: Sequence[Differences] = (), more: Sequence[Figure] = ()
+) -> Path:  # fmt: skip
     """Write the page of one or more runs to a file. Raises SlownetError."""
-    return write_html(Path(path), render_page(views, differences))
+    return write_html(Path(path), render_page(views, differences, more))
 
 
 def write_html(path: Path, text: str) -> Path:

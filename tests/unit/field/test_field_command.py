@@ -54,6 +54,12 @@ def test_it_pauses_between_requests_and_writes_a_record(web, tmp_path, capsys):
 def test_the_table_is_for_people(web, tmp_path, capsys):
     assert command("field", f"{web.url}/", "--requests", 6, "--pause", "0ms", "--runs", tmp_path) == 0
     out = capsys.readouterr().out
+    page = record(tmp_path).with_name("report.html")
+    assert out.splitlines()[-1] == str(page)
+    text = page.read_text("utf-8")
+    assert f"What does {web.url}/ take from here?" in text
+    assert "for the connection" in text
+    assert "The parts of each request" in text
     for text in (
         f"{web.url}/ at 127.0.0.1",
         "6 requests, 0 ms apart",

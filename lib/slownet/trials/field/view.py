@@ -26,8 +26,8 @@ HEAD = ("condition", "metric", "first", "second", "ratio", "difference", "verdic
 STYLES = {EQUIVALENT: "green", DIFFERS: "bold red", INCONCLUSIVE: "yellow"}
 
 
-def measured(field: Field, directory: Path) -> RenderableType:
-    """Return the output of `slownet field`."""
+def measured(field: Field, page: Path) -> RenderableType:
+    """Return the output of `slownet field`; ``page`` is what it has written."""
     facts, (cell,) = field.facts, field.run().cells
     pages = len(field.pages)
     paused = f", {show_duration(facts['pause_s'])} apart" if pages > 1 else ""
@@ -45,7 +45,7 @@ def measured(field: Field, directory: Path) -> RenderableType:
         made.add_row(name, with_interval(cell.summary(name)), *map(number, marks))
     least, most = field.lengths
     length = f"{least:,} bytes" if least == most else f"{least:,} to {most:,} bytes: the page's size varies"
-    return Group(Text(head, style="bold"), made, *map(Text, [length, *_kept(cell.warm_up, cell.outliers), str(directory)]))
+    return Group(Text(head, style="bold"), made, *map(Text, [length, *_kept(cell.warm_up, cell.outliers), str(page)]))
 
 
 def compared(found: Comparison) -> RenderableType:
