@@ -117,7 +117,7 @@ setup(
             "wordpress/*",
             "wordpress/theme/*",
         ],
-        "slownet.cli": ["starter/*"],
+        "slownet.cli": ["autograder/*", "starter/*"],
         "slownet.containers.compose": ["*.json"],
         "slownet.judge.histories": ["porcupine/*"],
         "slownet.report": ["*.css", "*.js", "*.j2"],

@@ -10,7 +10,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from slownet import __version__
-from slownet.cli import analysis, completing, endings, hunting, images, lab, reporting, unchanged
+from slownet.cli import analysis, classroom, completing, endings, hunting, images, lab, reporting, unchanged
 from slownet.cli.ci import ForCi
 from slownet.cli.cleaning import clean
 from slownet.cli.composing import WithExec, compose
@@ -283,6 +283,7 @@ def check(
 
 
 app.command()(mark)
+app.add_typer(classroom.app, name="classroom")
 app.command()(analysis.trace)
 app.command()(analysis.calibrate)
 

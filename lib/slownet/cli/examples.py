@@ -118,6 +118,27 @@ COMMANDS = {
         ),
         {0: "when all are marked", 1: "if a file was not, and is named", 2: MISTAKE},
     ),
+    "slownet classroom variants": Told(
+        (
+            "slownet classroom variants mine.toml --variants variants.toml",
+            "slownet classroom variants mine.toml --variants variants.toml --student ada@example.org --out ada",
+        ),
+        DONE,
+    ),
+    "slownet classroom grade": Told(
+        (
+            "slownet classroom grade ada --key key.toml",
+            "slownet classroom grade ada --key key.toml --test test_server.py --limit 60s",
+        ),
+        {0: "if all is right, or results were written for another program", 1: "if an answer or a test is not", 2: MISTAKE},
+    ),
+    "slownet classroom bundle": Told(
+        (
+            "slownet classroom bundle mine.toml --key key.toml --for gradescope --slownet slownet.whl",
+            "slownet classroom bundle mine.toml --key key.toml --for submitty",
+        ),
+        DONE,
+    ),
     "slownet trace": Told(("slownet trace lte.trace", "ping -c 100 shop.example > ping.txt; slownet trace ping.txt"), DONE),
     "slownet calibrate": Told(
         (

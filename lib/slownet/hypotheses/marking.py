@@ -11,6 +11,7 @@ from slownet.hypotheses import attempts
 from slownet.hypotheses.answers import Answers, number
 from slownet.hypotheses.attempts import Counted, Rules
 from slownet.hypotheses.key import Exercise, Solution
+from slownet.hypotheses.variants import Assigned
 from slownet.model.errors import ExperimentError, SlownetError, nearest
 
 RIGHT, WRONG, MISSING, UNREADABLE = "right", "wrong", "missing", "unreadable"
@@ -34,6 +35,7 @@ class Marked:
     """A class, its exercises and all marks."""
 
     exercises: Sequence[Exercise]
+    """Several of one name are its variants, of which a student has one."""
     counted: Sequence[Counted]
     """A student's attempt each."""
     marks: Sequence[Mark]
@@ -44,8 +46,8 @@ class Marked:
 
     @property
     def most(self) -> int:
-        """How many answers there are to give."""
-        return sum(len(each.solutions) for each in self.exercises)
+        """How many answers there are to give, for one student."""
+        return len({(each.name, one.name) for each in self.exercises for one in each.solutions})
 
     def of(self, student: str) -> list[Mark]:
         """Return a student's marks, in the order of the key."""
@@ -66,23 +68,25 @@ def mark(paths: Sequence[Path], key: Sequence[Exercise], rules: Rules | None = N
 
     Raises ExperimentError if none can be marked.
     """
-    found, wrong = attempts.read(paths, lambda one: _known(one, key))
+    assigned = Assigned(key)
+    found, wrong = attempts.read(paths, lambda one: _known(one, assigned.of(one.identity)))
     if not found:
         if len(wrong) == 1:
             raise wrong[0]
         raise ExperimentError(f"none of {len(wrong)} files can be marked", fix=f"the first: {wrong[0].line}")
-    return _mark_all(attempts.choose(found, rules or Rules(), lambda one: _points(one, key)), key, wrong)
+    counted = attempts.choose(found, rules or Rules(), lambda one: _points(one, assigned.of(one.identity)))
+    return _mark_all(counted, assigned, wrong)
 
 
-def _mark_all(counted: Sequence[Counted], key: Sequence[Exercise], wrong: Sequence[SlownetError]) -> Marked:
+def _mark_all(counted: Sequence[Counted], assigned: Assigned, wrong: Sequence[SlownetError]) -> Marked:
     students = _named([each.answers for each in counted])
     marks = [
         _mark(student, each.answers, exercise, solution)
         for student, each in zip(students, counted, strict=True)
-        for exercise in key
+        for exercise in assigned.of(each.answers.identity)
         for solution in exercise.solutions
     ]
-    return Marked(key, counted, marks, students, wrong)
+    return Marked(assigned.exercises, counted, marks, students, wrong)
 
 
 def _named(all_answers: Sequence[Answers]) -> list[str]:

@@ -18,9 +18,12 @@ WORST = 8
 def render(marked: Marked) -> str:
     """Return the page: one HTML file that needs no other."""
     questions = [(exercise, one) for exercise in marked.exercises for one in exercise.solutions]
+    numbers: dict[tuple[str, str], int] = {}  # variants of a question have one number
+    for exercise, one in questions:
+        numbers.setdefault((exercise.name, one.name), len(numbers) + 1)
     return template("marks.html.j2").render(
         students=[_student(marked, each) for each in sorted(marked.students, key=str.casefold)],
-        questions=[_question(marked, number, *each) for number, each in enumerate(questions, 1)],
+        questions=[_question(marked, numbers[each[0].name, each[1].name], *each) for each in questions],
         skipped=[each.line for each in marked.skipped],
         clocks=sorted({each.clock for each in marked.exercises if each.clock}),
         most=marked.most,

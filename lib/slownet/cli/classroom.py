@@ -1,0 +1,159 @@
+"""`slownet classroom`: variants of exercises, a submission graded, and what programs for classes run for that."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+
+from slownet.cli.completing import one_of
+from slownet.cli.helping import Group
+from slownet.lab.boot import MEGABYTES
+from slownet.model.errors import ExperimentError, SlownetError, nearest, writing
+from slownet.model.units import duration, percent
+
+app = typer.Typer(cls=Group, help="Exercises that grade themselves: a variant for each student, and autograders for a class.")
+KINDS = ("gradescope", "submitty", "github")
+FORMS = ("gradescope", "submitty", "text")
+LIMIT = "120s"
+KeyOption = Annotated[Path, typer.Option("--key", metavar="FILE", help="The key that `slownet check --key KEY.toml` wrote.")]
+TestOption = Annotated[
+    list[Path] | None,
+    typer.Option("--test", metavar="FILE", help="A file of pytest's that judges the code handed in, in a lab. Repeatable."),
+]
+LimitOption = Annotated[str, typer.Option("--limit", metavar="TIME", help="How long the tests of code may take.")]
+MemoryOption = Annotated[int, typer.Option("--memory", metavar="MB", help="Memory of the lab in which code is tested.")]
+LateOption = Annotated[str, typer.Option("--late", metavar="PART", help="What a late submission keeps of its points.")]
+VisibilityOption = Annotated[
+    str,
+    typer.Option(
+        "--visibility",
+        metavar="WHEN",
+        help="When students see their points: visible, after_due_date, after_published or hidden.",
+        autocompletion=one_of("visible", "after_due_date", "after_published", "hidden"),
+    ),
+]
+
+
+@app.command()
+def variants(
+    exercises: Annotated[list[Path], typer.Argument(metavar="EXERCISE", help="Exercises with names such as ${far} in them.")],
+    table: Annotated[Path, typer.Option("--variants", metavar="FILE", help="What the names stand for in each one (TOML).")],
+    student: Annotated[
+        str | None,
+        typer.Option("--student", metavar="ID", help="Write only this student's, under the exercise's name."),
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="FOLDER", help="Where. Default: beside the exercise.")] = None,
+) -> None:
+    """Write the variants of exercises: all, for the teacher to measure a key of them, or a student's."""
+    from slownet.hypotheses import variants as made
+
+    for path in exercises:
+        for written in made.write(path, made.read(table, path.stem), out or path.parent, student):
+            print(written)
+
+
+@app.command()
+def grade(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="What was handed in; its answers are in answers.toml.")],
+    key: KeyOption,
+    form: Annotated[
+        str, typer.Option("--for", metavar="FORM", help="gradescope, submitty or text.", autocompletion=one_of(*FORMS))
+    ] = "text",
+    results: Annotated[Path | None, typer.Option("--results", metavar="FILE", help="Where to. Default: printed.")] = None,
+    student: Annotated[str, typer.Option("--student", metavar="ID", help="Whose it is, for exercises with variants.")] = "",
+    metadata: Annotated[
+        Path | None, typer.Option("--metadata", metavar="FILE", help="Gradescope's file that says who handed in, and when.")
+    ] = None,
+    only: Annotated[
+        str | None, typer.Option("--only", metavar="NAME", help="Only this question or test, e.g. there_and_back.round_trips.")
+    ] = None,
+    test: TestOption = None,
+    limit: LimitOption = LIMIT,
+    memory: MemoryOption = MEGABYTES,
+    late: LateOption = "100%",
+    visibility: VisibilityOption = "visible",
+) -> None:
+    """Grade one submission. What is wrong with it costs its points, and is said; it never stops the grading."""
+    from slownet.hypotheses import grading
+    from slownet.hypotheses import key as keys
+    from slownet.report import autograders
+
+    if form not in FORMS:
+        raise ExperimentError(f"unknown form '{form}'", "--for", nearest(form, FORMS))
+    if visibility not in autograders.VISIBLE:
+        raise ExperimentError(f"unknown visibility '{visibility}'", "--visibility", nearest(visibility, autograders.VISIBLE))
+    share = _share(late)
+    who = grading.metadata(metadata) if metadata else grading.Submitted(student)
+    found = grading.answers(folder, keys.read(key), student or who.student)
+    if test and not (only and any(each.name == only for each in found)):
+        from slownet.cli import student_code
+
+        found += student_code.grade(folder, test, duration(limit), memory)
+    if only is not None:
+        found = [each for each in found if each.name == only] or _unknown(only, [each.name for each in found])
+    forms = {
+        "gradescope": lambda: autograders.gradescope(found, share if who.is_late else 1.0, visibility),
+        "submitty": lambda: autograders.submitty(found),
+        "text": lambda: autograders.text(found),
+    }
+    text = forms[form]()
+    if results:
+        with writing(results, "--results"):
+            results.write_text(text, encoding="utf-8")
+    else:
+        print(text, end="")
+    if form == "text" and not all(each.passed for each in found):
+        raise typer.Exit(1)
+
+
+@app.command()
+def bundle(
+    exercises: Annotated[
+        list[Path],
+        typer.Argument(metavar="EXERCISE", help="Hypothesis files whose answers are handed in; all variants."),
+    ],
+    key: KeyOption,
+    kind: Annotated[
+        str, typer.Option("--for", metavar="KIND", help="gradescope, submitty or github.", autocompletion=one_of(*KINDS))
+    ] = "gradescope",
+    slownet: Annotated[
+        str | None,
+        typer.Option(
+            "--slownet", envvar="SLOWNET", metavar="WHAT", help="What pip installs as slownet there: a wheel, which goes along."
+        ),
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="The bundle. Default: KIND.zip.")] = None,
+    test: TestOption = None,
+    lab: Annotated[
+        Path | None, typer.Option("--lab", metavar="FILE", help="With --test: what `slownet lab export` wrote.")
+    ] = None,
+    limit: LimitOption = LIMIT,
+    memory: MemoryOption = MEGABYTES,
+    late: LateOption = "100%",
+    visibility: VisibilityOption = "visible",
+) -> None:
+    """Write what a class's program runs: an autograder of Gradescope, a configuration of Submitty, a workflow of GitHub's."""
+    from slownet.cli import bundling
+    from slownet.cli.bundling import Wanted
+
+    if kind not in KINDS:
+        raise ExperimentError(f"unknown kind '{kind}'", "--for", nearest(kind, KINDS))
+    _share(late), duration(limit)
+    wanted = Wanted(tuple(exercises), key, slownet or "", tuple(test or ()), lab, limit, memory, late, visibility)
+    path = out or Path(f"{kind}.zip")
+    for name in bundling.write(path, kind, wanted):
+        print(name)
+    print(f"written  {path}")
+
+
+def _share(text: str) -> float:
+    try:
+        return percent(text)
+    except SlownetError as error:
+        raise ExperimentError(error.what, "--late", "write a part such as 50%") from error
+
+
+def _unknown(only: str, known: list[str]) -> NoReturn:
+    raise ExperimentError(f"no question or test '{only}'", "--only", nearest(only, known))
