@@ -152,7 +152,7 @@ def check(
 
 
 def trace(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A Mahimahi trace or the output of ping.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A trace (Mahimahi, Pensieve, TheaterQ) or ping's output.")],
     as_json: JsonOption = False,
 ) -> None:
     """Summarize a recorded trace: its length, rates or round-trip times, and losses."""

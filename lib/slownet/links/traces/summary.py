@@ -3,28 +3,37 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from slownet.links.conditions.link import MTU
-from slownet.links.traces import mahimahi, pinglog
+from slownet.links.traces import mahimahi, pinglog, stepped
 from slownet.links.traces.file import text_of
 from slownet.links.traces.mahimahi import Opportunities
 from slownet.links.traces.pinglog import PingLog
+from slownet.links.traces.stepped import Steps
 
 PERCENTILES = (5, 25, 50, 75, 95, 99)
 BIN_S = 1.0
+SEVERAL = re.compile(r"[\d.eE+-]+([ \t,]+[\d.eE+-]+)+", re.ASCII)
+"""A line of several numbers."""
 
 
-def load(path: Path) -> Opportunities | PingLog:
-    """Read a Mahimahi trace if the first line is a number, otherwise a log of pings. Raises TraceError."""
+def load(path: Path) -> Opportunities | PingLog | Steps:
+    """Read a Mahimahi trace if the first line is a number, rates over time if it is several, otherwise a log of pings.
+
+    Raises TraceError.
+    """
     text = text_of(path)
     first = text.lstrip().partition("\n")[0].strip()
+    if SEVERAL.fullmatch(first) or first.startswith(("#", "KEEP")):
+        return stepped.load(path)
     return mahimahi.parse(text, str(path)) if not first or first.isdigit() else pinglog.parse(text, str(path))
 
 
-def facts(trace: Opportunities | PingLog) -> dict[str, Any]:
+def facts(trace: Opportunities | PingLog | Steps) -> dict[str, Any]:
     """Return numbers about a trace; their names end with `_` and the unit."""
     if isinstance(trace, Opportunities):
         counts = trace.packets(BIN_S)
@@ -33,6 +42,12 @@ def facts(trace: Opportunities | PingLog) -> dict[str, Any]:
             "kind": "Mahimahi packet-delivery trace", "duration_s": trace.seconds, "packets": len(trace.ms),
             "mean_rate_bit_s": trace.rate, "longest_pause_s": trace.longest_pause, "bin_s": trace.seconds / len(rates),
             **{f"rate_p{each}_bit_s": quantile(rates, each / 100) for each in PERCENTILES},
+        }  # fmt: skip
+    if isinstance(trace, Steps):
+        return {
+            "kind": "rates over time", "duration_s": trace.seconds, "steps": len(trace.pieces), "mean_rate_bit_s": trace.rate,
+            "min_rate_bit_s": min(each.rate for each in trace.pieces),
+            "max_rate_bit_s": max(each.rate for each in trace.pieces),
         }  # fmt: skip
     found: dict[str, Any] = {
         "kind": "log of pings", "duration_s": trace.seconds, "interval_s": trace.interval, "pings": len(trace.pings),
