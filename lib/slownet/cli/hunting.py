@@ -170,6 +170,8 @@ def show_replayed(done: Replayed) -> None:
     for number, (example, differs) in enumerate(zip(done.examples, done.differs, strict=True), 1):
         what = "; ".join(map(str, example.violations)) or example.error or "nothing breaks"
         same = f"another history, {differs}" if differs else f"the same history, digit for digit ({_digest(example)[:12]})"
+        if number == 1 and not done.is_compared:
+            same = f"the first history ({_digest(example)[:12]})"
         screen.print(f"  boot {number}: {what}", highlight=False, soft_wrap=True)
         screen.print(f"  boot {number}: {same}", highlight=False, soft_wrap=True)
 

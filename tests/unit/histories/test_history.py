@@ -83,8 +83,12 @@ def test_where_histories_differ():
     shorter = History(history.events[:-1])
     assert history.differs_from(shorter) == "it has 9 lines, not 10"
     assert history.digest != shorter.digest
-    later = History.read(WHOLE.replace('"time": 5', '"time": 4'))
-    assert history.differs_from(later).startswith('line 3: {"time": 5,')
+    later = History.read(WHOLE.replace('"time": 5', '"time": 2'))
+    assert history.differs_from(later) == "the same operations, but times differ by up to 3 ns"
+    other = History.read(WHOLE.replace('"value": 7', '"value": 6'))
+    assert history.differs_from(other).startswith(
+        'line 1: {"time": 0, "process": 0, "type": "invoke", "op": "write", "value": 7}, not'
+    )
 
 
 def broken(*clients):

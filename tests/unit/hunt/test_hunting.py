@@ -126,7 +126,7 @@ def test_a_schedule_is_found_shrunk_saved_and_repeated(labs, mine, tmp_path):
     assert again.differs == ("", "")
     (tmp_path / "hunt" / "found.jsonl").write_text(done.smallest.history.to_text().replace('"time": 2', '"time": 1'))
     (differs,) = replaying.replay(tmp_path / "hunt" / "found.toml", None, Where()).differs
-    assert differs.startswith('line 2: {"time": 1,')
+    assert differs == "the same operations, but times differ by up to 1 ns"
 
 
 def test_more_labs_find_the_same(labs, mine, tmp_path):
@@ -240,3 +240,8 @@ def test_what_is_printed(labs, mine, tmp_path, capsys):
     assert "kill server" in printed.partition("by their begin")[2]
     command.show_replayed(replaying.replay(tmp_path / "hunt" / "found.toml", None, Where()))
     assert "the same history, digit for digit" in capsys.readouterr().out
+    (tmp_path / "mine.toml").write_text('[faults]\n"1s" = "kill server"\n"2s" = "start server"\n')
+    command.show_replayed(replaying.replay(tmp_path / "mine.toml", str(mine), Where(), times=2))
+    printed = capsys.readouterr().out
+    assert "boot 1: nothing breaks\n  boot 1: the first history (" in printed
+    assert "boot 2: the same history, digit for digit" in printed

@@ -18,12 +18,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from slownet.model import userfile
 from slownet.model.errors import SlownetError
+from slownet.model.units import show_duration
 
 FILE = "history.jsonl"
 """How the names of their files end."""
@@ -197,8 +198,16 @@ class History:
     def _acknowledged(self) -> Iterator[Operation]:
         return (each for each in self.operations if each.is_acknowledged)
 
+    @property
+    def timeless(self) -> list[Event]:
+        """The events without their times."""
+        return [replace(each, time=0) for each in self.events]
+
     def differs_from(self, other: History) -> str:
-        """Return where another history differs first, in words; empty if it is the same in every digit."""
+        """Return how another history differs, in words: by its times alone, or where first; empty if in no digit."""
+        later = [abs(own.time - its.time) for own, its in zip(self.events, other.events, strict=False)]
+        if any(later) and self.timeless == other.timeless:
+            return f"the same operations, but times differ by up to {show_duration(max(later) / 1e9, 3)}"
         for number, (own, its) in enumerate(zip(self.events, other.events, strict=False), 1):
             if own != its:
                 return f"line {number}: {json.dumps(own.to_json())}, not {json.dumps(its.to_json())}"

@@ -34,6 +34,8 @@ class Replayed:
     faults: Faults
     examples: tuple[Example, ...]
     differs: tuple[str, ...]
+    is_compared: bool = True
+    """Whether there is a history beside the file; else that of the first boot is compared with nothing."""
 
 
 def replay(
@@ -57,7 +59,7 @@ def replay(
     known = _beside(path)
     first = known or examples[0].history or History()
     differs = tuple(_difference(first, each) for each in examples)
-    return Replayed(saved.faults, tuple(examples), differs)
+    return Replayed(saved.faults, tuple(examples), differs, known is not None)
 
 
 def _beside(path: Path) -> History | None:
