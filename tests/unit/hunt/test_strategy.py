@@ -1,5 +1,7 @@
 """What a hunt chooses from, and what Hypothesis makes of it, without any lab."""
 
+import time
+
 import pytest
 
 from slownet import ConditionError, ExperimentError, Faults, UnitError, faults
@@ -79,14 +81,14 @@ def needs_two(schedule):
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_what_is_found_is_shrunk_to_the_breaks_that_it_takes(seed, tmp_path):
+def test_what_is_found_is_shrunk_to_the_breaks_that_it_takes(seed):
     tried = []
 
     def judge(schedule):
         tried.append(str(schedule))
         return needs_two(schedule)
 
-    found = strategy.search(SPACE, judge, seed, 300, tmp_path)
+    found = strategy.search(SPACE, judge, seed, 300)
     assert found
     _, kill = (each for each in found.steps if str(each.action).split()[0] in ("cut", "kill"))
     assert kill.at == 3
@@ -96,16 +98,32 @@ def test_what_is_found_is_shrunk_to_the_breaks_that_it_takes(seed, tmp_path):
     assert (
         list(dict.fromkeys(tried))[: first + 1] == planned[: first + 1]
     )  # what labs measure ahead is what Hypothesis asks for
-    tried.clear()
-    assert strategy.search(SPACE, judge, seed, 300, tmp_path) == found
-    assert tried[0] == str(found)  # from the database
 
 
-def test_what_does_not_break_is_not_found(tmp_path):
-    assert strategy.search(SPACE, lambda schedule: False, 1, 30, tmp_path) is None
+def test_a_shrink_goes_on_after_hypothesis_gave_up_for_lack_of_time(monkeypatch):
+    from hypothesis.internal.conjecture import engine
+
+    whole = strategy.search(SPACE, needs_two, 1, 300)
+    known = {}
+
+    def judge(schedule):
+        if str(schedule) not in known:
+            time.sleep(0.02)
+            known[str(schedule)] = needs_two(schedule)
+        return known[str(schedule)]
+
+    monkeypatch.setattr(engine, "MAX_SHRINKING_SECONDS", 0.3)
+    assert strategy.search(SPACE, judge, 1, 300) != whole
+    monkeypatch.setattr(engine, "MAX_SHRINKING_SECONDS", 10)  # what is known takes a part of that
+    monkeypatch.setattr(strategy, "PASS_S", 1)
+    assert strategy.search(SPACE, judge, 1, 300) == whole
 
 
-def test_an_error_passes_through(tmp_path):
+def test_what_does_not_break_is_not_found():
+    assert strategy.search(SPACE, lambda schedule: False, 1, 30) is None
+
+
+def test_an_error_passes_through():
     class Ended(BaseException):
         pass
 
@@ -113,16 +131,16 @@ def test_an_error_passes_through(tmp_path):
         raise Ended
 
     with pytest.raises(Ended):
-        strategy.search(SPACE, judge, 1, 30, tmp_path)
+        strategy.search(SPACE, judge, 1, 30)
 
 
-def test_a_strategy_of_ones_own(tmp_path):
+def test_a_strategy_of_ones_own():
     from hypothesis import strategies
 
     def mine():
         return strategies.integers(1, 9).map(lambda number: Faults.parse(f"kill a at {number} s; start a at 10 s"))
 
-    found = strategy.search(mine, lambda schedule: schedule.steps[0].at >= 4, 1, 100, tmp_path)
+    found = strategy.search(mine, lambda schedule: schedule.steps[0].at >= 4, 1, 100)
     assert str(found) == "kill a at 4 s; start a at 10 s"
     with pytest.raises(ExperimentError, match="no faults to choose from: int: write faults"):
         strategy.planned(lambda: 5, 1, 1)

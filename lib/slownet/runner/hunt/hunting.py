@@ -109,7 +109,7 @@ class Hunt:
             return example.breaks
 
         try:
-            found = strategy.search(space, judge, self.seed, self.examples, self.directory / "database")
+            found = strategy.search(space, judge, self.seed, self.examples)
         except _Ended as ended:
             if ended.error:
                 raise ended.error from None
