@@ -65,13 +65,13 @@ def test_a_call_is_a_command_line(asked):
     options = {
         "vary": {"rtt": ["0ms", "25ms"], "loss": "0%,1%"}, "tdf": 4, "repeat": 3, "budget": "30,10m", "labs": 2,
         "capture": True, "env": {"QUERIES": "6"}, "share": ["data", Path("more:rw")], "memory": 512, "runs": "there",
-        "require_confinement": True,
+        "require_confinement": True, "faults": "kill db at 4 s",
     }  # fmt: skip
     words = (
         "slownet run mine.py --tdf 4 --memory 512 --vary rtt=0ms,25ms --vary loss=0%,1% --capture hosts --repeat 3 "
-        "--budget 30,10m --labs 2 --runs there --env QUERIES=6 --share data --share more:rw --require-confinement"
+        "--budget 30,10m --labs 2 --runs there --env QUERIES=6 --share data --share more:rw --require-confinement --faults"
     )
-    assert asked(Path("mine.py"), **options).words() == words.split()
+    assert asked(Path("mine.py"), **options).words() == [*words.split(), "kill db at 4 s"]
     assert asked("client_delay").words() == ["slownet", "run", "client_delay"]
     assert asked("client_delay", tdf=float("inf")).tdf == "inf"
     composed = asked(compose="shop", profile="far", tool="ab", url="http://web/", option={"requests": 5})

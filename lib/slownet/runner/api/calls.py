@@ -54,6 +54,7 @@ def run(
     tool_command: str | None = None,
     value: str | Texts = (),
     unit: str | Texts = (),
+    faults: Path | str | None = None,
     capture: bool | str | Texts = False,
     repeat: int | str | None = None,
     budget: int | str | None = None,
@@ -102,6 +103,8 @@ def run(
         Regular expressions for the numbers in its output: ``"tps = ([0-9.]+)"``, or ``(?P<name_ms>...)``.
     unit : str or sequence of str
         Units of these numbers: one for all, or one for each.
+    faults : Path or str, optional
+        What breaks, for an experiment that varies faults: a TOML file, or words such as ``"kill db at 4 s"``.
     capture : bool, str or sequence of str
         Save the packets of these interfaces; True: of all hosts.
     repeat : int or str, optional
@@ -146,7 +149,7 @@ def run(
         HOSTS if capture is True else _joined(capture or "") or None,
         _number(repeat), _number(budget), str(labs), Path(resume) if resume else None, Path(runs), _assigned(env),
         [str(each) for each in _all(share)], keep, require_confinement, speed,
-        tool_command, list(_all(value)), list(_all(unit)),
+        tool_command, list(_all(value)), list(_all(unit)), str(faults) if faults else None,
     )  # fmt: skip
     asked.check()
     with _restored(env or {}):
