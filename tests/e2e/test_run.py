@@ -267,7 +267,7 @@ def test_the_virtual_clock_says_why_four_repetitions_of_ones_own_programs_are_en
     (tmp_path / "mine.py").write_text(CLAIMED % ("client", 0.1))
     done = slownet("run", "mine.py", "--tdf", "inf", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
-    said = "4 repetitions: every claim that can be decided is; with free CPU all gave the same numbers"
+    said = "4 repetitions: all decidable claims are decided; with free CPU all gave the same numbers"
     assert said in " ".join(done.stdout.split())
 
 

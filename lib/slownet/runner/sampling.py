@@ -237,7 +237,7 @@ def _look(run: RunData, claims: Sequence[Claim], siblings: Mapping[str, RunData]
     if not needed and (stays := "; ".join(dict.fromkeys(each.stays_open for each in still if each.stays_open))):
         return Decision((), confidence, f"{state}: more repetitions do not help: {stays}")
     if not needed:
-        return Decision((), confidence, f"{_count(rounds)}: every claim that can be decided is; {_why_enough(run, good)}")
+        return Decision((), confidence, f"{_count(rounds)}: all decidable claims are decided; {_why_enough(run, good)}")
     if all(cell.is_exact for cell in needed):
         return Decision((), confidence, f"{state}: nothing is random, another repetition gives the same numbers")
     if all(_repeats(cell) for cell in needed):

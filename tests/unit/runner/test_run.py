@@ -380,7 +380,7 @@ def test_a_run_is_repeated_while_a_claim_is_open(plan):
     assert done.claims[0].verdict == SUPPORTED
     assert {"event": "planned", "cells": 4, "why": "1 repetition, 1 of 1 claim open"} in seen
     facts = json.loads((plan.directory / "run.json").read_text())
-    assert facts["sampling"]["why"].startswith(f"{len(place.jobs)} repetitions: every claim that can be decided is")
+    assert facts["sampling"]["why"].startswith(f"{len(place.jobs)} repetitions: all decidable claims are decided")
     assert facts["virtual_s"] == 7.5 * len(place.jobs)
     assert done.claims[0].confidence == facts["sampling"]["confidence"] > 0.99
 

@@ -40,7 +40,7 @@ def test_where_nothing_is_random_one_repetition_is_all_there_is():
     found = look(run_of(VIRTUAL, 0, random=False), FOUR)
     assert (found.cells, found.boots, found.confidence) == ((), 0, 0.99)
     assert found.why == (
-        "1 repetition: every claim that can be decided is; "
+        "1 repetition: all decidable claims are decided; "
         "with free CPU and nothing random another repetition gives the same numbers"
     )
     bent = gather(
@@ -57,7 +57,7 @@ def test_chance_takes_three_seeds():
     assert (first.cells, first.boots, first.why) == (CELLS, 2, "1 repetition: 3 seeds are needed to estimate their spread")
     third = look(run_of(VIRTUAL, 0, 0.001, -0.001, random=True), FOUR)
     assert (third.cells, third.why) == (
-        (), "3 repetitions: every claim that can be decided is; the intervals include the spread of seeds",
+        (), "3 repetitions: all decidable claims are decided; the intervals include the spread of seeds",
     )  # fmt: skip
     assert third.confidence == pytest.approx(0.999)
     assert look(run_of(WORK, 0, random=True), FOUR).boots == 2
@@ -97,11 +97,11 @@ def test_of_unknown_programs_four_boots_show_whether_they_are_random():
         assert (look(few, FOUR).cells, FOUR.judge(few.for_verdicts(0.99)).verdict) == (CELLS, "inconclusive")
     same = look(run_of(UNKNOWN, 0, 0, 0, 0, random=False), FOUR)
     assert (same.cells, same.confidence) == ((), 0.99)
-    assert same.why == "4 repetitions: every claim that can be decided is; with free CPU all gave the same numbers"
+    assert same.why == "4 repetitions: all decidable claims are decided; with free CPU all gave the same numbers"
     assert run_of(UNKNOWN, 0, 0, 0, 0, random=False).cells[0].summary(TIME).half_width == 0
     third = look(run_of(UNKNOWN, 0, 0.001, -0.001, random=False), FOUR)
     assert (third.cells, third.confidence) == ((), pytest.approx(0.999))
-    enough = "3 repetitions: every claim that can be decided is"
+    enough = "3 repetitions: all decidable claims are decided"
     assert third.why == f"{enough}; with free CPU only programs' own random numbers and the order of cells differ"
     assert FOUR.judge(run_of(UNKNOWN, 0, 0.001, random=False).for_verdicts(0.99)).verdict == "inconclusive"
 
@@ -150,14 +150,14 @@ def test_a_claim_can_be_decided_on_cells_of_one_boot_and_of_three():
     found = look(gather(samples, {"experiment": "e", **VIRTUAL}), FOUR)
 
     assert found.cells == ()
-    assert found.why.startswith("3 repetitions: every claim that can be decided is")
+    assert found.why.startswith("3 repetitions: all decidable claims are decided")
 
 
 def test_counted_work_is_decided_by_the_boots_that_its_measured_waver_asks_for():
     found = look(run_of(WORK, 0), FOUR)
     assert (found.cells, found.boots) == ((), 0)
     assert found.why == (
-        "1 repetition: every claim that can be decided is; "
+        "1 repetition: all decidable claims are decided; "
         "the intervals include the spread between boots as measured earlier (0.3 %)"
     )
     assert found.confidence == pytest.approx(0.995)
@@ -243,7 +243,7 @@ def test_where_all_of_the_cpu_counts_it_takes_three_boots(facts):
     assert first.why.endswith(" needs 3 to estimate their spread")
     third = look(run_of(facts, 0, 0.001, -0.001), FOUR)
     assert (third.cells, third.boots, third.why) == (
-        (), 0, "3 repetitions: every claim that can be decided is; the intervals include the spread between boots",
+        (), 0, "3 repetitions: all decidable claims are decided; the intervals include the spread between boots",
     )  # fmt: skip
 
 
