@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from slownet.judge.records.samples import Sample
+from slownet.model.sample import Sample
 from slownet.runner.sweep import store as stores
 from slownet.runner.sweep.cluster import Dask
 from slownet.runner.sweep.engine import Engine, Workers

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from slownet.cli.terminal import console, interrupted
+from slownet.lab.events import Event
 from slownet.lab.place import Interrupts, Place
 from slownet.links.ip import IP
 from slownet.model.errors import SlownetError
@@ -23,7 +23,7 @@ def calibrate_and_show(place: Place, only: Sequence[str], quick: bool, seed: int
         with Interrupts(place) as interrupts, bars() as progress:
             task = progress.add_task("calibrate", total=len(cases), now="booting")
 
-            def follow(event: Mapping[str, Any]) -> None:
+            def follow(event: Event) -> None:
                 if event["event"] == "case":
                     progress.update(task, completed=event["index"], now=event["name"])
 

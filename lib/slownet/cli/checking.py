@@ -9,7 +9,6 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from slownet.cli.asking import Ask, answered
 from slownet.cli.ci import ForCi
@@ -149,7 +148,7 @@ def _run(
     plans = []
     for one, experiment in zip(made, experiments, strict=True):
         plan = planning.plan(str(one.path), place, root, {}, rule, experiment=experiment)
-        plan.facts["predictions"] = _record(one, plan.directory, student)
+        plan.state(predictions=_record(one, plan.directory, student))
         plans.append(plan)
     if explain_clock:
         say_clocks(plans)
@@ -163,7 +162,7 @@ def _run(
     return [Checked(*each) for each in zip(read, predictions, done, strict=True)]
 
 
-def _record(one: Hypothesis, directory: Path, student: str) -> list[dict[str, Any]]:
+def _record(one: Hypothesis, directory: Path, student: str) -> list[dict[str, object]]:
     """Record what was predicted, and when, before anything is measured."""
     shown = [{"claim": each.kind, **each.fields, "says": each.says} for each in one.predictions]
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -110,7 +110,7 @@ def _print_table(images: list[store.Kept]) -> None:
     console().print(table)
 
 
-def _record(image: store.Kept) -> dict[str, Any]:
+def _record(image: store.Kept) -> dict[str, object]:
     found = image.config
     return {
         "digest": image.digest, "names": list(image.names), "size": image.size, "added": image.added, "source": image.source,

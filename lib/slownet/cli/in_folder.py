@@ -56,7 +56,7 @@ def _hand_over(walls: Walls, own: Iterable[Path]) -> None:
             what = error.strerror
         if what:
             left.append([number, str(below), what])
-    found: dict[str, Any] = {GONE: gone, LEFT: left, "own": [str(each) for each in own]}
+    found: dict[str, list[Any]] = {GONE: gone, LEFT: left, "own": [str(each) for each in own]}
     for name, value in found.items():
         if value:
             with suppress(OSError):

@@ -5,18 +5,18 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from slownet.judge.claim import expected_round_trips, fitted
 from slownet.judge.records.result import RunData, load
 from slownet.model.errors import ExperimentError, nearest
+from slownet.model.shapes import Json
 from slownet.model.units import duration
 from slownet.report.text import confidence, number, spelled, trimmed
 from slownet.theory.law import Law
 from slownet.theory.stats import Summary, ratio
 
 
-def predict(run: RunData, metric: str | None, t0: str, rtt: str, along: str = "rtt_ms") -> dict[str, Any]:
+def predict(run: RunData, metric: str | None, t0: str, rtt: str, along: str = "rtt_ms") -> dict[str, Json]:
     """Return the prediction and the law behind it, as ``--json`` prints them; times in ms.
 
     ``metric`` may be None if the run's main metric, or exactly one of its metrics, is a time. Raises SlownetError for a run

@@ -24,6 +24,7 @@ from slownet.cli.options import (
 )
 from slownet.cli.terminal import console, say_records
 from slownet.lab.boot import MEGABYTES
+from slownet.lab.events import Event
 from slownet.model.errors import SweepError
 from slownet.report.bars import bars
 from slownet.report.fitted import Fitted
@@ -196,7 +197,7 @@ class Follower:
         self._progress.start()
         return self
 
-    def __call__(self, event: str, facts: Mapping[str, Any]) -> None:
+    def __call__(self, event: str, facts: Event) -> None:
         if event == "workers":
             dashboard = f", dashboard {facts['dashboard']}" if facts["dashboard"] else ""
             self._progress.console.print(f"{facts['labs']} lab{'s' * (facts['labs'] > 1)}{dashboard}", highlight=False)

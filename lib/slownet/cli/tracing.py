@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from slownet.links.traces.summary import facts, load
+from slownet.model.shapes import Json
 from slownet.model.units import show_duration, show_percent, show_rate
 
 SHOW = {"bit_s": show_rate, "share": show_percent, "s": show_duration}
@@ -23,7 +23,7 @@ def show(path: Path, as_json: bool = False) -> None:
         print(f"{name:<16} {text}")
 
 
-def _lines(found: Mapping[str, Any]) -> dict[str, str]:
+def _lines(found: Mapping[str, Json]) -> dict[str, str]:
     lines = {}
     for name, value in found.items():
         unit = next((each for each in SHOW if name.endswith(f"_{each}")), "")

@@ -7,7 +7,6 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from slownet.containers import bundle, kernel, users
 from slownet.containers.bundle import Overrides
@@ -62,7 +61,7 @@ class Plan:
             if each.kind == BIND and not Path(each.source).exists():
                 raise _unseen(each)
 
-    def assemble(self, device: str, crun: str, written: Data | None = None) -> dict[str, Any]:
+    def assemble(self, device: str, crun: str, written: Data | None = None) -> dict[str, object]:
         """Make all of it, in the mount namespace that this thread gets; return the description of the main process.
 
         device: the image's block device. crun: the runtime's path, which is then at `PROGRAM`, read-only. written: what a

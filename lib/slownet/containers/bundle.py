@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from slownet.containers import confinement
 from slownet.containers.config import Config
+from slownet.containers.container_program import Description
 from slownet.containers.mount import BIND, TMPFS, Mount
 from slownet.containers.users import User
 from slownet.model.errors import ImageError
@@ -22,7 +22,7 @@ _LIMITLESS = 1 << 64
 """Limits are of 64 bits; all ones, -1, is RLIM_INFINITY."""
 OF_NETWORK = "net."
 _SHM = "size=65536k"
-_MOUNTS: list[dict[str, Any]] = [
+_MOUNTS: list[dict[str, object]] = [
     {"destination": "/proc", "type": "proc", "source": "proc", "options": ["nosuid", "noexec", "nodev"]},
     {"destination": "/dev", "type": "tmpfs", "source": "tmpfs", "options": ["nosuid", "strictatime", "mode=755", _SHM]},
     {
@@ -79,7 +79,7 @@ def working_directory(config: Config, replaced: Overrides) -> str:
 def process(
     words: Sequence[str], env: Mapping[str, str], cwd: str, user: User, limits: Mapping[str, tuple[int, int]] | None = None,
     capabilities: Sequence[str] = confinement.CAPABILITIES,
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, object]:  # fmt: skip
     """Return the description of a process in a container: its main one, or one that is run beside it."""
     kept = ("bounding", "effective", "permitted") if user.uid == 0 else ("bounding",)  # as execve gives another user
     rlimits = [
@@ -102,14 +102,14 @@ def process(
 
 
 def runtime_config(
-    main: Mapping[str, Any],
+    main: Description,
     root: str,
     hostname: str,
     mounts: Sequence[Mount],
     sources: Mapping[Mount, str],
     read_only: bool = False,
     sysctls: Mapping[str, str] | None = None,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the whole configuration.
 
     The container gets no network namespace: it has the one in which the runtime is started, the host's. It gets no cgroup.
@@ -153,7 +153,7 @@ def of_network(sysctls: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in sysctls.items() if name.startswith(OF_NETWORK)}
 
 
-def _mount(mount: Mount, source: str) -> dict[str, Any]:
+def _mount(mount: Mount, source: str) -> dict[str, object]:
     options = ["ro"] if mount.read_only else ["rw"]
     if mount.kind == TMPFS:
         return {

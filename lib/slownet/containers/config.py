@@ -89,7 +89,7 @@ def check_platform(config: Config, where: str) -> None:
     )  # fmt: skip
 
 
-def _table(parent: Mapping[str, Any], key: str) -> dict[str, Any]:
+def _table(parent: Mapping[str, object], key: str) -> dict[str, object]:
     value = _get(parent, key)
     if value is None:
         return {}
@@ -98,7 +98,7 @@ def _table(parent: Mapping[str, Any], key: str) -> dict[str, Any]:
     return value
 
 
-def _text(parent: Mapping[str, Any], key: str) -> str:
+def _text(parent: Mapping[str, object], key: str) -> str:
     value = _get(parent, key)
     if value is None:
         return ""
@@ -107,7 +107,7 @@ def _text(parent: Mapping[str, Any], key: str) -> str:
     return value
 
 
-def _texts(parent: Mapping[str, Any], key: str) -> tuple[str, ...]:
+def _texts(parent: Mapping[str, object], key: str) -> tuple[str, ...]:
     value = _get(parent, key)
     if value is None:
         return ()
@@ -127,7 +127,7 @@ def _variable(text: str) -> tuple[str, str]:
     return name, value
 
 
-def _healthcheck(table: Mapping[str, Any]) -> Healthcheck | None:
+def _healthcheck(table: Mapping[str, object]) -> Healthcheck | None:
     test = _texts(table, "Test")
     if not test or test[0] == "NONE":
         return None
@@ -142,11 +142,11 @@ def _healthcheck(table: Mapping[str, Any]) -> Healthcheck | None:
     )
 
 
-def _seconds(table: Mapping[str, Any], key: str) -> float:
+def _seconds(table: Mapping[str, object], key: str) -> float:
     return _number(table, key) * NANOSECOND
 
 
-def _number(table: Mapping[str, Any], key: str) -> float:
+def _number(table: Mapping[str, object], key: str) -> float:
     value = table.get(key) or 0
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise TypeError(f"{key} is not a number")

@@ -8,8 +8,6 @@ its namespaces or at the kernel's own state; the capabilities guard the others.
 
 from __future__ import annotations
 
-from typing import Any
-
 # moby/profiles and oci/caps/defaults.go
 CAPABILITIES = [
     "CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FSETID", "CAP_FOWNER", "CAP_NET_RAW", "CAP_SETGID", "CAP_SETUID", "CAP_SETFCAP",
@@ -52,7 +50,7 @@ _REFUSED = [
 ]  # fmt: skip
 
 
-def seccomp() -> dict[str, Any]:
+def seccomp() -> dict[str, object]:
     """Return the filter of system calls. There is no clone3, so that libc takes clone, whose flags a filter can read."""
     return {
         "defaultAction": "SCMP_ACT_ALLOW",
@@ -65,7 +63,7 @@ def seccomp() -> dict[str, Any]:
     }
 
 
-def _refuse(names: list[str], error: int, flag: int = 0) -> dict[str, Any]:
+def _refuse(names: list[str], error: int, flag: int = 0) -> dict[str, object]:
     refused = {"names": names, "action": "SCMP_ACT_ERRNO", "errnoRet": error}
     flags = {"index": 0, "value": flag, "valueTwo": flag, "op": "SCMP_CMP_MASKED_EQ"}
     return {**refused, "args": [flags]} if flag else refused

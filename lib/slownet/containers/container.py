@@ -12,13 +12,14 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from slownet.containers import bundle, container_program, loop, runtime, store
 from slownet.containers.assembly import FILES, PROGRAM, Plan
 from slownet.containers.bundle import Overrides
 from slownet.containers.confinement import CAPABILITIES, SYSCTLS
 from slownet.containers.container_data import Written
+from slownet.containers.container_program import Description
 from slownet.containers.healthcheck import Healthy, Probe
 from slownet.containers.mount import Mount
 from slownet.lab import owner
@@ -133,7 +134,7 @@ class Container(Awaited):
         self._probe: Probe | None = None
         self._crun = ""
         self._plan: Plan | None = None
-        self._main: dict[str, Any] = {}
+        self._main: Description = {}
         self._signal_number = int(signal.SIGTERM)
         self._copying: threading.Thread | None = None
         self._taken: Path | None = None
@@ -271,7 +272,7 @@ class Container(Awaited):
         return self._start({**self._main, "args": list(words)}, output)
 
     def _start(
-        self, main: Mapping[str, Any], output: Path | None, attached: tuple[bool, bool] = (False, False)
+        self, main: Description, output: Path | None, attached: tuple[bool, bool] = (False, False)
     ) -> subprocess.Popen[bytes]:
         description = self.state / "process.json"
         description.write_text(json.dumps(main))

@@ -12,12 +12,13 @@ from typing import Any
 
 from slownet.containers import bundle, users
 from slownet.containers.root import read
+from slownet.model.shapes import Json
 from slownet.tools.process import Host, environment
 
 BATCH_S = 0.02
 """How long its output is collected before it is written: waking up for each line would take CPU from what is measured."""
 CHUNK = 1 << 16
-Description = Mapping[str, Any]
+Description = Mapping[str, Json]
 """A process as OCI's runtime specification describes it."""
 
 
@@ -28,13 +29,13 @@ def words(text: Sequence[str] | str | None) -> tuple[str, ...] | None:
     return tuple(shlex.split(text)) if isinstance(text, str) else tuple(map(str, text))
 
 
-def described(main: Description, words: Sequence[str], cwd: str, env: Mapping[str, str]) -> dict[str, Any]:
+def described(main: Description, words: Sequence[str], cwd: str, env: Mapping[str, str]) -> dict[str, Json]:
     """Return a program like a container's main one, with its own words, directory (if any) and further variables."""
     whole = {**_variables(main), **env}
     return {**main, "args": list(words), "cwd": cwd or main["cwd"], "env": _lines(whole)}
 
 
-def as_user(program: Description, user: str, first: int | None, has_home: bool, where: str) -> dict[str, Any]:
+def as_user(program: Description, user: str, first: int | None, has_home: bool, where: str) -> dict[str, Json]:
     """Return a program as another user of a container, whose home is HOME. Raises ImageError.
 
     first: the container's first process. has_home: whether the image or the service states another HOME.

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from slownet.containers.boxes import Box, parsed, read
 from slownet.containers.layers import Layer
@@ -42,6 +41,6 @@ def _layer(box: Box, name: str, number: int) -> Layer:
     return Layer(lambda: box.open(name), f"layer {number} of {box.where}")
 
 
-def _tags(image: Mapping[str, Any]) -> list[str]:
+def _tags(image: Mapping[str, object]) -> list[str]:
     tags = image.get("RepoTags") or []
     return [str(each) for each in tags] if isinstance(tags, list) else []

@@ -15,6 +15,7 @@ from slownet.containers.config import ARCHITECTURE, OS, parse
 from slownet.containers.layers import Layer
 from slownet.containers.source import Source, choice, is_called, one_of, with_diff_ids
 from slownet.model.errors import ImageError
+from slownet.model.shapes import Json
 
 INDEX, MANIFEST = "index.json", "manifest.json"
 TAG, WHOLE_NAME = "org.opencontainers.image.ref.name", "io.containerd.image.name"
@@ -81,7 +82,7 @@ class _Blobs:
         paths = self._paths(digest)
         return next((each for each in paths if self.box.has(each)), paths[0])
 
-    def json(self, blob: _Descriptor, what: str) -> tuple[bytes, dict[str, Any]]:
+    def json(self, blob: _Descriptor, what: str) -> tuple[bytes, dict[str, Json]]:
         text = self.known.get(blob.digest)
         if text is None:
             text = read(self.box, self.path(blob.digest), blob.size)
@@ -114,7 +115,7 @@ def _layer(blobs: _Blobs, blob: _Descriptor, number: int) -> Layer:
     return Layer(lambda: blobs.box.open(path), f"layer {number} of {blobs.box.where}", blob.digest, blob.size)
 
 
-_Manifest = tuple[Sequence[str], tuple[str, str, str] | None, dict[str, Any]]
+_Manifest = tuple[Sequence[str], tuple[str, str, str] | None, dict[str, Json]]
 """The digests of the manifest and of the indexes that led to it; its platform; the manifest."""
 
 
@@ -138,7 +139,7 @@ def _manifests(blobs: _Blobs, descriptors: Sequence[_Descriptor], above: Sequenc
             yield (*above, each.digest), each.platform, found
 
 
-def _for_platform(blobs: _Blobs, manifests: Sequence[_Manifest]) -> tuple[Sequence[str], dict[str, Any]]:
+def _for_platform(blobs: _Blobs, manifests: Sequence[_Manifest]) -> tuple[Sequence[str], dict[str, Json]]:
     """Return the manifest for a lab's platform: of several the one of the plainest variant."""
     where = blobs.box.where
     fitting = [each for each in manifests if each[1] and each[1][:2] == (OS, ARCHITECTURE)]
@@ -156,13 +157,13 @@ def _for_platform(blobs: _Blobs, manifests: Sequence[_Manifest]) -> tuple[Sequen
     )  # fmt: skip
 
 
-def _platform(blobs: _Blobs, manifest: Mapping[str, Any]) -> tuple[str, str]:
+def _platform(blobs: _Blobs, manifest: Mapping[str, Json]) -> tuple[str, str]:
     text, _ = blobs.json(_descriptor(manifest.get("config")), "the image's configuration")
     found = parse(text, blobs.box.where)
     return found.os, found.architecture
 
 
-def _descriptors(index: Mapping[str, Any], what: str, where: str) -> list[_Descriptor]:
+def _descriptors(index: Mapping[str, Json], what: str, where: str) -> list[_Descriptor]:
     try:
         return [_descriptor(each) for each in index["manifests"]]
     except (KeyError, TypeError) as error:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from slownet.containers import names
 from slownet.containers.config import Config, parse
@@ -28,6 +28,23 @@ CONFIG, FACTS, SQUASHFS = "config.json", "image.json", "root.squashfs"
 MOST_SEEN = 16
 SHORT = 12
 """Hexadecimal digits of a digest in tables and messages."""
+
+
+class _Names(TypedDict):
+    """What an image is called, and what else is known of it."""
+
+    digest: str
+    names: list[str]
+    source: str
+    aliases: list[str]
+    seen: dict[str, Sequence[str]]
+
+
+class _Record(_Names):
+    """The record of a kept image."""
+
+    size: int
+    added: float
 
 
 @dataclass(frozen=True)
@@ -233,7 +250,13 @@ def add(
     SlownetError
         What `build` raises, or LabError if the folder cannot be written to.
     """
-    facts = {"digest": digest, "names": list(names), "source": source, "aliases": list(aliases), "seen": dict(seen or {})}
+    facts: _Names = {
+        "digest": digest,
+        "names": list(names),
+        "source": source,
+        "aliases": list(aliases),
+        "seen": dict(seen or {}),
+    }
 
     kept_as = root() / digest.replace(":", "-")
     if kept_as.is_dir() and not SHELF.is_whole(kept_as):  # it is made anew, and keeps its names
@@ -253,19 +276,25 @@ def add(
 
 def add_names(image: Kept, names: Iterable[str], source: str) -> Kept | None:
     """Add names to a kept image; return it, or None if it was removed meanwhile."""
-    facts = {"digest": image.digest, "names": list(names), "source": source, "aliases": [], "seen": {}}
+    facts: _Names = {"digest": image.digest, "names": list(names), "source": source, "aliases": [], "seen": {}}
     with _changing(), contextlib.suppress(FileNotFoundError, DamagedError):
         return _named(image.folder, facts)
     return None
 
 
-def _named(folder: Path, facts: dict[str, Any]) -> Kept:
+def _named(folder: Path, facts: _Names) -> Kept:
     """Add names and more to an image's record; the names leave other images."""
     before = _load(folder)
-    merged: dict[str, Any] = {key: list(dict.fromkeys([*facts[key], *getattr(before, key)])) for key in ("names", "aliases")}
-    merged["seen"] = dict([*before.seen.items(), *facts["seen"].items()][-MOST_SEEN:])
+    merged: _Record = {
+        **facts,
+        "names": list(dict.fromkeys([*facts["names"], *before.names])),
+        "aliases": list(dict.fromkeys([*facts["aliases"], *before.aliases])),
+        "seen": dict([*before.seen.items(), *facts["seen"].items()][-MOST_SEEN:]),
+        "size": before.size,
+        "added": time.time(),
+    }
     # First this one: whoever reads between the two writes finds the name at the newest image.
-    _write(folder, {**facts, **merged, "size": before.size, "added": time.time()})
+    _write(folder, merged)
     for other in _all():
         rest = [each for each in other.names if each not in facts["names"]]
         if other.folder.parent == folder.parent and other.folder != folder and len(rest) < len(other.names):
@@ -301,12 +330,19 @@ def _discard(folder: Path) -> None:
     shutil.rmtree(going, ignore_errors=True)
 
 
-def _facts(image: Kept) -> dict[str, Any]:
-    each = {"names": list(image.names), "aliases": list(image.aliases), "seen": dict(image.seen)}
-    return {"digest": image.digest, **each, "size": image.size, "added": image.added, "source": image.source}
+def _facts(image: Kept) -> _Record:
+    return {
+        "digest": image.digest,
+        "names": list(image.names),
+        "aliases": list(image.aliases),
+        "seen": dict(image.seen),
+        "size": image.size,
+        "added": image.added,
+        "source": image.source,
+    }
 
 
-def _write(folder: Path, facts: dict[str, Any]) -> None:
+def _write(folder: Path, facts: _Record) -> None:
     """Replace an image's record at once: a lab may read it at any time."""
     half = folder / f".{FACTS}"
     half.write_text(json.dumps(facts, indent=1) + "\n")

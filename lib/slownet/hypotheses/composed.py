@@ -25,6 +25,7 @@ from slownet.judge.records.unreadable import MALFORMED
 from slownet.links.conditions.link import WORDS
 from slownet.model import userfile
 from slownet.model.errors import ExperimentError, SlownetError, nearest
+from slownet.model.shapes import Json
 
 FILE = "experiment.json"
 VARY = "--vary"
@@ -34,7 +35,7 @@ VARY = "--vary"
 class Composed(Experiment):
     """An experiment whose tool, options and conditions are words of the command line."""
 
-    record: Mapping[str, Any] = field(default_factory=dict)
+    record: Mapping[str, Json] = field(default_factory=dict)
 
     @property
     def project(self) -> Project:
@@ -72,7 +73,7 @@ def read(path: Path) -> Composed:
         raise ExperimentError(f"{path} is no experiment: {error}", fix="name one that slownet run --compose wrote") from error
 
 
-def _of(record: Mapping[str, Any]) -> Composed:
+def _of(record: Mapping[str, Json]) -> Composed:
     topology = Compose(*record["files"], profiles=record["profiles"])
     project = topology.project
     tool, options = project_tools.chosen(record, project)
@@ -113,7 +114,7 @@ def _check(vary: Mapping[str, Sequence[str]], project: Project) -> None:
             raise type(error)(error.what, f"{VARY} {where}", error.fix) from error
 
 
-def _conditions(cell: Mapping[str, str], project: Project) -> dict[str, Any]:
+def _conditions(cell: Mapping[str, str], project: Project) -> dict[str, Json]:
     """Return the conditions of a cell by host: what the compose file states, changed by the cell."""
     found: dict[str, dict[str, str | None]] = {}
     for name, text in cell.items():

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any, Concatenate, Protocol, TypeVar, overload
 from slownet.judge.records.columns import NONE, condition
 from slownet.lab.clock import EXACT, check_tdf
 from slownet.model.errors import ExperimentError, nearest
+from slownet.model.facts import Published
+from slownet.model.sample import Metric
 from slownet.topologies import find as find_topology
 
 if TYPE_CHECKING:
@@ -49,7 +51,7 @@ class Record(Protocol):
     def raw(self) -> str:
         """The program's output, kept with the run."""
 
-    def metrics(self) -> Mapping[str, Mapping[str, Any]]:
+    def metrics(self) -> Mapping[str, Metric]:
         """Return the metrics by name, which ends with the unit: ``{"rtt_ms": {"mean": 10.2, "sd": 0.1, "n": 5}}``."""
 
 
@@ -105,7 +107,7 @@ class Experiment:
     topology: Topology | Callable[[], Topology]
     vary: Mapping[str, Sequence[str]]
     service: Callable[[Network, Path], AbstractContextManager[Any]] | None = None
-    published: Mapping[str, Any] | None = None
+    published: Published | None = None
     judged_by: list[Claim] = field(default_factory=list)
     listed: Sequence[Cell] = ()
     tdf: str | None = None
@@ -266,7 +268,7 @@ def experiment(
     vary: Mapping[str, Sequence[str]] | None = None,
     cells: Sequence[Cell] = (),
     service: None = None,
-    published: Mapping[str, Any] | None = None,
+    published: Published | None = None,
     tdf: str | None = None,
     clock: str | None = None,
     blocks: int | None = None,
@@ -283,7 +285,7 @@ def experiment(
     vary: Mapping[str, Sequence[str]] | None = None,
     cells: Sequence[Cell] = (),
     service: Callable[[Network, Path], AbstractContextManager[S]],
-    published: Mapping[str, Any] | None = None,
+    published: Published | None = None,
     tdf: str | None = None,
     clock: str | None = None,
     blocks: int | None = None,
@@ -299,7 +301,7 @@ def experiment(
     vary: Mapping[str, Sequence[str]] | None = None,
     cells: Sequence[Cell] = (),
     service: Callable[[Network, Path], AbstractContextManager[Any]] | None = None,
-    published: Mapping[str, Any] | None = None,
+    published: Published | None = None,
     tdf: str | None = None,
     clock: str | None = None,
     blocks: int | None = None,

@@ -53,6 +53,7 @@ from slownet.links.conditions.link import Condition
 from slownet.links.faults import Faults
 from slownet.model.errors import ExperimentError, nearest
 from slownet.model.importing import described
+from slownet.model.shapes import Json
 
 TOP = (
     "question",
@@ -79,13 +80,13 @@ class Hypothesis:
     path: Path
     question: str
     topology: str
-    parameters: Mapping[str, Any]
+    parameters: Mapping[str, Json]
     service: str | None
     page: str
     tool: str
-    options: Mapping[str, Any]
+    options: Mapping[str, Json]
     link: tuple[str, str]
-    fixed: Mapping[str, Any]
+    fixed: Mapping[str, Json]
     vary: Mapping[str, tuple[str, ...]]
     predictions: tuple[Prediction, ...]
     unit: str | None = None
@@ -139,7 +140,7 @@ def read(path: Path) -> Hypothesis:
 class _Reader:
     """Checks each part of a file; errors have its line and column."""
 
-    def __init__(self, source: Source, path: Path, data: dict[str, Any]) -> None:
+    def __init__(self, source: Source, path: Path, data: dict[str, Json]) -> None:
         self._source, self._path, self._data = source, path, data
 
     def read(self) -> Hypothesis:
@@ -175,7 +176,7 @@ class _Reader:
             self._string("unit") if "unit" in data else None, self._warm_up(), self._faults(),
         )  # fmt: skip
 
-    def _conditions(self) -> tuple[tuple[str, str], dict[str, Any], dict[str, tuple[str, ...]]]:
+    def _conditions(self) -> tuple[tuple[str, str], dict[str, Json], dict[str, tuple[str, ...]]]:
         table = self._data.get("conditions", {})
         link = table.get(LINK)
         if not (isinstance(link, list) and len(link) == 2 and all(isinstance(each, str) for each in link)):
@@ -202,7 +203,7 @@ class _Reader:
             self._source.tried(lambda: Condition.parse(**cell), ("conditions", _named(table, cell)))  # noqa: B023
         return (link[0], link[1]), fixed, vary
 
-    def _one_of(self, key: str, known: Mapping[str, Any]) -> str:
+    def _one_of(self, key: str, known: Mapping[str, Json]) -> str:
         value = self._data.get(key)
         if own.is_own(value):
             self._source.tried(lambda: own.load(str(value), self._path.parent), (key,))
@@ -235,5 +236,5 @@ def _can_break(service: Any) -> bool:
     return hasattr(service, "servers") or hasattr(service, "kill")
 
 
-def _named(table: Mapping[str, Any], cell: Mapping[str, Any]) -> str:
+def _named(table: Mapping[str, Json], cell: Mapping[str, Json]) -> str:
     return next((name for name in table if name in cell), LINK)

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from slownet.containers.compose.topology import Compose
-from slownet.hypotheses.toolbox import SERVICES, TOOLS, Named
+from slownet.hypotheses.toolbox import SERVICES, TOOLS, Named, Options
 from slownet.model import importing
 from slownet.model.errors import ExperimentError, nearest
 from slownet.topologies import find as find_topology
@@ -77,7 +77,7 @@ def tool(text: str, folder: Path, has_service: bool) -> Named:
         what = "net and service" if has_service else "net"
         raise ExperimentError(f"{text} takes {len(names)} arguments", fix=f"its first ones are {what}, the others its options")
 
-    def run(net: Any, its_service: Any, options: Mapping[str, Any]) -> Any:
+    def run(net: Any, its_service: Any, options: Options) -> Any:
         return function(net, *([its_service] if has_service else []), **options)
 
     return Tool(run, tuple(names[given:]))

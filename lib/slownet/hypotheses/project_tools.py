@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from slownet.containers.compose.model import CLIENT, Project
-from slownet.hypotheses.toolbox import TOOLS, WEB, Named
+from slownet.hypotheses.toolbox import TOOLS, WEB, Named, Options
 from slownet.model.errors import ExperimentError, ToolError, nearest
 from slownet.model.units import whole_number
 from slownet.tools.constant_rate import constant_rate
@@ -37,21 +37,21 @@ _VERSIONS = {"1.1": "--http1.1", "2": "--http2", "3": "--http3-only"}
 def _load(tool: Any) -> Any:
     """Return how a load generator is run with options that are arguments of the same names."""
 
-    def run(net: Any, page: Any, options: Mapping[str, Any]) -> Any:
+    def run(net: Any, page: Any, options: Options) -> Any:
         given = {name: value for name, value in options.items() if name != "from"}
         return tool(net[options["from"]], page.url, **{"seconds": SECONDS} | given)
 
     return run
 
 
-def _curl(net: Any, page: Any, options: Mapping[str, Any]) -> Any:
+def _curl(net: Any, page: Any, options: Options) -> Any:
     version = _VERSIONS.get(str(options.get("http", "1.1")))
     if version is None:
         raise ExperimentError(f"no HTTP {options['http']}", OPTION, nearest("", _VERSIONS))
     return curl(net[options["from"]], [version, *[page.url] * int(options.get("requests", 1))])
 
 
-def _sysbench(net: Any, page: Any, options: Mapping[str, Any]) -> Any:
+def _sysbench(net: Any, page: Any, options: Options) -> Any:
     stated = {"user": "user", "password": "password", "database": "schema"}
     account = Account(net[options["to"]].IP(), **{stated[name]: str(options[name]) for name in stated if name in options})
     given = {name: options[name] for name in ("threads", "transactions", "rows") if name in options}
@@ -141,7 +141,7 @@ def _command(record: Mapping[str, Any], project: Project) -> tuple[Named, dict[s
     except ExperimentError as error:
         raise ExperimentError(error.what, COMMAND, error.fix) from error
 
-    def run(net: Any, topology: Any, options: Mapping[str, Any]) -> Any:
+    def run(net: Any, topology: Any, options: Options) -> Any:
         host = options["from"]
         if host == CLIENT:
             return matched(net[host], command, patterns)

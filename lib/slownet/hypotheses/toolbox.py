@@ -13,6 +13,7 @@ from typing import Any
 
 from slownet.lab import owner
 from slownet.model.extensions import Register
+from slownet.model.shapes import Json
 from slownet.model.units import size
 from slownet.services.nginx import Nginx
 from slownet.services.oltp import OltpDatabase
@@ -25,6 +26,9 @@ from slownet.tools.ping import ping
 from slownet.tools.sysbench import oltp
 from slownet.tools.wget import wget
 
+Options = Mapping[str, Json]
+"""A tool's options as a hypothesis file states them; the tool checks their values."""
+
 
 @dataclass(frozen=True)
 class Named:
@@ -34,7 +38,7 @@ class Named:
     ``asks`` are the services that it can measure; empty if it needs none.
     """
 
-    run: Callable[[Any, Any, Mapping[str, Any]], Any]
+    run: Callable[[Any, Any, Options], Any]
     own: tuple[str, ...]
     asks: tuple[str, ...] = ()
     random_with: Mapping[tuple[str, str], str] = field(default_factory=dict)
@@ -46,7 +50,7 @@ class Named:
     def options(self) -> tuple[str, ...]:
         return ("from", *self.own)
 
-    def chance(self, options: Mapping[str, Any]) -> str:
+    def chance(self, options: Options) -> str:
         """Return what is random in the tool with these options; empty if nothing is."""
         return next((why for (name, value), why in self.random_with.items() if options.get(name) == value), "")
 
@@ -81,37 +85,37 @@ def _page(net: Any, directory: Path, page: str) -> Iterator[Page]:
         yield Page(f"{server.url}page.html")
 
 
-def _ab(net: Any, service: Any, options: Mapping[str, Any]) -> Any:
+def _ab(net: Any, service: Any, options: Options) -> Any:
     given = {name: options[name] for name in ("requests", "concurrency", "varying") if name in options}
     return ab(net[options.get("from", "client")], service.url, **given)
 
 
-def _ping(net: Any, service: Any, options: Mapping[str, Any]) -> Any:
+def _ping(net: Any, service: Any, options: Options) -> Any:
     given = {name: options[name] for name in ("count", "interval") if name in options}
     return ping(net[options.get("from", "client")], net[options.get("to", "web")].IP(), **given)
 
 
-def _wget(net: Any, service: Any, options: Mapping[str, Any]) -> Any:
+def _wget(net: Any, service: Any, options: Options) -> Any:
     return wget(net[options.get("from", "client")], service.url)
 
 
-def _fetch(net: Any, service: Any, options: Mapping[str, Any]) -> Any:
+def _fetch(net: Any, service: Any, options: Options) -> Any:
     given = {name: options[name] for name in ("requests", "http", "tls") if name in options}
     return fetch(net[options.get("from", "client")], service.url, **given)
 
 
-def _browse(net: Any, service: Any, options: Mapping[str, Any]) -> Any:
+def _browse(net: Any, service: Any, options: Options) -> Any:
     given = {name: options[name] for name in _BROWSE if name in options}
     given |= {name: str(given[name]) for name in ("cache", "device", "http") if name in given}
     return browse(net[options.get("from", "client")], service.url, **given)
 
 
-def _iperf3(net: Any, service: Any, options: Mapping[str, Any]) -> Any:
+def _iperf3(net: Any, service: Any, options: Options) -> Any:
     given = {name: options[name] for name in ("seconds", "congestion", "omit") if name in options}
     return iperf3(net[options.get("from", "server")], net[options.get("to", "client")], **given)
 
 
-def _sysbench(net: Any, service: Any, options: Mapping[str, Any]) -> Any:
+def _sysbench(net: Any, service: Any, options: Options) -> Any:
     given = {name: options[name] for name in ("threads", "transactions", "rows") if name in options}
     return oltp(net[options.get("from", "client")], service.account, statements=service.questions, **given)
 

@@ -33,6 +33,7 @@ from typing import Any, ClassVar
 from slownet.judge.records import comparisons, intervals, waver
 from slownet.judge.records.charging import Charging, Terms
 from slownet.model.errors import ExperimentError, nearest
+from slownet.model.sample import Metric, Sample
 from slownet.model.units import duration
 from slownet.theory.stats import DECIDING, Summary, difference
 
@@ -223,7 +224,7 @@ class Metrics:
 
     def measured(self, name: str) -> Measured:
         """Return a metric by its name, with or without the unit. Raises ExperimentError with the nearest name."""
-        metrics: Mapping[str, Mapping[str, Any]] = self.metrics()
+        metrics: Mapping[str, Metric] = self.metrics()
         found = [name] if name in metrics else [each for each in metrics if each.startswith(f"{name}_")]
         if len(found) != 1:
             raise ExperimentError(f"no metric '{name}'", f"of {type(self).__name__.lower()}", nearest(name, metrics))
@@ -238,12 +239,12 @@ class Metrics:
             raise AttributeError(str(error)) from error
 
 
-def in_short(metrics: Mapping[str, Mapping[str, Any]]) -> str:
+def in_short(metrics: Mapping[str, Metric]) -> str:
     """Return the means of metrics with their names, as text."""
     return ", ".join(f"{name} {each['mean']:.6g}" for name, each in metrics.items())
 
 
-def _summary(metrics: Mapping[str, Mapping[str, Any]], name: str, setting: Setting) -> Summary:
+def _summary(metrics: Mapping[str, Metric], name: str, setting: Setting) -> Summary:
     """Summarize one measurement like a cell of one sample.
 
     Nobody knows whether its programs are random, so that its values have an interval even if the CPU is free; a number without
@@ -251,10 +252,13 @@ def _summary(metrics: Mapping[str, Mapping[str, Any]], name: str, setting: Setti
     """
     record = metrics[name]
     is_spread = record.get("sd") is not None and not record.get("count") and int(record["n"]) > 1
-    sample = {"status": "ok", "metrics": metrics, "charged_s": setting.charged_s, "virtual_s": setting.took_s}
-    sample |= {"late": setting.late, "verified_rtt_ms": setting.verified_rtt_ms}
+    sample: Sample = {
+        "cell": {}, "index": 0, "status": "ok", "metrics": dict(metrics), "charged_s": setting.charged_s,
+        "virtual_s": setting.took_s, "late": setting.late, "verified_rtt_ms": setting.verified_rtt_ms,
+        "random": setting.random,
+    }  # fmt: skip
     terms = Terms(setting.charging, own_programs=is_spread)
-    return intervals.summary([sample | {"random": setting.random}], name, terms, DECIDING)
+    return intervals.summary([sample], name, terms, DECIDING)
 
 
 def in_unit_of(metric: str, value: float | str) -> float:

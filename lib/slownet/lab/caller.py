@@ -17,6 +17,7 @@ from slownet.lab.boot import WRITABLE, Share
 from slownet.lab.folders import hides, refused
 from slownet.model import userfile
 from slownet.model.errors import LabError
+from slownet.model.shapes import Json
 
 ENV = "--env"
 ROUNDS = 200_000
@@ -101,17 +102,17 @@ class Given:
         return cls(dict(map(_variable, env)), shares_of(shares))
 
     @classmethod
-    def from_json(cls, record: Mapping[str, Any] | None) -> Given:
+    def from_json(cls, record: Mapping[str, Json] | None) -> Given:
         """Return it from a run's facts; the values of variables are those of this process. Raises LabError."""
         found = record or {}
         shares = [f"{path}{WRITABLE if writable else ''}" for path, writable in found.get("shares") or ()]
         return cls(dict(_of_run(name) for name in found.get("env") or ()), shares_of(shares))
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return it for a run's facts: of variables the names alone, since their values may be secrets."""
         return {"env": list(self.env), "shares": [[str(each.path), each.writable] for each in self.shares]}
 
-    def fingerprint(self) -> dict[str, Any]:
+    def fingerprint(self) -> dict[str, object]:
         """Return what tells it from others: as `to_json`, with values by `disguised`."""
         return {**self.to_json(), "env": {name: disguised(f"{name}={value}") for name, value in self.env.items()}}
 

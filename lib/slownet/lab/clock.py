@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from slownet.lab.counter import PROCESS, PROCESSOR
 from slownet.model.errors import LabError, nearest
 from slownet.model.units import duration, whole_number
+
+if TYPE_CHECKING:
+    from slownet.model.facts import ClockFacts
 
 INF = math.inf
 TDF_INF = "inf"
@@ -102,7 +106,7 @@ class Clock:
         return TDF_INF if self.tdf == INF else int(self.tdf)
 
     @property
-    def facts(self) -> dict[str, str | int | None]:
+    def facts(self) -> ClockFacts:
         """The clock as in records: {"clock", "tdf", "cpu"}."""
         return {"clock": self.kind, "tdf": self.tdf_json, "cpu": self.cpu}
 

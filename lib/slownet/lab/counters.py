@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any
 
 BACKLOG = ("backlog_packets", "backlog_bytes")
 
@@ -87,7 +86,7 @@ class Counters:
 Record = Mapping[str, Mapping[str, Mapping[str, int]]]  # of a sample: link, direction, counter
 
 
-def record(before: Mapping[str, Counters], after: Mapping[str, Counters]) -> dict[str, Any]:
+def record(before: Mapping[str, Counters], after: Mapping[str, Counters]) -> dict[str, dict[str, dict[str, int]]]:
     """Return what each link carried in between, as in a sample."""
     return {name: (counters - before[name]).to_json() for name, counters in after.items() if name in before}
 

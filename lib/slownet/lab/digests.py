@@ -23,6 +23,7 @@ from typing import Any
 from slownet.lab import cache
 from slownet.lab.outbox import Outbox, RefusedError, place
 from slownet.model.errors import DamagedError
+from slownet.model.shapes import Json
 
 RECORD = "digests.json"
 FORMAT = 1
@@ -170,7 +171,7 @@ def keep_note(notes: Sequence[Path], note: Note) -> None:
             _write(path, asdict(note))
 
 
-def facts(path: Path, part: Part, wanted: Mapping[str, str], optional: Mapping[str, str] | None = None) -> dict[str, Any]:
+def facts(path: Path, part: Part, wanted: Mapping[str, str], optional: Mapping[str, str] | None = None) -> dict[str, Json]:
     """Return what a JSON file beside a part says. Raises DamagedError, also for a file of a newer version.
 
     wanted, optional: what each of its entries is, such as `TEXT`.
@@ -188,7 +189,7 @@ def facts(path: Path, part: Part, wanted: Mapping[str, str], optional: Mapping[s
     return data
 
 
-def _json(path: Path, part: Part) -> dict[str, Any]:
+def _json(path: Path, part: Part) -> dict[str, Json]:
     try:
         with open(_opened(path), "rb") as file:
             text = file.read(MOST_JSON)
@@ -216,7 +217,7 @@ def _recorded(folder: Path, part: Part) -> dict[str, Digest] | None:
     return found
 
 
-def _digests(files: Mapping[str, Any]) -> dict[str, Digest] | None:
+def _digests(files: Mapping[str, Json]) -> dict[str, Digest] | None:
     """Return digests from JSON; None if they are of wrong types."""
     try:
         found = {name: Digest(**each) for name, each in files.items()}
@@ -298,7 +299,7 @@ def _why(error: OSError) -> str:
     return str(error.strerror) if error.errno is None else f"cannot be read ({error.strerror})"
 
 
-def _write(path: Path, data: Mapping[str, Any]) -> None:
+def _write(path: Path, data: Mapping[str, Json]) -> None:
     """Write JSON whole or not at all, and not through a link that a lab may have left. Raises OSError."""
     place(path, (json.dumps(data, indent=1, sort_keys=True) + "\n").encode())
     path.chmod(0o644)  # whatever the umask: who may read the part must be able to check it

@@ -19,11 +19,12 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from threading import Thread
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from slownet.lab import confinement
 from slownet.lab.excerpt import clipped
 from slownet.model.errors import LabError
+from slownet.model.shapes import Json
 
 PROGRAM, PACKAGE = "qemu-system-x86_64", "qemu-system-x86"
 MACHINE, PROCESSOR = "pc-i440fx-7.2", "Nehalem"
@@ -261,7 +262,7 @@ class Talk:
             self._into.write(json.dumps({"execute": what, **({"arguments": arguments} if arguments else {})}).encode() + b"\n")
             self._into.flush()
 
-    def _heard(self) -> Iterator[dict[str, Any]]:
+    def _heard(self) -> Iterator[dict[str, Json]]:
         """Yield the answers and events that have come."""
         while data := self._from.read(1 << 16):
             self._received += data

@@ -16,9 +16,9 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NoReturn, Self
 
-from slownet.lab.shapes import Shape, ShapeError
 from slownet.model.control_characters import visible
 from slownet.model.errors import LabError
+from slownet.model.shapes import Json, Shape, ShapeError
 
 MARK = b"\x1eslownet "
 LINE_BYTES = 1 << 16
@@ -31,7 +31,9 @@ TOO_LARGE = f"more than {EVENT_BYTES >> 20} MB or {EVENT_VALUES} values"
 LAST = ("end", "error")
 """After one of these a program says nothing more."""
 
-Handle = Callable[[dict[str, Any]], None]
+Event = dict[str, Json]
+"""What one event says: its name as "event", and what its shape names."""
+Handle = Callable[[Event], None]
 Grammar = Mapping[str, Shape]
 """The shape of each event without its name, by that."""
 
@@ -134,7 +136,7 @@ class Reader:
         if mark:
             self._handle(self._event(text))
 
-    def _event(self, text: bytes) -> dict[str, Any]:
+    def _event(self, text: bytes) -> Event:
         """Return the event of a line. Raises EventError."""
         event = _parsed(text)
         name = event.get("event") if isinstance(event, dict) else None

@@ -38,6 +38,7 @@ from slownet.lab.packed import pack
 from slownet.lab.returned import Returned
 from slownet.lab.standstill import Snapshot
 from slownet.model.errors import LabError
+from slownet.model.facts import MachineFacts
 
 BOOT_S = 900
 """Booting takes about seven seconds of CPU."""
@@ -49,7 +50,7 @@ MOST_INPUT = 64 << 20
 POLL_S = 0.02
 
 
-def facts(clock: Clock) -> dict[str, str | int]:
+def facts(clock: Clock) -> MachineFacts:
     """Return what of the machine a record has, because times depend on it. Raises LabError."""
     found = emulator.version()
     if not emulator.is_tried(found):

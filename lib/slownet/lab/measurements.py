@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 from slownet.lab import cache, digests
 from slownet.lab.digests import Part
 from slownet.lab.shelf import Shelf
+from slownet.model.shapes import Json
 
 
 def measured(
-    kind: str, key: str, file: str, measure: Callable[[], dict[str, Any]], wanted: Mapping[str, str]
-) -> dict[str, Any]:
+    kind: str, key: str, file: str, measure: Callable[[], dict[str, Json]], wanted: Mapping[str, str]
+) -> dict[str, Json]:
     """Return what was measured of this machine; measure it the first time, and each time where nothing can be written.
 
     wanted: what each of its entries is, see `slownet.lab.digests.facts`.
@@ -26,5 +26,5 @@ def measured(
     return shelf.make(key, lambda half: _keep(measure(), half / file), cache.writable_root())
 
 
-def _keep(facts: dict[str, Any], path: Path) -> None:
+def _keep(facts: dict[str, Json], path: Path) -> None:
     path.write_text(json.dumps(facts, indent=1) + "\n")

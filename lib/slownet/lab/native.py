@@ -6,9 +6,13 @@ import os
 import shutil
 import subprocess
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from slownet.lab import cache
 from slownet.lab.clock import FREE, Clock, check_tdf
+
+if TYPE_CHECKING:
+    from slownet.model.facts import ClockFacts
 
 INSIDE = "SLOWNET_LAB"  # an environment variable set inside a lab: "real", "exact" or the TDF
 CPU = "SLOWNET_CPU"  # likewise: what the clock charges for CPU
@@ -26,7 +30,7 @@ def inside_lab() -> bool:
     return INSIDE in os.environ
 
 
-def clock_facts() -> dict[str, str | int | None]:
+def clock_facts() -> ClockFacts:
     """Return the clock of this process as in records, {"clock", "tdf", "cpu"}: its lab's clock, or else the real one."""
     text = os.environ.get(INSIDE, "real")
     clock = Clock(text) if text in ("real", "exact") else Clock("virtual", check_tdf(text) or 1)

@@ -16,6 +16,7 @@ import stat
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
@@ -202,10 +203,10 @@ def appending(path: Path) -> BinaryIO:
 
 def discard(folder: Path) -> None:
     """Remove a folder in which a lab may have left anything: deeper than Python's own function goes, and closed ones."""
-    quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "check": False}
-    if subprocess.run(["rm", "-rf", "--", folder], **quiet).returncode:
-        subprocess.run(["chmod", "-R", "u+rwX", "--", folder], **quiet)
-        subprocess.run(["rm", "-rf", "--", folder], **quiet)
+    quiet = partial(subprocess.run, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    if quiet(["rm", "-rf", "--", folder]).returncode:
+        quiet(["chmod", "-R", "u+rwX", "--", folder])
+        quiet(["rm", "-rf", "--", folder])
 
 
 def shown(name: str | PurePosixPath) -> str:

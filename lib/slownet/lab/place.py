@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from slownet.lab import (
     calibrate,
@@ -32,6 +32,7 @@ from slownet.model.errors import LabError, nearest
 
 if TYPE_CHECKING:
     from slownet.lab.exact import ExactLab
+    from slownet.model.facts import Facts
 
 VENV = "/opt/slownet/venv"
 PACKAGE = Path(__file__).resolve().parent.parent
@@ -52,7 +53,7 @@ class Place:
     """A kernel and clock to run commands on; `facts` go into every result."""
 
     clock: Clock
-    facts: dict[str, Any]
+    facts: Facts
     parts: lab_parts.Parts | None = None  # None: native
     megabytes: int = MEGABYTES
     given: Given = field(default_factory=Given)  # what the caller adds to an experiment's surroundings
@@ -354,7 +355,7 @@ def _lab(
         sys.stderr.write(f"slownet: the lab's own kernel is not built, so the clock is the exact one ({lab_parts.BUILD})\n")
     if kind == EXACT or only_exact:
         clock = Clock(EXACT, speed=speed)
-        facts = {**_exact_facts(whole, clock), **_of_project(of)}
+        facts: Facts = {**_exact_facts(whole, clock), **_of_project(of)}
         return Place(clock, facts, whole, megabytes, shares=of.shares if of else (), only_exact=only_exact)
     measured = charged(found, cpu) if kind == "virtual" else calibrate.tdf(found)
     tdf = factor if factor is not None else float(str(measured["tdf"]))
@@ -371,11 +372,11 @@ def _lab(
     return Place(chosen, facts, whole, megabytes, shares=of.shares if of else ())
 
 
-def _of_project(of: project.Project | None) -> dict[str, object]:
+def _of_project(of: project.Project | None) -> Facts:
     return {"project": {"file": str(of.file), "share": [each.text for each in of.shares]}} if of else {}
 
 
-def _exact_facts(whole: lab_parts.Parts, clock: Clock) -> dict[str, object]:
+def _exact_facts(whole: lab_parts.Parts, clock: Clock) -> Facts:
     from slownet.lab import exact, exact_parts
 
     return {

@@ -9,7 +9,6 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from slownet.lab import caller, ownership
 from slownet.lab.boot import Share
@@ -92,7 +91,7 @@ def _shared(folder: Path) -> Project | None:
     return parse(path, table) if table is not None else None
 
 
-def parse(file: Path, table: Mapping[str, Any]) -> Project:
+def parse(file: Path, table: Mapping[str, object]) -> Project:
     """Return a project from its table. Raises LabError."""
     for key in table:
         if key not in KEYS:
@@ -143,21 +142,21 @@ def _inside(file: Path, text: str, key: str) -> Path:
     return (file.parent / userfile.expanded(text, str(file), LabError)).resolve()
 
 
-def _toml(path: Path, text: str) -> dict[str, Any]:
+def _toml(path: Path, text: str) -> dict[str, object]:
     try:
         return userfile.toml(text)
     except tomllib.TOMLDecodeError as error:
         raise LabError(f"not TOML: {error}", where=str(path)) from error
 
 
-def _texts(file: Path, table: Mapping[str, Any], key: str) -> list[str]:
+def _texts(file: Path, table: Mapping[str, object], key: str) -> list[str]:
     value = table.get(key, [])
     if not isinstance(value, list) or not all(isinstance(each, str) and each.strip() for each in value):
         raise LabError(f"{key} is not a list of texts", where=str(file), fix=f'write {key} = ["...", "..."]')
     return [each.strip() for each in value]
 
 
-def _dependencies(file: Path, table: Mapping[str, Any]) -> list[str]:
+def _dependencies(file: Path, table: Mapping[str, object]) -> list[str]:
     found = _texts(file, table, "dependencies")
     for each in found:
         if each.startswith("-") or "\n" in each:
@@ -168,7 +167,7 @@ def _dependencies(file: Path, table: Mapping[str, Any]) -> list[str]:
     return sorted(set(found))
 
 
-def _requirements(file: Path, table: Mapping[str, Any]) -> list[tuple[str, bool]]:
+def _requirements(file: Path, table: Mapping[str, object]) -> list[tuple[str, bool]]:
     value = table.get("requirements")
     if value is None:
         return []

@@ -76,7 +76,7 @@ def is_forwarded() -> bool:
     return bool((handed_over().get("only") or {}).get("forward"))
 
 
-def send(event: dict[str, Any]) -> None:
+def send(event: Mapping[str, object]) -> None:
     """Send an event to the session that reports: lines with a mark, since what tests print may share the descriptor."""
     data = json.dumps(event, default=str).encode()
     pieces = [data[at : at + PIECE] for at in range(0, len(data), PIECE)]

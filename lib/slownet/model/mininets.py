@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
+
+Parameters = Mapping[str, Any]
+"""What a program gives to Mininet for a node, a link or an interface: values of any type, by the names of parameters."""
 
 if TYPE_CHECKING:
 
@@ -43,10 +47,10 @@ if TYPE_CHECKING:
         def links(self, sort: bool = False, withKeys: bool = False, withInfo: bool = False) -> list[Any]:  # noqa: N803
             """Return the links: tuples of two names, followed by the key and the options if requested."""
 
-        def nodeInfo(self, name: str) -> dict[str, Any]:  # noqa: N802
+        def nodeInfo(self, name: str) -> Parameters:  # noqa: N802
             """Return the options of a host or switch."""
 
-        def linkInfo(self, src: str, dst: str, key: Any = None) -> dict[str, Any]:  # noqa: N802
+        def linkInfo(self, src: str, dst: str, key: Any = None) -> Parameters:  # noqa: N802
             """Return the options of a link."""
 
 else:

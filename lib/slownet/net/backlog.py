@@ -60,7 +60,7 @@ class Backlog:
                 del sizes[::2]
             self.every_s *= 2
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return it as JSON."""
         return {
             "source": "backlog of the bottleneck's qdisc", "seconds": self.seconds, "queued_bytes": self.queued_bytes,

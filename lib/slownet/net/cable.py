@@ -197,7 +197,7 @@ class Link:
         """
         self._shaping.own[self._cable] = condition if self._forward else condition.reversed
 
-    def play(self, schedule: Schedule | Mapping[str, Any]) -> Playing:
+    def play(self, schedule: Schedule | Mapping[str, object]) -> Playing:
         """Change the link over time while a `with` lasts; afterwards its previous condition returns.
 
         Steps at 0 s are applied before the body begins. Every step is read back; none is verified with a ping.

@@ -10,7 +10,7 @@ import shlex
 import socket
 import struct
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -22,6 +22,7 @@ from mininet.log import warn
 from slownet.lab import owner
 from slownet.links.conditions import tclink
 from slownet.model.errors import NetworkError
+from slownet.model.mininets import Parameters
 from slownet.net import ethtool, names, parameters, places, tc
 from slownet.net.conversion import made_quick
 from slownet.net.namespace import current
@@ -151,7 +152,7 @@ class ShapedInterface(QuickTCInterface):
     def tc(self, cmd: str, tc: str = "tc") -> Any:
         return "noqueue" if self._asked is not None else super().tc(cmd, tc)
 
-    def _shape(self, asked: Mapping[str, Any]) -> None:
+    def _shape(self, asked: Parameters) -> None:
         with parameters.located(f"interface {self.name}", places.here()):
             stated = TCEnd.of(asked)
         if self.shaping.end(self).stated is None and not stated.root:

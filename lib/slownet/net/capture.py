@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+from slownet.model import sample
 from slownet.model.errors import ExperimentError, nearest
 from slownet.tools import tcpdump
 
@@ -21,7 +22,7 @@ class Capture(tcpdump.Capture):
         """The machine's name of the interface."""
         return str(self._host.nameToIntf[self.interface].name) if self.interface != "any" else "any"
 
-    def to_json(self, root: Path) -> dict[str, Any]:
+    def to_json(self, root: Path) -> sample.Capture:
         """Return the entry for a sample; the file's path is relative to the run directory `root`."""
         file = str(self.path.relative_to(root))
         return {"file": file, "interface": self.interface, "packets": self.packets, "dropped": self.dropped}

@@ -11,7 +11,7 @@ import socket
 import struct
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from slownet.model.errors import NetworkError
 from slownet.net.nodes import inside
@@ -22,7 +22,18 @@ NLMSG_ERROR, NLMSG_DONE = 2, 3
 IFF_UP = 1
 HEAD = struct.Struct("=IHHII")
 
-Fingerprint = dict[str, Any]
+
+class NodeState(TypedDict):
+    """The state of a node's network, without counters."""
+
+    links: list[tuple[str, bool, bytes, bytes]]
+    addresses: list[tuple[str, int, bytes]]
+    routes: list[tuple[bytes, tuple[tuple[int, bytes], ...]]]
+    queues: dict[str, list[tuple[int, int, bytes, bytes]]]
+    sysctls: dict[str, str]
+
+
+Fingerprint = dict[str, NodeState]
 
 
 def take(nodes: Collection[Any], sysctls: Collection[str]) -> Fingerprint:
@@ -42,7 +53,7 @@ def without_queues(fingerprint: Fingerprint, interfaces: Collection[str]) -> Fin
     }
 
 
-def _of_node(node: Any, sysctls: Collection[str]) -> Fingerprint:
+def _of_node(node: Any, sysctls: Collection[str]) -> NodeState:
     mine = None if node.inNamespace else {interface.name for interface in node.intfList()}
     with inside(node), socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as asking:
         links = [each for each in _links(asking) if mine is None or each[1] in mine]

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from slownet.links.conditions.link import Condition
+from slownet.model.facts import Topology
 
 
 def named(cables: Iterable[Any]) -> list[tuple[str, Any]]:
@@ -17,7 +18,7 @@ def named(cables: Iterable[Any]) -> list[tuple[str, Any]]:
     return list(found.items())
 
 
-def layout(hosts: Iterable[Any], switches: Iterable[Any], cables: Iterable[Any]) -> dict[str, Any]:
+def layout(hosts: Iterable[Any], switches: Iterable[Any], cables: Iterable[Any]) -> Topology:
     """Return the names of hosts and switches, and the two ends of each link by its name."""
     links = {name: _ends(cable) for name, cable in named(cables)}
     return {"hosts": [each.name for each in hosts], "switches": [each.name for each in switches], "links": links}

@@ -7,7 +7,7 @@ program may state something for itself, such as a cost that it reads from the to
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from types import CodeType, FunctionType
@@ -21,6 +21,7 @@ from mininet.util import specialClass
 
 from slownet.links.conditions import tclink
 from slownet.model.errors import ConditionError, SlownetError
+from slownet.model.mininets import Parameters
 from slownet.net import places
 from slownet.net.places import Place
 
@@ -70,24 +71,24 @@ def class_of(maker: Any) -> type | None:
     return maker if isinstance(maker, type) else None
 
 
-def preset(maker: Any) -> dict[str, Any]:
+def preset(maker: Any) -> Parameters:
     """Return the parameters that a `partial` adds."""
-    found: dict[str, Any] = {}
+    found: Parameters = {}
     while isinstance(maker, partial):
         found = {**maker.keywords, **found}
         maker = maker.func
     return found
 
 
-def special(maker: Any) -> dict[str, Any]:
+def special(maker: Any) -> Parameters:
     """Return the parameters in a class that Mininet's `specialClass` made, as for ``mn --switch lxbr,stp=1``."""
-    found: dict[str, Any] = {}
+    found: Parameters = {}
     for each in reversed(getattr(class_of(maker), "__mro__", ())):
         init = vars(each).get("__init__")
         if each.__module__ == specialClass.__module__ and isinstance(init, FunctionType):
             kept = dict(zip(init.__code__.co_freevars, init.__closure__ or (), strict=True))
             for name in ("defaults", "override"):
-                found |= kept[name].cell_contents if name in kept else {}
+                found = {**found, **(kept[name].cell_contents if name in kept else {})}
     return found
 
 
@@ -114,7 +115,7 @@ def _at(where: str, place: Place) -> str:
     return ", ".join(filter(None, (where, str(place))))
 
 
-def check_interface(interface: Any, params: Mapping[str, Any]) -> dict[str, Any]:
+def check_interface(interface: Any, params: Parameters) -> Parameters:
     """Return an interface's parameters with numbers read from texts. Raises ConditionError for one that has no effect."""
     cls, place = type(interface), places.here()
     _without_effect(cls, params, f"interface {interface.name}", place)
@@ -133,7 +134,7 @@ def located(where: str, place: Place) -> Iterator[None]:
         raise type(error)(error.what, _at(where, place), error.fix) from None
 
 
-def _without_effect(cls: type, params: Mapping[str, Any], where: str, place: Place, link: type | None = None) -> None:
+def _without_effect(cls: type, params: Parameters, where: str, place: Place, link: type | None = None) -> None:
     """Raise ConditionError for a parameter that a class of interfaces does not take. link: the class of its link."""
     stated = [name for name, value in params.items() if value is not None]
     shaping = [name for name in stated if name in tclink.SHAPING and name not in taken(cls) - {"use_htb"}]
@@ -150,7 +151,7 @@ def is_plain(cls: type) -> bool:
     return issubclass(cls, TCIntf) and cls.__name__ == "TCIntf"
 
 
-def ends(maker: Any, params: Mapping[str, Any], nodes: tuple[Any, Any]) -> tuple[type | None, type | None]:
+def ends(maker: Any, params: Parameters, nodes: tuple[Any, Any]) -> tuple[type | None, type | None]:
     """Return the classes of a link's two interfaces; None where only building it tells.
 
     maker: the link's class, or a partial or function that makes it. nodes: the classes of its two nodes. A plain link with
@@ -178,7 +179,7 @@ def usual_end(link: type, intf: Any) -> Any:
     return intf or Intf
 
 
-def shaped(end: type | None, params: Mapping[str, Any], link: type) -> Any:
+def shaped(end: type | None, params: Parameters, link: type) -> Any:
     """Return the class of an interface: TCIntf for a plain one of a plain link with a TCLink's parameters."""
     plain = end is not None and end.__name__ == "Intf" and issubclass(end, Intf)
     plain = plain and not issubclass(link, OVSLink) and not _own_words(link) & set(tclink.SHAPING)
@@ -189,7 +190,7 @@ def _own_words(link: type) -> frozenset[str]:
     return taken(link) - taken(Link)
 
 
-def check_topology(topology: Topo, link: Any, nodes: Mapping[str, Any], intf: Any = Intf) -> None:
+def check_topology(topology: Topo, link: Any, nodes: Parameters, intf: Any = Intf) -> None:
     """Check the parameters of a topology's nodes and links before anything is built.
 
     link: the network's maker of links. nodes: the makers of its "host" and "switch". intf: its class of interfaces. Raises
@@ -208,7 +209,7 @@ def check_topology(topology: Topo, link: Any, nodes: Mapping[str, Any], intf: An
         check_link(maker, {"intf": intf, **given}, sides, places.of_link(topology, info))
 
 
-def check_node(name: str, maker: Any, params: Mapping[str, Any], place: Place) -> None:
+def check_node(name: str, maker: Any, params: Parameters, place: Place) -> None:
     """Check the parameters of a node. Raises ConditionError."""
     cls = class_of(maker)
     if cls is None:
@@ -223,13 +224,13 @@ def check_node(name: str, maker: Any, params: Mapping[str, Any], place: Place) -
     check_names(params, known, kind, f"node {name}", place)
 
 
-def becomes_limited(maker: Any, params: Mapping[str, Any]) -> bool:
+def becomes_limited(maker: Any, params: Parameters) -> bool:
     """Return whether a plain host is given a share of the CPU: it becomes a CPULimitedHost, as its author means."""
     plain = class_of(maker)
     return plain is not None and plain.__name__ == "Host" and issubclass(plain, Host) and params.get("cpu") is not None
 
 
-def check_link(maker: Any, given: Mapping[str, Any], sides: Sequence[tuple[str, Any]], place: Place) -> None:
+def check_link(maker: Any, given: Parameters, sides: Sequence[tuple[str, Any]], place: Place) -> None:
     """Check the parameters of a link. Raises ConditionError, UnitError.
 
     maker: the link's class, or a partial of it. sides: the names and classes of its two nodes.

@@ -17,6 +17,7 @@ import mininet
 from mininet.topo import Topo
 
 import slownet
+from slownet.model.mininets import Parameters
 
 _LIBRARIES = tuple(os.path.join(folder, "") for package in (mininet, slownet) for folder in package.__path__)
 _RUNS = ("runpy", "importlib", "contextlib", "functools")
@@ -62,7 +63,7 @@ def of_node(topology: Topo, name: str) -> Place:
     return _nodes.get(topology, {}).get(name, Place())
 
 
-def of_link(topology: Topo, info: dict[str, Any]) -> Place:
+def of_link(topology: Topo, info: Parameters) -> Place:
     """Return where a topology adds a link. info: the link's, as `Topo.iterLinks` gives it."""
     return _links.get(topology, {}).get(id(info), Place())
 

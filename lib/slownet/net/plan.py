@@ -22,15 +22,33 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Required, TypedDict
 
 from slownet.links.conditions.link import ROWS, Condition
 from slownet.links.conditions.oneway import OneWay
 from slownet.links.conditions.row import BUCKET, CABLE, CAKE, LINE, Shown
+from slownet.model.shapes import Json
 
+Options = Mapping[str, Json]
+"""A discipline's options, nested as tc prints them, or flat: ``"delay.jitter"``."""
 ROOT = "51:"
 BLACKHOLE = "55:"
 _OPTIONS = {name: [row.tc[name] for row in ROWS if name in row.tc] for name in {name for row in ROWS for name in row.tc}}
 HANDLES = {"bfifo": "61:", "pfifo": "62:", "fq_codel": "63:", "red": "64:", "pie": "65:"}
+
+
+class Qdisc(TypedDict, total=False):
+    """A queueing discipline as ``tc -json -s qdisc show`` prints it; options and counters that it does not have are missing."""
+
+    kind: Required[str]
+    handle: Required[str]
+    options: Required[Options]
+    root: bool
+    parent: str
+    backlog: int
+    drops: int
+    overlimits: int
+    requeues: int
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,7 @@ class Played:
         """The largest delay of a step, in seconds."""
         return max((step.actual - step.planned for step in self.steps), default=0.0)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return {"link", "steps": [{"planned_s", "actual_s", "what"}]}."""
         steps = [
             {"planned_s": round(step.planned, 9), "actual_s": round(step.actual, 9), "what": step.what} for step in self.steps

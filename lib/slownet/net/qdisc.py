@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import socket
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +16,7 @@ from slownet.model.errors import NetworkError
 from slownet.net import reading, shaper, tc
 from slownet.net.netlink import Route
 from slownet.net.nodes import inside
-from slownet.net.plan import BLACKHOLE, ROOT, Layer, layers
+from slownet.net.plan import BLACKHOLE, ROOT, Layer, Qdisc, layers
 from slownet.net.readback import Deviation, deviations
 from slownet.net.shaper import TCEnd
 
@@ -36,7 +36,7 @@ _UNLIMITED = {
 class State:
     """The known state of an interface's qdiscs."""
 
-    shown: list[dict[str, Any]] | None = None
+    shown: list[Qdisc] | None = None
     """As tc showed them after the last change; None to read them before the next one."""
     gone: Flow = field(default_factory=Flow)
     """Counts of replaced qdiscs."""
@@ -82,7 +82,7 @@ def _check(interface: Any, found: Iterable[Deviation]) -> None:
 
 
 def _apply_shaper(
-    interface: Any, end: TCEnd, shown: list[dict[str, Any]], state: State, programs: tc.Programs
+    interface: Any, end: TCEnd, shown: list[Qdisc], state: State, programs: tc.Programs
 ) -> None:  # fmt: skip
     """Apply a TCLink's parameters."""
     if shaper.structure(shown) != shaper.planned_structure(shaper.layers(end)):
@@ -93,7 +93,7 @@ def _apply_shaper(
     _check(interface, _differences(interface, end, state.shown))
 
 
-def _differences(interface: Any, end: TCEnd, shown: Sequence[Mapping[str, Any]]) -> Iterable[Deviation]:
+def _differences(interface: Any, end: TCEnd, shown: Sequence[Qdisc]) -> Iterable[Deviation]:
     yield from deviations(shaper.layers(end), shown, end.root)
     if end.shaper in shaper.CLASSFUL:
         bits = class_rates(interface).get(shaper.CLASS, 0)
@@ -107,7 +107,7 @@ def class_rates(interface: Any) -> dict[str, int]:
         return reading.class_rates(route, socket.if_nametoindex(interface.name))
 
 
-def changed(interface: Any, stated: OneWay, shown: Sequence[Mapping[str, Any]]) -> bool:
+def changed(interface: Any, stated: OneWay, shown: Sequence[Qdisc]) -> bool:
     """Return whether another program has changed an interface's qdiscs since it was given this condition.
 
     shown: as tc shows them now.
@@ -121,14 +121,14 @@ def changed(interface: Any, stated: OneWay, shown: Sequence[Mapping[str, Any]]) 
     return any(True for _ in deviations(planned, shown))
 
 
-def observed(interface: Any, shown: Sequence[Mapping[str, Any]]) -> OneWay:
+def observed(interface: Any, shown: Sequence[Qdisc]) -> OneWay:
     """Return what an interface's qdiscs do now, whoever made them. Raises ConditionError if no condition can state it."""
     return OneWay(shaper.observed(shown, class_rates(interface)))
 
 
 def _cleared(
-    interface: Any, shown: list[dict[str, Any]], state: State, programs: tc.Programs, *, drains: bool
-) -> list[dict[str, Any]]:  # fmt: skip
+    interface: Any, shown: list[Qdisc], state: State, programs: tc.Programs, *, drains: bool
+) -> list[Qdisc]:  # fmt: skip
     """Delete an interface's qdiscs when they have sent what they hold; return what tc shows then."""
     mine = [qdisc for qdisc in shown if qdisc["handle"] != DEFAULT]
     if not mine:
@@ -145,7 +145,7 @@ def _cleared(
     return programs.run(interface, [f"qdisc del dev {interface.name} root"])
 
 
-def _unlimited(interface: Any, qdisc: Mapping[str, Any]) -> list[str]:
+def _unlimited(interface: Any, qdisc: Qdisc) -> list[str]:
     """Return tc's lines that make a qdisc of a chain let everything through at once."""
     kind, handle = qdisc["kind"], qdisc["handle"]
     if kind in shaper.CLASSFUL:
@@ -157,7 +157,7 @@ def _unlimited(interface: Any, qdisc: Mapping[str, Any]) -> list[str]:
     return [template.format(device=interface.name, parent=where.removeprefix("parent "), handle=handle)] if template else []
 
 
-def _drained(interface: Any, handle: str, found: list[dict[str, Any]], programs: tc.Programs) -> list[dict[str, Any]]:
+def _drained(interface: Any, handle: str, found: list[Qdisc], programs: tc.Programs) -> list[Qdisc]:
     """Wait until a qdisc holds nothing, and return what tc shows then."""
     deadline = time.monotonic() + DRAIN_S
     while held := [qdisc for qdisc in found if qdisc["handle"] == handle and qdisc["backlog"]]:
@@ -169,7 +169,7 @@ def _drained(interface: Any, handle: str, found: list[dict[str, Any]], programs:
     return found
 
 
-def _count(going: Iterable[Mapping[str, Any]], state: State) -> None:
+def _count(going: Iterable[Qdisc], state: State) -> None:
     """Keep the counts of qdiscs that are replaced, which the kernel forgets."""
     going = list(going)
     state.gone = dataclasses.replace(
@@ -179,7 +179,7 @@ def _count(going: Iterable[Mapping[str, Any]], state: State) -> None:
     )
 
 
-def delay(shown: Iterable[Mapping[str, Any]]) -> float:
+def delay(shown: Iterable[Qdisc]) -> float:
     """Return the delay in seconds of the netem in an interface's qdiscs as tc shows them; 0 without netem."""
     for qdisc in shown:
         if qdisc["kind"] == "netem" and qdisc.get("root"):
@@ -187,7 +187,7 @@ def delay(shown: Iterable[Mapping[str, Any]]) -> float:
     return 0.0
 
 
-def _first_look(interface: Any, state: State, programs: tc.Programs) -> list[dict[str, Any]]:
+def _first_look(interface: Any, state: State, programs: tc.Programs) -> list[Qdisc]:
     """Read an interface's qdiscs. Raises NetworkError if another program shapes it."""
     shown = programs.run(interface, [])
     for qdisc in shown:
@@ -200,9 +200,7 @@ def _first_look(interface: Any, state: State, programs: tc.Programs) -> list[dic
     return shown
 
 
-def _drain(
-    interface: Any, planned: Sequence[Layer], shown: Sequence[dict[str, Any]], state: State, programs: tc.Programs
-) -> None:
+def _drain(interface: Any, planned: Sequence[Layer], shown: Sequence[Qdisc], state: State, programs: tc.Programs) -> None:
     """Drain qdiscs that another kind will replace, because the kernel would drop the packets in their queues."""
     handles = {layer.handle for layer in planned}
     old = next((qdisc for qdisc in shown if qdisc.get("parent", "").startswith(ROOT)), None)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from slownet.net.plan import ROOT, Layer
+from slownet.net.plan import ROOT, Layer, Options, Qdisc
 
 Deviation = tuple[str, Any, Any]  # field, stated, found
 
 
-def deviations(layers: Sequence[Layer], shown: Sequence[Mapping[str, Any]], root: str = ROOT) -> Iterator[Deviation]:
+def deviations(layers: Sequence[Layer], shown: Sequence[Qdisc], root: str = ROOT) -> Iterator[Deviation]:
     """Yield each field in which the kernel differs from what was stated.
 
     shown: the output of `tc -json qdisc show dev ...`. Fields that it does not show are 0. root: the handle of the root.
@@ -40,11 +40,11 @@ def _minor(parent: str) -> str:
     return parent.removesuffix("1") if parent.endswith(":1") else parent
 
 
-def _under(qdisc: Mapping[str, Any], root: str) -> bool:
+def _under(qdisc: Qdisc, root: str) -> bool:
     return _minor(str(qdisc.get("parent", ""))) == root
 
 
-def flat(options: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+def flat(options: Options, prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Yield nested options as `("delay.jitter", 0.002)`."""
     for name, value in options.items():
         if isinstance(value, Mapping):

@@ -19,6 +19,7 @@ from typing import Any
 
 from slownet.lab import native
 from slownet.model.errors import NetworkError
+from slownet.model.sample import Limited
 from slownet.net.netlink import attributes
 from slownet.net.nodes import inside
 
@@ -76,20 +77,20 @@ class Sender:
         return replace(self, busy_s=spent[0], waited_s=spent[1], sent=self.sent - before.sent)
 
 
-def limited(senders: Iterable[Sender]) -> dict[str, Any]:
+def limited(senders: Iterable[Sender]) -> Limited | None:
     """Say whether receive windows limited what was sent.
 
     Returns
     -------
     dict
-        ``share`` of the busy time, and the ``host`` that sent most; empty unless the windows of connections that carried at
+        ``share`` of the busy time, and the ``host`` that sent most; None unless the windows of connections that carried at
         least `BULK` bytes limited them for at least `HALF` of the time.
     """
     bulk = [each for each in senders if each.sent >= BULK and each.busy_s > 0]
     busy = sum(each.busy_s for each in bulk)
     share = sum(each.waited_s for each in bulk) / busy if busy else 0.0
     if share < HALF:
-        return {}
+        return None
     most = max(bulk, key=lambda each: each.sent)
     return {"by": "receive window", "share": round(share, 4), "host": most.host}
 

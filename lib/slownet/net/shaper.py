@@ -22,7 +22,8 @@ from slownet.links.conditions.oneway import OneWay
 from slownet.links.conditions.queueing import Queue
 from slownet.links.conditions.row import CABLE, Shown, same_burst
 from slownet.model.errors import ConditionError, SlownetError
-from slownet.net.plan import Layer, layer
+from slownet.model.mininets import Parameters
+from slownet.net.plan import Layer, Options, Qdisc, layer
 from slownet.net.readback import flat
 
 ROOT, CLASS, RED, NETEM = "5:", "5:1", "6:", "10:"
@@ -46,7 +47,7 @@ class TCEnd(OneWay):
     limit: int | None = None
 
     @classmethod
-    def of(cls, parameters: Mapping[str, Any]) -> TCEnd:
+    def of(cls, parameters: Parameters) -> TCEnd:
         """Return what the parameters of Mininet's TCIntf state. Raises UnitError, ConditionError."""
         stated = tclink.condition(**parameters)
         shaper = tclink.shaper(**parameters)
@@ -108,7 +109,7 @@ def _shaper(end: TCEnd) -> Layer:
     return Layer("root", ROOT, end.shaper, ("default", "1"), shown)
 
 
-def commands(end: TCEnd, device: str, shown: Sequence[Mapping[str, Any]]) -> list[str]:
+def commands(end: TCEnd, device: str, shown: Sequence[Qdisc]) -> list[str]:
     """Return tc's lines that make the disciplines, or change them in place where `shown` has them already."""
     lines = []
     for each in layers(end):
@@ -129,7 +130,7 @@ def class_command(device: str, kind: str, handle: str, bits: int) -> str:
     return f"class replace dev {device} parent {parent} classid {handle} {kind} {rate}"
 
 
-def structure(shown: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+def structure(shown: Iterable[Qdisc]) -> dict[str, str]:
     """Return the kinds of queueing disciplines as tc shows them, by handle, without an interface's default one."""
     return {qdisc["handle"]: qdisc["kind"] for qdisc in shown if qdisc["handle"] != "0:"}
 
@@ -144,14 +145,14 @@ _READ = {"limit", "delay.delay", "delay.jitter", "delay.correlation", "loss-rand
 _HARMLESS = {"ecn", "gap", "seed", "rate.cellsize", "rate.celloverhead", "loss-random.correlation"}
 
 
-def observed(shown: Sequence[Mapping[str, Any]], rates: Mapping[str, int]) -> Condition:
+def observed(shown: Sequence[Qdisc], rates: Mapping[str, int]) -> Condition:
     """Return the condition of queueing disciplines that another program made.
 
     shown: as `tc -json` shows them. rates: of the classes, in bit/s by handle. Raises ConditionError if it
     cannot be stated.
     """
     chain = [qdisc for qdisc in shown if qdisc["kind"] not in ("noqueue", "ingress", "clsact") and qdisc["handle"] != "0:"]
-    fields: dict[str, Any] = {}
+    fields: dict[str, str] = {}
     try:
         for qdisc in chain:
             _observe(qdisc, rates, dict(flat(qdisc["options"])), fields)
@@ -167,7 +168,7 @@ class _UnstatableError(Exception):
     """What no condition has a field for."""
 
 
-def _observe(qdisc: Mapping[str, Any], rates: Mapping[str, int], options: Mapping[str, Any], fields: dict[str, Any]) -> None:
+def _observe(qdisc: Qdisc, rates: Mapping[str, int], options: Options, fields: dict[str, str]) -> None:
     """Add what one discipline does to the fields of a condition. Raises _UnstatableError if a condition has no field for it."""
     kind = qdisc["kind"]
     if kind == "netem":
@@ -187,7 +188,7 @@ def _observe(qdisc: Mapping[str, Any], rates: Mapping[str, int], options: Mappin
         raise _UnstatableError(kind)
 
 
-def _observe_netem(options: Mapping[str, Any], fields: dict[str, Any]) -> None:
+def _observe_netem(options: Options, fields: dict[str, str]) -> None:
     stated = {name: value for name, value in options.items() if value and name not in _HARMLESS}
     if set(stated) - _READ or "delay" in fields:
         raise _UnstatableError("another netem")
@@ -203,7 +204,7 @@ def _observe_netem(options: Mapping[str, Any], fields: dict[str, Any]) -> None:
         fields["queue"] = f"{options['limit']} packets"
 
 
-def _limited(fields: dict[str, Any], bits: float) -> None:
+def _limited(fields: dict[str, str], bits: float) -> None:
     if "rate" in fields:
         raise _UnstatableError("two rates")
     fields["rate"] = f"{bits:.0f}bit"

@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary, WeakSet
 from slownet.lab.counters import Flow
 from slownet.links.conditions.link import WAYS, Condition
 from slownet.links.conditions.oneway import OneWay
+from slownet.links.conditions.reading import Fields
 from slownet.model.errors import ConditionError
 from slownet.net import device, qdisc, shaper, tc
 from slownet.net.condition_log import ConditionLog
@@ -158,7 +159,7 @@ def together(first: OneWay, second: OneWay) -> Condition:
     here, there = first.sent, second.sent.reversed
     if here == there:
         return here
-    fields: dict[str, Any] = {name: getattr(here if way == "up" else there, name) for name, way in WAYS.items()}
+    fields: Fields = {name: getattr(here if way == "up" else there, name) for name, way in WAYS.items()}
     fields["loss"] = here.loss
     if here.loss != there.loss:
         fields |= {"loss": None, "loss_up": here.loses("up"), "loss_down": there.loses("down")}

@@ -12,7 +12,7 @@ import select
 import subprocess
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,9 @@ from weakref import WeakSet
 from slownet.lab import owner
 from slownet.links.conditions.jitter import Table
 from slownet.model.errors import NetworkError
+from slownet.model.shapes import Json
 from slownet.net.nodes import inside
+from slownet.net.plan import Qdisc
 
 # They exit at the first line that fails.
 COMMANDS = {"tc": ["tc", "-json", "-s", "-batch", "-"], "ip": ["ip", "-json", "-batch", "-"]}
@@ -108,17 +110,18 @@ class Programs:
     def __init__(self) -> None:
         self._running: dict[tuple[Any, str], _Batch] = {}
 
-    def run(self, interface: Any, lines: Sequence[str]) -> list[dict[str, Any]]:
+    def run(self, interface: Any, lines: Sequence[str]) -> list[Qdisc]:
         """Send lines such as "qdisc replace ..." to tc in order, and return the interface's qdiscs afterwards.
 
         interface: a Mininet Intf. The qdiscs are as `tc -json -s qdisc show` prints them. Raises NetworkError with tc's
         message, or when tc does not answer.
         """
-        return self._ask(interface, "tc", [*lines, f"qdisc show dev {interface.name}"])
+        return list(self._ask(interface, "tc", [*lines, f"qdisc show dev {interface.name}"]))
 
-    def ip(self, interface: Any, lines: Sequence[str]) -> dict[str, Any]:
+    def ip(self, interface: Any, lines: Sequence[str]) -> Mapping[str, Json]:
         """Send lines such as "link set ..." to ip, and return the interface as `ip -json link show` prints it."""
-        return self._ask(interface, "ip", [*lines, f"link show dev {interface.name}"])[0]
+        shown: Mapping[str, Json] = self._ask(interface, "ip", [*lines, f"link show dev {interface.name}"])[0]
+        return shown
 
     def warm(self, node: Any) -> None:
         """Start a node's tc in advance and wait until it answers. Raises NetworkError."""
@@ -137,9 +140,9 @@ class Programs:
         """The numbers of the running processes."""
         return {each.pid for running in (self._running, _machine if self in _asking else {}) for each in running.values()}
 
-    def _ask(self, interface: Any, program: str, lines: Sequence[str]) -> list[dict[str, Any]]:
+    def _ask(self, interface: Any, program: str, lines: Sequence[str]) -> Any:
         where = f"interface {interface.name} of {interface.node.name}"
-        return list(json.loads(self._answer(interface.node, program, lines, where)))
+        return json.loads(self._answer(interface.node, program, lines, where))
 
     def _answer(self, node: Any, program: str, lines: Sequence[str], where: str) -> str:
         asked = "; ".join(lines[:-1] or lines)

@@ -6,12 +6,12 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 import pytest
 
 from slownet.lab import project
 from slownet.lab import pytest_inside as inside
+from slownet.model.shapes import Json
 from slownet.model.userfile import expanded
 from slownet.pytest_plugin.wishes import REPORT
 
@@ -62,7 +62,7 @@ class Plan:
     adds_to_logs: bool = False
     """Whether what the lab logs comes after what is in these files, which this process writes, too."""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Json]:
         """Return it for the session that finds the folder of a killed one; paths with their links followed."""
         return {
             "root": str(self.root),
@@ -70,7 +70,7 @@ class Plan:
             "keep": [[str(each.base.resolve()), each.pattern, each.always] for each in self.keep],
         }
 
-    def of_killed(self, found: Mapping[str, Any]) -> Plan:
+    def of_killed(self, found: Mapping[str, Json]) -> Plan:
         """Return the plan of a session that was killed, from its JSON; what this session would not keep is left out."""
         mine = self.to_json()
         if found["root"] != mine["root"]:

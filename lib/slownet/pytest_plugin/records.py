@@ -29,6 +29,8 @@ from slownet.pytest_plugin.wishes import REPORT, SEED, needs_network, option_nam
 if TYPE_CHECKING:
     from slownet.judge.measured import Setting
     from slownet.lab.clock import Clock
+    from slownet.model.facts import Facts
+    from slownet.model.sample import Sample
     from slownet.net.log import Setting as NetSetting
     from slownet.pytest_plugin.networks import Net
     from slownet.runner.measurement import Measurements
@@ -40,12 +42,12 @@ AGAIN = pytest.StashKey[bool]()
 """Whether the test is run in another boot after this one."""
 SINCE = pytest.StashKey["Since"]()
 
-_here: dict[str, Any] = {}
+_here: Facts = {}
 
 
-def remember(facts: Mapping[str, Any], clock: Clock) -> None:
+def remember(facts: Facts, clock: Clock) -> None:
     """Store the facts of this process's place, as found by the session."""
-    _here.update(facts, **clock.facts)
+    _here.update({**facts, **clock.facts})
 
 
 def is_known() -> bool:
@@ -53,13 +55,14 @@ def is_known() -> bool:
     return bool(inside.handed_over().get("facts") or _here)
 
 
-def facts() -> dict[str, Any]:
+def facts() -> Facts:
     """Return kernel, image, place, clock and TDF of this process's networks, as in run.json."""
-    handed = inside.handed_over().get("facts")
-    if handed or _here:
-        return dict(handed or _here)
+    handed: Facts | None = inside.handed_over().get("facts")
+    if found := handed or _here:
+        return found.copy()
     place = "lab" if native.inside_lab() else "native"
-    return {"kernel": platform.release(), "place": place, **native.clock_facts()}
+    known: Facts = {"kernel": platform.release(), "place": place}
+    return {**known, **native.clock_facts()}
 
 
 def place() -> str:
@@ -91,7 +94,7 @@ class Record:
         self._blocks: Counter[str] = Counter()
         self._boot = 1
         self._warm: list[Callable[..., Any]] = []
-        self.judged: list[dict[str, Any]] = []
+        self.judged: list[dict[str, object]] = []
         self.lines: list[str] = []
 
     def begin(self, boot: int) -> None:
@@ -160,7 +163,7 @@ class Record:
             self._log = SampleLog(self._directory)
         return self._log
 
-    def _facts(self) -> dict[str, Any]:
+    def _facts(self) -> Facts:
         config = self._item.config
         doc = getattr(getattr(self._item, "obj", None), "__doc__", None) or ""
         return {
@@ -316,7 +319,7 @@ def _draw(directory: Path) -> None:
     write_report(run)
 
 
-def _sample(name: str, index: int, net: Net) -> dict[str, Any]:
+def _sample(name: str, index: int, net: Net) -> Sample:
     from slownet.net.log import longest
     from slownet.runner.measurement import new_sample
 
@@ -339,7 +342,7 @@ def _is_in(cell: Mapping[str, str], setting: NetSetting) -> bool:
     return any("-".join(ends) in cell for ends in (setting.ends, setting.ends[::-1]))
 
 
-def _line(sample: Mapping[str, Any]) -> str:
+def _line(sample: Sample) -> str:
     where = ", ".join(f"{link} {condition}" for link, condition in sample["cell"].items()) or "no condition"
     from slownet.judge.measured import in_short
 

@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 
 from slownet.lab import pytest_inside as inside
-from slownet.lab import shapes
+from slownet.lab.events import Event, Handle
+from slownet.model import shapes
 from slownet.model.control_characters import visible
 from slownet.model.errors import LabError
 
@@ -63,7 +64,7 @@ class ReportError(LabError):
 class Lines:
     """Finds events in the output of a pytest that forwards them, in pieces of any size; the rest is passed on as it comes."""
 
-    def __init__(self, handle: Callable[[dict[str, Any]], None], rest: Callable[[bytes], None]) -> None:
+    def __init__(self, handle: Handle, rest: Callable[[bytes], None]) -> None:
         self._handle, self._rest = handle, rest
         self._pending = b""
         self._event = bytearray()
@@ -107,7 +108,7 @@ class Lines:
             self._handle(_event(data))
 
 
-def _event(data: bytes) -> dict[str, Any]:
+def _event(data: bytes) -> Event:
     try:
         found = json.loads(data)
         shape = GRAMMAR[found["event"]]
@@ -135,11 +136,11 @@ class Reporter:
         """Nodes that failed to be collected there, or were skipped."""
         self.errors = 0
         """How many of these failed."""
-        self.interrupt: dict[str, Any] | None = None
+        self.interrupt: Event | None = None
         self.internal = self.ended = False
         self._since = time.monotonic()
 
-    def take(self, event: dict[str, Any]) -> None:
+    def take(self, event: Event) -> None:
         """Take an event. Raises ReportError."""
         getattr(self, f"_{event['event']}")(event)
 
@@ -148,19 +149,19 @@ class Reporter:
             raise ReportError.of(f"of a test that was not sent there: {visible(name)[:200]}")
         return self._items[name][0]
 
-    def _start(self, event: Mapping[str, Any]) -> None:
+    def _start(self, event: Event) -> None:
         item = self._item(event["test"])
         if item.nodeid in self.left:
             self.left.remove(item.nodeid)
         self.running, self._since = item, time.monotonic()
         item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
 
-    def _finish(self, event: Mapping[str, Any]) -> None:
+    def _finish(self, event: Event) -> None:
         item = self._item(event["test"])
         self.running = None
         item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
 
-    def _report(self, event: Mapping[str, Any]) -> None:
+    def _report(self, event: Event) -> None:
         data = _checked(event["report"])
         item = self._item(data["nodeid"])
         now = time.monotonic()
@@ -168,14 +169,14 @@ class Reporter:
         data |= {"location": item.location, "duration": took, "stop": time.time(), "start": time.time() - took}
         item.ihook.pytest_runtest_logreport(report=self._built(data, pytest.TestReport))
 
-    def _collected(self, event: Mapping[str, Any]) -> None:
+    def _collected(self, event: Event) -> None:
         data = _checked(event["report"])
         report = self._built(data | {"result": []}, pytest.CollectReport)
         self.not_collected.append(report.nodeid)
         self.errors += report.failed
         self._config.hook.pytest_collectreport(report=report)
 
-    def _built(self, data: dict[str, Any], kind: type) -> Any:
+    def _built(self, data: Event, kind: type) -> Any:
         """Return the report, after it was shown once: what cannot be shown is refused before anything depends on it."""
         try:
             report = self._config.hook.pytest_report_from_serializable(config=self._config, data=data)
@@ -186,7 +187,7 @@ class Reporter:
             raise ReportError.of("a report of no kind")
         return report
 
-    def _warning(self, event: Mapping[str, Any]) -> None:
+    def _warning(self, event: Event) -> None:
         module = sys.modules.get(event["module"])
         kind = vars(module).get(event["name"]) if module else None
         known = isinstance(kind, type) and issubclass(kind, Warning)
@@ -202,18 +203,18 @@ class Reporter:
             "location": tuple(location) if right else None,
         })  # fmt: skip
 
-    def _interrupt(self, event: dict[str, Any]) -> None:
+    def _interrupt(self, event: Event) -> None:
         self.interrupt = event
 
-    def _internal(self, event: Mapping[str, Any]) -> None:
+    def _internal(self, event: Event) -> None:
         self.internal = True
         for line in event["text"].splitlines():
             print(f"INTERNALERROR> {visible(line)}", file=sys.stderr)
 
-    def _ask(self, event: Mapping[str, Any]) -> None:
+    def _ask(self, event: Event) -> None:
         self._answer()
 
-    def _end(self, event: Mapping[str, Any]) -> None:
+    def _end(self, event: Event) -> None:
         self.ended = True
         if event["failed"] and not self._session.shouldfail:
             self._session.shouldfail = visible(event["failed"])
@@ -241,7 +242,7 @@ class Reporter:
         item.ihook.pytest_runtest_logreport(report=report)
 
 
-def _checked(data: Any) -> dict[str, Any]:
+def _checked(data: Any) -> Event:
     """Return the values of a report, as far as their kinds are fixed. Raises ReportError."""
     try:
         if data["outcome"] not in OUTCOMES or data.get("when", "collect") not in PHASES or not isinstance(data["nodeid"], str):

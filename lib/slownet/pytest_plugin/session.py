@@ -30,6 +30,7 @@ from slownet.lab import caller, foreground
 from slownet.lab import pytest_inside as inside
 from slownet.lab.boot import MEGABYTES
 from slownet.lab.clock import Clock
+from slownet.lab.events import Event
 from slownet.lab.place import Place, choose
 from slownet.model.errors import SlownetError
 from slownet.pytest_plugin import exports, junit, projects, records, shares, staging
@@ -177,7 +178,10 @@ def header() -> str:
 
 
 def environment(
-    config: pytest.Config, facts: Mapping[str, Any], only: Mapping[str, Any] | None, walls: Mapping[str, Any] | None = None
+    config: pytest.Config,
+    facts: Mapping[str, object],
+    only: Mapping[str, object] | None,
+    walls: Mapping[str, object] | None = None,
 ) -> dict[str, str]:
     """Return pytest's environment in the lab: this process's, without variables that describe this machine.
 
@@ -306,7 +310,7 @@ class Elsewhere:
         more += [f"--randomly-seed={seed}"] if isinstance(seed, int) and config.pluginmanager.hasplugin("randomly") else []
         return [*_looks(config, self._terminal), *map(str, config.invocation_params.args), *more]
 
-    def _take(self, event: dict[str, Any]) -> None:
+    def _take(self, event: Event) -> None:
         self._reporter.take(event)
         if (self._session.shouldstop or self._session.shouldfail) and not self._told and event["event"] == "finish":
             self._told = True
@@ -386,7 +390,7 @@ def _run(config: pytest.Config, groups: Groups) -> int:
     return max(ran, default=int(pytest.ExitCode.NO_TESTS_COLLECTED))
 
 
-def _attend_workers(config: pytest.Config, only: Mapping[str, Any], more: Sequence[str]) -> int:
+def _attend_workers(config: pytest.Config, only: Mapping[str, object], more: Sequence[str]) -> int:
     terminal = foreground.are_terminals(0, 1, 2)
     arguments = [*_looks(config, terminal), *map(str, config.invocation_params.args), *more]
     sys.stdout.flush()

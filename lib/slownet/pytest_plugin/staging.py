@@ -98,7 +98,7 @@ class Staging:
         """The lab's share of it."""
         return Share(self.out, writable=True, at=inside.OUT)
 
-    def handed(self) -> dict[str, Any]:
+    def handed(self) -> dict[str, object]:
         """Return what the lab is to know: see `slownet.lab.pytest_inside.Walls`."""
         return {
             "trees": [str(each) for each in self._trees],

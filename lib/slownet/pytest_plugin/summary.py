@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from slownet.lab.events import Event
 from slownet.pytest_plugin import comment
 
 WARNINGS = "warnings"
@@ -68,7 +69,7 @@ class Total:
                     self._comment.tests.take(each)
         return int(found["failed"])
 
-    def _report(self, data: dict[str, Any]) -> Any:
+    def _report(self, data: Event) -> Any:
         if isinstance(data.get("longrepr"), list):  # of a test that was skipped
             data["longrepr"] = tuple(data["longrepr"])
         return self._config.hook.pytest_report_from_serializable(config=self._config, data=data)

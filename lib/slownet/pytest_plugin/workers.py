@@ -14,7 +14,7 @@ import os
 import shlex
 import socket
 import sys
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ import pytest
 from slownet.lab import native
 from slownet.lab import pytest_inside as inside
 from slownet.lab.boot import MEGABYTES
+from slownet.lab.events import Event
 from slownet.lab.place import own_path
 from slownet.model.errors import SlownetError
 from slownet.pytest_plugin import exports, projects, records, session, staging, summary
@@ -187,7 +188,7 @@ def distrust_warnings() -> None:
     if not hasattr(unserialize, "__wrapped__"):
 
         @functools.wraps(unserialize)
-        def build(data: dict[str, Any]) -> Any:
+        def build(data: Event) -> Any:
             if not _is_warning(data, "message"):
                 data |= {"message_module": None, "message_str": ascii(data["message_str"])}
             if not _is_warning(data, "category"):
@@ -197,7 +198,7 @@ def distrust_warnings() -> None:
         workermanage.unserialize_warning_message = build
 
 
-def _is_warning(data: Mapping[str, Any], what: str) -> bool:
+def _is_warning(data: Event, what: str) -> bool:
     """Return whether a worker names a kind of warning that this process knows."""
     module = sys.modules.get(str(data[f"{what}_module"]))
     kind = vars(module).get(str(data[f"{what}_class_name"])) if module else None

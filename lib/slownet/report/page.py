@@ -150,7 +150,7 @@ def _context(seen: View, name: str) -> dict[str, Any]:
         "beside": beside_claims(seen),
         "among": among_claims(seen),
         "facts": [
-            *((name, _plain(facts[name])) for name in FACTS if facts.get(name) not in (None, {}, "")),
+            *((name, _plain(facts.get(name))) for name in FACTS if facts.get(name) not in (None, {}, "")),
             *_surroundings(facts),
         ],
         "folded": {name: _pairs(facts[name]) for name in ("versions", "settings", "argv") if facts.get(name)},

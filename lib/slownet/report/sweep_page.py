@@ -120,7 +120,7 @@ def write_sweep(
         mapped=len(factors(run)) > 1,
         unmapped=f"More than {LARGEST:,} cells are not drawn as maps; the samples have them all." * (len(run.cells) > LARGEST),
         figures=sweep_figures(run, verdicts, criterion, metric),
-        facts=[(name, run.facts[name]) for name in FACTS if run.facts.get(name) not in (None, {}, "")],
+        facts=[(name, run.facts.get(name)) for name in FACTS if run.facts.get(name) not in (None, {}, "")],
         script=resources.files("slownet.report").joinpath("page.js").read_text("utf-8"),
         folder=html.escape(str(run.directory)),
     )

@@ -10,7 +10,6 @@ from slownet.judge.records.result import RunData
 from slownet.model import importing
 from slownet.model.errors import ExperimentError, SlownetError
 
-ANSWER = "answer"
 LONGEST = 1000
 """Characters of an answer: two sentences have fewer."""
 
@@ -21,9 +20,10 @@ def answered(run: RunData, experiment: Experiment) -> RunData:
     An answer about cells that were not measured is left out. A function that fails otherwise is said in a line: the run is
     measured and judged, and nothing of it depends on a sentence.
     """
-    facts = {name: value for name, value in run.facts.items() if name != ANSWER}
+    facts = run.facts.copy()
+    facts.pop("answer", None)
     if experiment.answered_by is not None and (said := _said(run, experiment)):
-        facts[ANSWER] = said
+        facts["answer"] = said
     return replace(run, facts=facts)
 
 

@@ -9,19 +9,18 @@ from __future__ import annotations
 import json
 import signal
 from collections.abc import Callable, Mapping
-from typing import Any
 
-from slownet.judge.records.samples import Sample, cell_key, of_lab
+from slownet.judge.records.samples import cell_key, of_lab
 from slownet.lab import events
+from slownet.lab.events import Event, Handle
 from slownet.lab.excerpt import Excerpt
 from slownet.lab.outbox import place as write_whole
 from slownet.lab.place import Place
 from slownet.model.errors import ExperimentError, ServiceError, SlownetError
+from slownet.model.sample import Sample
 from slownet.runner import boot_events, surroundings
 from slownet.runner.job import Job
 from slownet.runner.planning import Plan
-
-Handle = Callable[[dict[str, Any]], None]
 
 
 def boot(plan: Plan, place: Place, job: Job, handle: Handle, pinned: Callable[[int], None] = lambda processor: None) -> None:
@@ -33,10 +32,12 @@ def boot(plan: Plan, place: Place, job: Job, handle: Handle, pinned: Callable[[i
     complaints = Excerpt()
     around = surroundings.of(plan, job, place.clock.is_exact)
     progress = BootCheck(plan, job, handle, around.directory)
-    asked = {"experiment": plan.facts["source"], "directory": around.directory, "path": list(around.path)}
+    asked: dict[str, object] = {
+        "experiment": plan.facts["source"], "directory": around.directory, "path": list(around.path),
+        "later": place.clock.is_exact,
+    }  # fmt: skip
     inner = surroundings.inside(job, place.clock.is_exact)
     begins = inner.common() if place.clock.is_exact else inner
-    asked |= {"later": place.clock.is_exact}
     with events.Reader(progress.take, boot_events.grammar(index for index, _, _ in job.steps)) as stdout:
         code = place.run(
             [place.python, "-m", "slownet.runner.inside", json.dumps(asked | begins.to_json())],
@@ -69,7 +70,7 @@ class BootCheck:
         self._cell: Mapping[str, str] | None = None
         self._has_ended = False
 
-    def take(self, event: dict[str, Any]) -> None:
+    def take(self, event: Event) -> None:
         """Note what an event says, and pass it on; `boot_events` has checked its shape, and that it comes once."""
         kind = event["event"]
         if kind == "error":
@@ -83,19 +84,21 @@ class BootCheck:
             self._has_ended = True
         self._handle(event)
 
-    def _step(self, event: Mapping[str, Any]) -> tuple[int, Mapping[str, str]]:
+    def _step(self, event: Event) -> tuple[int, Mapping[str, str]]:
         return self._left[event["index"]]
 
-    def _sample(self, event: Mapping[str, Any]) -> Sample:
+    def _sample(self, event: Event) -> Sample:
         block, cell = self._step(event)
-        sample = event["sample"]
+        sample: Sample = event["sample"]
         del self._left[event["index"]]
         if sample["status"] == "failed":
             self._failed.add(cell_key(cell))
-        if sample.get("error"):
-            sample = {**sample, "error": self._here(sample["error"])}
-        own = {"experiment": self._plan.experiment.name, "cell": dict(cell), "index": event["index"]}
-        return {**sample, **own, "lab": self._job.lab, "boot": self._job.boot, "block": block}
+        if error := sample.get("error"):
+            sample = {**sample, "error": self._here(error)}
+        return {
+            **sample, "experiment": self._plan.experiment.name, "cell": dict(cell), "index": event["index"],
+            "lab": self._job.lab, "boot": self._job.boot, "block": block,
+        }  # fmt: skip
 
     def _here(self, text: str) -> str:
         """Return a text of the place with the run directory's path on this machine."""

@@ -7,13 +7,13 @@ because every second boot starts backwards; this also varies which cell comes fi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from slownet.hypotheses.experiment import Cell, Experiment
 from slownet.judge.records.samples import cell_key
 from slownet.lab.clock import Clock
+from slownet.model.facts import BootFacts, Facts
 
 CHARGED, FREE = 2, 1
 """Default number of blocks of a cell per boot: two if something varies within a boot."""
@@ -37,7 +37,7 @@ class Boot:
     def __contains__(self, index: int) -> bool:
         return self.first <= index < self.first + self.places
 
-    def to_json(self) -> dict[str, int]:
+    def to_json(self) -> BootFacts:
         """Return the boot as in run.json, which adds the lab and the processor that measured it."""
         return {"boot": self.number, "first": self.first, "places": self.places, "blocks": self.blocks}
 
@@ -57,7 +57,7 @@ def passes(cells: Sequence[Cell], blocks: int, boot: int) -> list[Cell]:
     return [cell for number in range(boot - 1, boot - 1 + blocks) for cell in (backwards if number % 2 else forwards)]
 
 
-def read(facts: Mapping[str, Any]) -> list[Boot]:
+def read(facts: Facts) -> list[Boot]:
     """Return the boots of a run's record. In records older than blocks a new boot starts where a cell repeats."""
     if "boots" in facts:
         return [Boot(each["boot"], each["first"], each["places"], each["blocks"]) for each in facts["boots"]]

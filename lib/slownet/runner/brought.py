@@ -14,6 +14,7 @@ from slownet.containers.compose.topology import Compose
 from slownet.lab.boot import Share
 from slownet.lab.caller import disguised
 from slownet.model.errors import ComposeError
+from slownet.model.facts import Facts
 
 FOLDER = "compose"
 """In the run directory; only its owner may enter it."""
@@ -31,14 +32,14 @@ def not_on_the_exact_clock() -> ComposeError:
     return ComposeError(what, "--clock exact", "leave it out, or use --tdf inf")
 
 
-def hand_over(topology: Any, directory: Path) -> dict[str, Any]:
-    """Write a project into a run directory, and return the facts that the run records of it. Raises ComposeError."""
+def hand_over(topology: Any, directory: Path) -> dict[str, object]:
+    """Write a project into a run directory, and return what the run records of it, if anything. Raises ComposeError."""
     if not is_project(topology):
         return {}
     found = images.need(topology.project)
     handover.write(directory / FOLDER, {topology.key: topology.project})
     digests = {name: each.digest for name, each in found.items()}
-    return {"compose": {**topology.facts(), "images": digests, "hash": disguised(fingerprint(topology))}}
+    return {**topology.facts(), "images": digests, "hash": disguised(fingerprint(topology))}
 
 
 def check(topology: Any) -> None:
@@ -73,7 +74,7 @@ def take(directory: Path) -> None:
         handover.use(directory / FOLDER)
 
 
-def take_again(topology: Any, directory: Path, facts: Mapping[str, Any]) -> None:
+def take_again(topology: Any, directory: Path, facts: Facts) -> None:
     """Write the project of a finished run, whose files ended with it, into its directory again.
 
     Raises ComposeError if it is no longer the same.

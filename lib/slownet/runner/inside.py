@@ -18,12 +18,13 @@ from typing import Any
 
 from slownet.hypotheses.catalogue import find
 from slownet.hypotheses.experiment import Cell, Experiment, condition
-from slownet.judge.records.samples import RAW, Raw, Sample, cell_key, of_lab
+from slownet.judge.records.samples import RAW, Raw, cell_key, of_lab
 from slownet.lab import crowd, native, owner
 from slownet.lab.events import tell
 from slownet.lab.later import told
 from slownet.model.errors import ExperimentError, NetworkError, ServiceError, SlownetError, ToolError
 from slownet.model.importing import Terminated
+from slownet.model.sample import Sample
 from slownet.net import Network, openvswitch
 from slownet.net import capture as captures
 from slownet.net.layout import layout

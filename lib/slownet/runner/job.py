@@ -46,7 +46,7 @@ class Job:
             asked.get("snapshot") or "", bool(asked.get("saves")), WarmUp(**(asked.get("warm_up") or {})),
         )  # fmt: skip
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return the job as JSON for ``read``."""
         return asdict(self)
 

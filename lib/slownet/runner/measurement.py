@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from typing import Any, TypeVar
 
-from slownet.judge.records.samples import Sample
 from slownet.lab import counters
 from slownet.lab.charge import charged_s, charged_since
 from slownet.model.errors import NetworkError
+from slownet.model.sample import Sample
 from slownet.net import backlog, senders
 from slownet.net.layout import given
 from slownet.net.network import Network
@@ -23,7 +23,7 @@ Keep = Callable[[str, str | bytes], str]
 R = TypeVar("R")
 
 
-def new_sample(experiment: str, cell: Mapping[str, str], condition: Mapping[str, Any], index: int) -> Sample:
+def new_sample(experiment: str, cell: Mapping[str, str], condition: Mapping[str, object], index: int) -> Sample:
     """Return a sample before its measurement; for the fields see `slownet.judge.records.samples`."""
     return {
         "experiment": experiment, "cell": dict(cell), "condition": dict(condition), "index": index, "tool": None,
@@ -64,7 +64,7 @@ class Measurements:
                     stack.enter_context(accompanied(lambda: backlog.watched(links, shaping, waited)))
                     stack.enter_context(senders.watched(self._net.hosts, ended))
                 record = call()
-                sample |= _spent_since(began, charged)
+                _spent(sample, began, charged)
                 self._note(sample, record)
             return record
         except Exception as error:
@@ -74,7 +74,7 @@ class Measurements:
             raise
         finally:
             if "virtual_s" not in sample:
-                sample |= _spent_since(began, charged)
+                _spent(sample, began, charged)
             unstated = self._net.shaping.note_changes()
             conditions = self._net.condition_log
             sample |= {"rate_bit_s": conditions.highest_rate, "random": conditions.random, "seeds": conditions.seeds}
@@ -115,9 +115,9 @@ class Measurements:
         return log[known if known <= len(log) else 0 :]
 
 
-def _spent_since(began: float, charged: float | None) -> dict[str, float | None]:
-    """Return the seconds on the network's clock, and the CPU seconds that it charged."""
-    return {"virtual_s": time.monotonic() - began, "charged_s": charged_since(charged)}
+def _spent(sample: Sample, began: float, charged: float | None) -> None:
+    """Add the seconds on the network's clock, and the CPU seconds that it charged."""
+    sample["virtual_s"], sample["charged_s"] = time.monotonic() - began, charged_since(charged)
 
 
 def transcript(record: Any) -> str:

@@ -6,9 +6,9 @@ import datetime
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from slownet import __version__
 from slownet.hypotheses.catalogue import FILES, RECORD, find
@@ -16,6 +16,7 @@ from slownet.hypotheses.experiment import Cell, Experiment, condition
 from slownet.judge.claim import preflight
 from slownet.judge.records import run_facts, samples
 from slownet.judge.records.charging import Charging, Terms
+from slownet.judge.records.merging import merge_facts
 from slownet.judge.records.repeatability import chance, has_own_programs, repeats
 from slownet.judge.records.samples import cell_key
 from slownet.judge.records.unreadable import MALFORMED
@@ -25,12 +26,15 @@ from slownet.lab.clock import TIME, WORK, Clock, in_words
 from slownet.lab.place import Place
 from slownet.model import userfile
 from slownet.model.errors import ExperimentError
+from slownet.model.facts import Facts, Measurer
 from slownet.runner import brought, clock_choice, warming
 from slownet.runner.boots import Boot, blocks_of, passes, read
 from slownet.runner.rule import Rule
 from slownet.runner.sampling import first_boots
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from slownet.hypotheses.composed import Composed
 
 ONCE_DECIDED = Rule()
@@ -45,7 +49,8 @@ class Plan:
     directory: Path
     cells: list[Cell]
     """In measuring order; each boot appends its cells."""
-    facts: dict[str, Any]
+    facts: Facts
+    """What run.json says of it; changed by `state` and `note` alone."""
     rule: Rule = ONCE_DECIDED
     boots: list[Boot] = field(default_factory=list)
     """Which cells belong to which boot."""
@@ -75,36 +80,48 @@ class Plan:
         """Number of blocks of each cell in a boot."""
         return int(self.facts.get("blocks", 1))
 
-    def add(self, cells: Sequence[Mapping[str, Any]], boots: int) -> None:
+    def add(self, cells: Sequence[Mapping[str, str]], boots: int) -> None:
         """Plan that many more boots of these cells, to be measured next."""
         asked = {cell_key(cell) for cell in cells}
         chosen = [cell for cell in _once(self.cells or [dict(cell) for cell in cells]) if cell_key(cell) in asked]
         self.first = len(self.cells)
-        self.facts["boots"] = list(self.facts.get("boots") or [boot.to_json() for boot in self.boots])
+        recorded = list(self.facts.get("boots") or [boot.to_json() for boot in self.boots])
         for _ in range(boots if chosen else 0):
             number = self.boots[-1].number + 1 if self.boots else 1
             boot = Boot(number, len(self.cells), len(chosen) * self.blocks, self.blocks)
             self.cells = [*self.cells, *passes(chosen, self.blocks, number)]
             self.boots = [*self.boots, boot]
-            self.facts["boots"].append(boot.to_json())
-        self.facts["planned"] = self.cells
+            recorded.append(boot.to_json())
+        self.state(boots=recorded, planned=self.cells)
 
     @property
     def boot_s(self) -> float:
         """Wall time of the last round divided by its number of boots, parallel or not."""
         return self.last_s / max(1, sum(boot.first >= self.first for boot in self.boots))
 
-    def note(self, boot: Boot, **facts: Any) -> None:
+    def state(self, **facts: Unpack[Facts]) -> None:
+        """Replace these facts by others; `write` puts them on the disk."""
+        self.facts = {**self.facts, **facts}
+
+    def merge(self, reported: Mapping[str, object]) -> None:
+        """Add the facts that a boot reports, as `merge_facts` does, and write them."""
+        self.facts = merge_facts(self.facts, reported)
+        self.write()
+
+    def note(self, boot: Boot, **where: Unpack[Measurer]) -> None:
         """Record where a boot is measured; for one that was killed and resumed, where it was resumed last."""
-        for record in self.facts.get("boots") or []:
-            if record["boot"] == boot.number:
-                record.update(facts)
+        recorded = self.facts.get("boots") or []
+        self.state(boots=[{**each, **where} if each["boot"] == boot.number else each for each in recorded])
+
+    def write(self) -> None:
+        """Write run.json."""
+        samples.write_run_json(self.directory, self.facts)
 
     def broke_off(self, error: BaseException) -> None:
         """Record why the run ended early."""
         self.error = str(error) or INTERRUPTED
-        self.facts["error"] = self.error
-        samples.write_run_json(self.directory, self.facts)
+        self.state(error=self.error)
+        self.write()
 
 
 def _once(cells: Sequence[Cell]) -> list[Cell]:
@@ -143,7 +160,7 @@ def plan(
         raise brought.not_on_the_exact_clock()
     cells = experiment.cells(chosen)
     directory = samples.new_run_directory(root, experiment.name).resolve()
-    facts = {
+    facts: Facts = {
         **described(experiment, place),
         "clock_because": decided.why,
         "source": source_of(name) if isinstance(name, str) else str(name.write(directory)),
@@ -153,13 +170,14 @@ def plan(
     }
     own = experiment.cells()
     if all(cell in own for cell in cells):  # of others it was not measured
-        facts["chance_spread"] = [asdict(each) for each in experiment.spreads]
-    facts |= brought.hand_over(experiment.topology, directory)
+        facts["chance_spread"] = [each.to_json() for each in experiment.spreads]
+    if given := brought.hand_over(experiment.topology, directory):
+        facts["compose"] = given
     made = Plan(experiment, directory, [], facts, rule, labs=labs, clock=place.clock)
     made.add(cells, first_boots(rule, Terms.of(facts), bool(experiment.judged_by)))
     if place.given:
-        facts["given"] = place.given.to_json()
-    samples.write_run_json(directory, facts)
+        made.state(given=place.given.to_json())
+    made.write()
     return made
 
 
@@ -168,9 +186,9 @@ def _around(name: str | Composed) -> list[Path]:
     return caller.code_folders(Path(name).resolve().parent) if isinstance(name, str) and name.endswith(FILES) else []
 
 
-def described(experiment: Experiment, place: Place) -> dict[str, Any]:
+def described(experiment: Experiment, place: Place) -> Facts:
     """Return the facts of an experiment and of the place, on its final clock, that runs record."""
-    facts = {
+    facts: Facts = {
         "experiment": experiment.name,
         "question": experiment.question,
         "started": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
@@ -184,8 +202,14 @@ def described(experiment: Experiment, place: Place) -> dict[str, Any]:
     }
     own = has_own_programs(*experiment.parts)
     drawn = experiment.chance or chance(*experiment.parts)
-    repetition = {"chance": drawn, "own_programs": own, "repeats": repeats(Charging.of(facts), drawn, own)}
-    return facts | repetition | {"warm_up": dict(zip(("operations", "limit_s"), warming.length(experiment), strict=True))}
+    operations, limit_s = warming.length(experiment)
+    return {
+        **facts,
+        "chance": drawn,
+        "own_programs": own,
+        "repeats": repeats(Charging.of(facts), drawn, own),
+        "warm_up": {"operations": operations, "limit_s": limit_s},
+    }
 
 
 def clock_of(plan: Plan) -> str:
@@ -206,11 +230,12 @@ def source_of(name: str) -> str:
 
 def resume(directory: Path, labs: int | None = None) -> Plan:
     """Return the plan of an interrupted run, with any number of labs. Raises SlownetError."""
-    facts = {name: value for name, value in _facts(directory).items() if name != "error"}
+    facts = _facts(directory)
+    facts.pop("error", None)
     Given.from_json(facts.get("given"))  # raises LabError for a variable that has no value now
     damage = samples.read_log(directory, facts).damage
     with samples.SampleLog(directory) as log:  # sets aside what is damaged
-        facts[samples.SEAL] = log.seal
+        facts["samples"] = log.seal
     brought.take(directory)
     rule = Rule.from_json(facts.get("sampling") or {})
     boots = read(facts)
@@ -232,7 +257,7 @@ def where_it_ran(directory: Path) -> tuple[str, str, str | None, str | None, int
     return facts["place"], facts["clock"], tdf, charged if tdf and charged in (WORK, TIME) else None, speed
 
 
-def _facts(directory: Path) -> dict[str, Any]:
+def _facts(directory: Path) -> Facts:
     try:
         facts = run_facts.read(directory)
         _ = facts["source"], facts["planned"], facts["place"], facts["clock"], facts["tdf"]
@@ -249,7 +274,7 @@ def _why(error: Exception) -> str:
     return userfile.reason(error) if isinstance(error, (OSError, ValueError)) else str(error)
 
 
-def _git() -> dict[str, Any]:
+def _git() -> dict[str, str | bool]:
     """Return the revision of the caller's checkout and whether it has changes; empty outside a checkout."""
 
     def ask(*words: str) -> str:

@@ -8,14 +8,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
 from functools import partial
-from typing import Any
 
-from slownet.judge.records import samples
-from slownet.judge.records.merging import merge_facts
-from slownet.judge.records.samples import SEAL, Sample, SampleLog, cell_key
+from slownet.judge.records.samples import SampleLog, cell_key
 from slownet.lab import cpu
+from slownet.lab.events import Event
 from slownet.lab.place import Place
 from slownet.model.errors import SlownetError
+from slownet.model.sample import Sample
 from slownet.runner import booting, sharing
 from slownet.runner.boots import Boot
 from slownet.runner.job import Job
@@ -23,7 +22,7 @@ from slownet.runner.labs import Labs
 from slownet.runner.planning import Plan
 from slownet.runner.warming import WarmUp
 
-Follow = Callable[[str, Mapping[str, Any]], None]
+Follow = Callable[[str, Event], None]
 
 
 def how_many_labs(plans: Sequence[Plan], place: Place) -> int:
@@ -104,9 +103,12 @@ class Round:
         self._discard_empty_folders()
         booted, ended = zip(*self._spans, strict=True) if self._spans else ((0.0,), (0.0,))
         plan.last_s = max(ended) - min(booted)
-        spans = {"wall_s": round(plan.last_s, 3), "virtual_s": round(sum(self._virtual_s), 6) if self._virtual_s else None}
-        plan.facts |= {name: _added(plan.facts.get(name), seconds) for name, seconds in spans.items()}
-        samples.write_run_json(plan.directory, plan.facts)
+        virtual_s = round(sum(self._virtual_s), 6) if self._virtual_s else None
+        plan.state(
+            wall_s=_added(plan.facts.get("wall_s"), round(plan.last_s, 3)),
+            virtual_s=_added(plan.facts.get("virtual_s"), virtual_s),
+        )
+        plan.write()
 
     def _discard_empty_folders(self) -> None:
         """Remove the folders that the labs left empty: not before the last one has ended, since labs share some of them."""
@@ -123,7 +125,7 @@ class Round:
             boot, left = self._left.pop(0)
             self.plan.note(boot, lab=lab, processor=None)
             self._used.add(lab)
-            self.plan.facts["labs"] = max(len(self._used), self.plan.facts.get("labs", 1))
+            self.plan.state(labs=max(len(self._used), self.plan.facts.get("labs", 1)))
             # A cell that failed in an earlier boot is not retried: it counts as failed in any case.
             return boot, [index for index in left if cell_key(self.plan.cells[index]) not in self._failed]
 
@@ -135,7 +137,7 @@ class Round:
         def on_processor(number: int) -> None:
             with self._lock:
                 self.plan.note(boot, processor=number)
-                samples.write_run_json(self.plan.directory, self.plan.facts)
+                self.plan.write()
 
         steps = [(index, boot.block(index), self.plan.cells[index]) for index in indices]
         warm_up = WarmUp.of(self.plan.experiment, self.plan.cells, (cell for _, _, cell in steps))
@@ -145,12 +147,11 @@ class Round:
         finally:
             self._spans.append((booted, time.monotonic()))
 
-    def _tell(self, event: dict[str, Any], lab: int) -> None:
+    def _tell(self, event: Event, lab: int) -> None:
         plan = self.plan
         with self._lock:
             if event["event"] == "facts":
-                plan.facts = merge_facts(plan.facts, {key: value for key, value in event.items() if key != "event"})
-                samples.write_run_json(plan.directory, plan.facts)
+                plan.merge({key: value for key, value in event.items() if key != "event"})
             elif event["event"] == "sample":
                 sample = event["sample"]
                 self._keep(sample)
@@ -168,10 +169,10 @@ class Round:
         if self._log is None:
             self._log = SampleLog(self.plan.directory)
         self._log.append(sample)
-        self.plan.facts[SEAL] = self._log.seal
+        self.plan.state(samples=self._log.seal)
 
 
-def news(sample: Sample) -> dict[str, Any]:
+def news(sample: Sample) -> Event:
     """Return what those who follow the run need of a sample; all of it is in the log."""
     numbers = {
         name: {key: each.get(key) for key in ("mean", "sd", "n")} for name, each in (sample.get("metrics") or {}).items()

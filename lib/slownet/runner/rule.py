@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from slownet.model.errors import ExperimentError
+from slownet.model.facts import Sampling
 from slownet.model.units import duration, whole_number
 
 MOST = 30
@@ -34,14 +33,14 @@ class Rule:
     most: int = MOST
     find: float | None = None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Sampling:
         """Return the rule as in a run's record; unlimited wall time is None."""
         bound = self.budget_s if math.isfinite(self.budget_s) else None
         asked = f"{100 * self.find:g}%" if self.find else self.repeat or "auto"
         return {"repeat": asked, "budget_s": bound, "most": self.most}
 
     @classmethod
-    def from_json(cls, record: Mapping[str, Any]) -> Rule:
+    def from_json(cls, record: Sampling) -> Rule:
         """Return the rule of a record of ``to_json``."""
         repeat, bound = record.get("repeat", "auto"), record.get("budget_s", WALL_S)
         number, find = _repeat(str(repeat))

@@ -11,12 +11,13 @@ from importlib import import_module
 
 from slownet.judge.claim import DECIDING, SUPPORTED, Claim, Judgement, judge_all, not_judged
 from slownet.judge.claim.relations import related
-from slownet.judge.records import result, samples
+from slownet.judge.records import result
 from slownet.judge.records.charging import Charging
 from slownet.judge.records.result import RunData
 from slownet.lab import ceiling
 from slownet.lab.place import Place
 from slownet.model.errors import SlownetError
+from slownet.model.facts import Sampling
 from slownet.runner import answering, brought, clock_choice, repetition, sampling
 from slownet.runner.labs import Labs
 from slownet.runner.planning import Plan
@@ -95,13 +96,9 @@ def _still_open(plans: Mapping[int, Plan], runs: Mapping[str, RunData], spent_s:
         name = each.experiment.name
         decision = sampling.decide(runs[name], each.experiment.judged_by, runs, each.rule, spent_s, each.boot_s)
         each.add(decision.cells, decision.boots)
-        each.facts["sampling"] = {
-            **each.rule.to_json(),
-            "confidence": decision.confidence,
-            "why": decision.why,
-            "last_line": decision.last_line,
-        }
-        samples.write_run_json(each.directory, each.facts)
+        why: Sampling = {"confidence": decision.confidence, "why": decision.why, "last_line": decision.last_line}
+        each.state(sampling={**each.rule.to_json(), **why})
+        each.write()
         if decision.cells:
             follow(name, {"event": "planned", "cells": len(each.cells), "why": decision.why})
             again[rank] = each
@@ -135,8 +132,8 @@ def judge(runs: Sequence[RunData], plans: Sequence[Plan], go_on: bool = False) -
 def _weighed(each: Plan, run: RunData, place: Place) -> RunData:
     """Return the run; if a link stated a rate, add the highest rate that the CPU carries to its facts, unless it is free."""
     if run.charging is not Charging.FREE and any(cell.rate_bit_s for cell in run.cells):
-        each.facts["ceiling_bit_s"] = ceiling.known(place)
-        samples.write_run_json(each.directory, each.facts)
+        each.state(ceiling_bit_s=ceiling.known(place))
+        each.write()
     return replace(run, facts=each.facts)
 
 

@@ -18,13 +18,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from slownet.judge.claim import INCONCLUSIVE, Claim, Judgement, judge_all, not_judged
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.charging import LEAST_BOOTS, Charging, Terms
 from slownet.judge.records.exactness import AGREEING, verdict_from
 from slownet.judge.records.result import RunData
+from slownet.model.sample import Label, Metric
 from slownet.model.units import show_duration
 from slownet.runner import finding
 from slownet.runner.looks import ALL, Schedule
@@ -39,7 +39,7 @@ FORESEEN = 1000
 class Decision:
     """What to do after a look: the cells to measure again, or none to end; ``why`` gives the reason."""
 
-    cells: tuple[Mapping[str, Any], ...]
+    cells: tuple[Label, ...]
     confidence: float
     """Confidence of the intervals at this look."""
     why: str
@@ -54,7 +54,7 @@ class Decision:
 class Open:
     """An open claim: its cells (empty for all), and the reason if repeating them cannot decide it."""
 
-    cells: tuple[Mapping[str, Any], ...] = ()
+    cells: tuple[Label, ...] = ()
     stays_open: str = ""
     takes: int | None = None
     """Predicted total of repetitions that would decide it; None if it cannot be predicted."""
@@ -185,7 +185,7 @@ def _to_learn(run: RunData) -> str:
 
 
 def _before_the_first_look(
-    run: RunData, good: Sequence[Cell], plan: Schedule, left: Left, unknown: Sequence[Mapping[str, Any]]
+    run: RunData, good: Sequence[Cell], plan: Schedule, left: Left, unknown: Sequence[Label]
 ) -> Decision:
     seeds = any(cell.is_random for cell in good)
     is_for_clock = not seeds and not _is_for_programs(run)
@@ -199,7 +199,7 @@ def _before_the_first_look(
     return Decision(_labels(_too_seldom(run, good, unknown)), DECIDING, why, max(1, left.boots))
 
 
-def _too_seldom(run: RunData, good: Sequence[Cell], unknown: Sequence[Mapping[str, Any]]) -> Sequence[Cell]:
+def _too_seldom(run: RunData, good: Sequence[Cell], unknown: Sequence[Label]) -> Sequence[Cell]:
     """Return the cells that were measured too seldom for a verdict.
 
     With a free CPU that is only those with random links, and those of numbers without a spread, which have no interval before.
@@ -209,7 +209,7 @@ def _too_seldom(run: RunData, good: Sequence[Cell], unknown: Sequence[Mapping[st
     return [cell for cell in good if not free or cell.repetitions < cell.verdict_from or cell.label in unknown]
 
 
-def _without_a_spread(run: RunData, claims: Sequence[Claim], siblings: Mapping[str, RunData]) -> list[Mapping[str, Any]]:
+def _without_a_spread(run: RunData, claims: Sequence[Claim], siblings: Mapping[str, RunData]) -> list[Label]:
     """Return the labels of the cells of claims about numbers whose interval is unknown whatever their value is."""
     found = judge_all(claims, run, siblings, lambda claim, error: not_judged(claim, error, run))
     return [
@@ -297,11 +297,11 @@ def _repeats(cell: Cell) -> bool:
     return len(good) > 1 and all(means == good[0] for means in good)
 
 
-def _means(metrics: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def _means(metrics: Mapping[str, Metric]) -> dict[str, tuple[float, float | None]]:
     return {name: (record["mean"], record.get("sd")) for name, record in metrics.items()}
 
 
-def _labels(cells: Sequence[Cell]) -> tuple[Mapping[str, Any], ...]:
+def _labels(cells: Sequence[Cell]) -> tuple[Label, ...]:
     return tuple(cell.label for cell in cells)
 
 

@@ -10,11 +10,11 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
 from slownet.hypotheses.experiment import Cell, Experiment, Record
 from slownet.judge.records.samples import cell_key
 from slownet.model.errors import NetworkError, ServiceError, ToolError
+from slownet.model.sample import Metric
 
 OPERATIONS = 30
 """By default as many operations, of programs that slownet does not know: psycopg prepares a statement when a connection
@@ -69,7 +69,7 @@ def length(experiment: Experiment) -> tuple[int, float]:
     return (OPERATIONS, LONGEST_S) if has_own_programs(*experiment.parts) else (0, 0.0)
 
 
-def operations(metrics: Mapping[str, Mapping[str, Any]]) -> int:
+def operations(metrics: Mapping[str, Metric]) -> int:
     """Return how many operations these metrics are of: the largest number of values, at least 1."""
     return max((int(record.get("n") or 1) for record in metrics.values()), default=1)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from slownet.model.units import size
 from slownet.services.nginx import Nginx
@@ -47,6 +46,6 @@ class FileServer(Nginx):
             file.truncate(self.length)
         super().prepare()
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, object]:
         """Return the file's size in bytes, for the run's record."""
         return {"file_bytes": self.length}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from slownet.services.nginx import Nginx
 from slownet.tools.process import Hosts
@@ -37,6 +36,6 @@ class StaticPage(Nginx):
         (self.root / "index.html").write_text("x" * self.length)
         super().prepare()
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, object]:
         """Return the page's size in bytes, for the run's record."""
         return {"page_bytes": self.length}

@@ -13,22 +13,25 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 from statistics import linear_regression
-from typing import Any
 
 from slownet.model.errors import ExperimentError, nearest
+from slownet.model.facts import Published
+from slownet.model.shapes import Json
 
+Entry = Mapping[str, Json]
+"""A table of one of these files; each article has its own."""
 METRIC = "time_per_request_ms"
 SPDY_DIFFERS = "real pages of 2009 from many servers there, 44 equal objects of one server here, where the CPU is free"
 
 
 @lru_cache(maxsize=1)
-def articles() -> Mapping[str, Mapping[str, Any]]:
+def articles() -> Mapping[str, Entry]:
     """Return all articles of ``published.toml`` by their id."""
     text = resources.files("slownet").joinpath("data").joinpath("published.toml").read_text("utf-8")
     return {each["id"]: each for each in tomllib.loads(text)["article"]}
 
 
-def article(name: str) -> Mapping[str, Any]:
+def article(name: str) -> Entry:
     """Return one article.
 
     Parameters
@@ -79,7 +82,7 @@ def title(name: str) -> Title:
     return Title(source["english"], source["title"], source["language"])
 
 
-def client_delay() -> dict[str, Any]:
+def client_delay() -> Published:
     """Return the times of a WordPress page against the delay between client and web server.
 
     Returns
@@ -90,7 +93,7 @@ def client_delay() -> dict[str, Any]:
     return _series("client_web")
 
 
-def database_delay() -> dict[str, Any]:
+def database_delay() -> Published:
     """Return the times of the same page against the delay between web server and database.
 
     The article measured the page without delay once for both series, so that row is in both.
@@ -98,14 +101,14 @@ def database_delay() -> dict[str, Any]:
     return _series("web_db", baseline="client_web")
 
 
-def nagle_patterns() -> dict[str, Any]:
+def nagle_patterns() -> Published:
     """Return the stall of the one write pattern with a published time; the article calls the others "fine"."""
     source = article("nagle-delayed-ack")
     rows = [{"cell": {"pattern": "write-write-read"}, "exchange_ms": 1000 * source["stall_s"]}]
     return {"metric": "exchange_ms", "title": source["title"], "rows": rows}
 
 
-def nagle_proxy() -> dict[str, Any]:
+def nagle_proxy() -> Published:
     """Return the times in s of a page of 1200 queries, without and with the proxy."""
     source = article("nagle-delayed-ack")
     seconds = source["page_seconds"]
@@ -114,14 +117,14 @@ def nagle_proxy() -> dict[str, Any]:
     return {"metric": "page_s", "title": source["title"], "rows": rows, "differs": differs}
 
 
-def crafted_segments() -> dict[str, Any]:
+def crafted_segments() -> Published:
     """Return the same stall as the delay of the ACK that causes it."""
     source = article("nagle-delayed-ack")
     rows = [{"cell": {"listener": "answered"}, "delayed_ack_ms": 1000 * source["stall_s"]}]
     return {"metric": "delayed_ack_ms", "title": source["title"], "rows": rows}
 
 
-def sync_pipeline() -> dict[str, Any]:
+def sync_pipeline() -> Published:
     """Return the title only: the copy of the article has no times per row.
 
     4 h in two rooms against 15 min in one is a ratio of 16, but the article does not give the round trips.
@@ -130,7 +133,7 @@ def sync_pipeline() -> dict[str, Any]:
     return {"metric": "steady_row_ms", "title": source["title"], "rows": []}
 
 
-def download() -> dict[str, Any]:
+def download() -> Published:
     """Return the rates of a download of 250 MiB in five conditions, in MiB/s (``wget``'s "MB/s"), each with its cell.
 
     The author used tc on one side only, with its default queue. Two rows are what ``wget`` showed when it was stopped.
@@ -144,14 +147,14 @@ def download() -> dict[str, Any]:
     return {"metric": "mib_per_s", "title": source["title"], "rows": converted, "differs": differs}
 
 
-def _download_cell(row: Mapping[str, Any]) -> dict[str, str]:
+def _download_cell(row: Entry) -> dict[str, str]:
     cell = {"delay_up": f"{row['delay']:g}ms"}
     if row["loss"]:
         return cell | {"loss_up": f"{100 * row['loss']:g}%", "seed": "1"}
     return cell | ({"rate_up": row["rate"]} if row["rate"] else {"queue": "1000 packets"})
 
 
-def oltp() -> dict[str, Any]:
+def oltp() -> Published:
     """Return sysbench's results without and with delay, each with its cell: the article's threads and base RTT."""
     source = article("oltp-latency")
     rows = [
@@ -163,24 +166,24 @@ def oltp() -> dict[str, Any]:
     return {"metric": "latency_min_ms", "title": source["title"], "rows": rows}
 
 
-def oltp_round_trips(series: Mapping[str, Any]) -> float:
+def oltp_round_trips(series: Published) -> float:
     """Compute the round trips per transaction that the article's minimum latencies imply, 19.95, from what `oltp` returned."""
     near, far = series["rows"]
     return float((far["latency_min_ms"] - near["latency_min_ms"]) / (far["delay"] - near["delay"]))
 
 
-def thought_experiment() -> Mapping[str, Any]:
+def thought_experiment() -> Entry:
     """Return Gil Tene's stalling server: ``rate``, ``good_seconds``, ``stall_seconds``, ``mean_s``, ``p50_s``..."""
     return dict(article("coordinated-omission")["thought_experiment"])
 
 
-def stall(cell: Mapping[str, str]) -> dict[str, Any]:
+def stall(cell: Mapping[str, str]) -> Published:
     """Return the thought experiment's mean in s as the published number of the given cell."""
     row = {"cell": dict(cell), "corrected_mean_s": thought_experiment()["mean_s"]}
     return {"metric": "corrected_mean_s", "title": "Gil Tene's thought experiment", "rows": [row]}
 
 
-def overload() -> dict[str, Any]:
+def overload() -> Published:
     """Return the latencies in s of an overloaded nginx, and its target over its achieved rate as ``factor``: 2.32."""
     source = article("coordinated-omission")
     named = {
@@ -194,7 +197,7 @@ def overload() -> dict[str, Any]:
     return {"metric": "corrected_mean_s", "title": source["title"], "rows": [row], "factor": factor, "differs": differs}
 
 
-def page_of_objects() -> dict[str, Any]:
+def page_of_objects() -> Published:
     """Return the SPDY white paper's times of a page by round trip, each with the cell that is like it."""
     source, page = spdy(), {"page": "44 x 4 kB"}
     http = zip(source["rtt_ms"], source["http_ms"], strict=True)
@@ -204,7 +207,7 @@ def page_of_objects() -> dict[str, Any]:
     return {"metric": "page_ms", "title": source["title"], "rows": cells, "differs": SPDY_DIFFERS}
 
 
-def page_under_loss() -> dict[str, Any]:
+def page_under_loss() -> Published:
     """Return the SPDY white paper's times of a page by loss, each with the cell that is like it."""
     source, rows = spdy(), []
     for name, times in (("HTTP/1.1 on 6 connections", source["http_by_loss_ms"]), ("HTTP/2", source["spdy_by_loss_ms"])):
@@ -214,7 +217,7 @@ def page_under_loss() -> dict[str, Any]:
     return {"metric": "page_ms", "title": source["title"], "rows": rows, "differs": SPDY_DIFFERS}
 
 
-def loss_tolerance() -> dict[str, Any]:
+def loss_tolerance() -> Published:
     """Return the rates by loss of ReBBR, a reproduction of BBR's figure 8, each with the cell that is like it."""
     source, rows = bbr_paper()["reproduction"], []
     for congestion in ("cubic", "bbr"):
@@ -224,18 +227,18 @@ def loss_tolerance() -> dict[str, Any]:
     return {"metric": "mbit_per_s", "title": source["title"], "rows": rows}
 
 
-def spdy() -> Mapping[str, Any]:
+def spdy() -> Entry:
     """Return the SPDY white paper's times of a page, from ``protocols.toml``: ``rtt_ms``, ``http_ms``, ``spdy_ms``..."""
     return _protocols()["spdy"]
 
 
-def bbr_paper() -> Mapping[str, Any]:
+def bbr_paper() -> Entry:
     """Return what BBR's paper says of loss, and its reproduction's rates, from ``protocols.toml``: ``reproduction``..."""
     return _protocols()["loss_tolerance"]
 
 
 @lru_cache(maxsize=1)
-def _protocols() -> Mapping[str, Mapping[str, Any]]:
+def _protocols() -> Mapping[str, Entry]:
     return tomllib.loads(resources.files("slownet").joinpath("data").joinpath("protocols.toml").read_text("utf-8"))
 
 
@@ -254,7 +257,7 @@ def spdy_slopes() -> tuple[float, float]:
     return own, (far - near) / (source["rtt_ms"][-1] - source["rtt_ms"][0])
 
 
-def times(series: Mapping[str, Any]) -> dict[str, float]:
+def times(series: Published) -> dict[str, float]:
     """Select an article's times at delays above 0.
 
     Parameters
@@ -270,7 +273,7 @@ def times(series: Mapping[str, Any]) -> dict[str, float]:
     return {f"{row['rtt_ms']:g}ms": row[METRIC] for row in series["rows"] if row["rtt_ms"]}
 
 
-def _series(table: str, baseline: str | None = None) -> dict[str, Any]:
+def _series(table: str, baseline: str | None = None) -> Published:
     source = article("wordpress-latency")
     rows = list(source[table])
     if baseline is not None:

@@ -76,7 +76,7 @@ class Competing(Metrics):
         own = {"first_share": series(shares)} if len(self.carried) > 1 else {}
         return {**own, "mbit_per_s": series(sums), "jain_index": series(index), **self.pings.metrics()}
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, object]:
         """Return the congestion controls in the order of the senders."""
         return {"congestion": list(self.congestion)}
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import cast
 from urllib.parse import urlsplit
 
 from slownet.judge.measured import Metrics
@@ -15,7 +15,7 @@ from slownet.model.errors import ToolError
 from slownet.tools.numbers import Metric, metric, printed, sample_sd, single
 from slownet.tools.output import unread
 from slownet.tools.process import Host
-from slownet.tools.programs.load import Schedule
+from slownet.tools.programs.load import Histogram, Schedule
 from slownet.tools.tool import run
 
 KINDS = ("corrected", "uncorrected")
@@ -58,8 +58,8 @@ class ConstantRate(Metrics):
     failed: int
     unanswered: int
     seconds: float
-    corrected: Mapping[str, Any]
-    uncorrected: Mapping[str, Any]
+    corrected: Histogram
+    uncorrected: Histogram
     batches: tuple[float, ...] = ()
 
     @property
@@ -88,7 +88,7 @@ class ConstantRate(Metrics):
             return single(self.answered_per_s, self.answered)
         return metric(self.answered_per_s, sample_sd(self.batches), len(self.batches))
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, object]:
         """Return the numbers of requests, the latency spectra, and the histograms in HdrHistogram's encoding."""
         counts = {"planned": self.planned, "answered": self.answered, "failed": self.failed, "unanswered": self.unanswered}
         return counts | {
@@ -99,7 +99,7 @@ class ConstantRate(Metrics):
         }
 
 
-def latencies(kind: str, histogram: Mapping[str, Any]) -> dict[str, Metric]:
+def latencies(kind: str, histogram: Histogram) -> dict[str, Metric]:
     """Return the metrics of one latency's histogram; the mean also holds the spectrum, for the percentiles' intervals."""
     n = int(histogram["count"])
     if not n:
@@ -195,9 +195,11 @@ def parse(text: str, command: Sequence[str] = ("slownet.tools.programs.loader",)
     """
     try:
         report = userfile.json(text)
-        values: dict[str, Any] = {name: int(report[name]) for name in ("planned", "answered", "failed", "unanswered")}
-        values |= {kind: dict(report[kind]) for kind in KINDS} | {"seconds": float(report["seconds"])}
-        values["batches"] = tuple(map(float, report.get("batches", ())))
-        return ConstantRate(tuple(command), text, rate, **values)
+        planned, answered, failed, unanswered = (int(report[name]) for name in ("planned", "answered", "failed", "unanswered"))
+        return ConstantRate(
+            tuple(command), text, rate, planned, answered, failed, unanswered, float(report["seconds"]),
+            cast(Histogram, dict(report["corrected"])), cast(Histogram, dict(report["uncorrected"])),
+            tuple(map(float, report.get("batches", ()))),
+        )  # fmt: skip
     except (ValueError, KeyError, TypeError) as error:
         raise unread(f"the load generator's report is not understood ({error!r})", text, command) from None

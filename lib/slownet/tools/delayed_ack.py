@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from slownet.judge.measured import Metrics
 from slownet.tools.exchange import STALL_MS, quick
@@ -68,7 +67,7 @@ class DelayedAck(Metrics):
         means = {name: metric(mean(values), sample_sd(values), len(values)) for name, values in series.items() if values}
         return metrics | means
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, object]:
         """Return how many resets were suppressed."""
         return {"resets_suppressed": self.resets}
 

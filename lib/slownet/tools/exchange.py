@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from slownet.judge.measured import Metrics
 from slownet.lab import owner
@@ -79,7 +78,7 @@ class Exchange(Metrics):
             metrics["stall_ms"] = metric(mean(self.stalls_ms), sample_sd(self.stalls_ms), len(self.stalls_ms))
         return metrics
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, object]:
         """Return the number of messages."""
         return {"messages": len(self.times_ms) * self.each}
 

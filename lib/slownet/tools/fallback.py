@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from slownet.judge.measured import Metrics
 from slownet.lab import owner
@@ -54,7 +53,7 @@ class FirstByte(Metrics):
         """Return ``first_byte_ms``, from the first SYN."""
         return {"first_byte_ms": single(self.seen.first_byte_ms, 1)}
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, object]:
         """Return what the captures show: over what connections were tried, and over which the page came."""
         return {"tried": ", ".join(self.seen.families), "answered": self.seen.answered}
 

@@ -6,11 +6,10 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
 
 from slownet.judge.measured import Metrics
 from slownet.model.errors import ToolError
-from slownet.tools.numbers import Metric, metric, series
+from slownet.tools.numbers import Metric, metric, sample_sd, series
 from slownet.tools.output import last_line
 from slownet.tools.process import Host
 from slownet.tools.program import python, read_json
@@ -51,7 +50,7 @@ class Fetch(Metrics):
         """Return the metrics of `phases`, and ``name_ms``."""
         return {**phases(self.pages), NAME: metric(self.name_ms, 0.0, 1)}
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, object]:
         """Return the page's size, and the versions of HTTP and TLS."""
         first = self.pages[0]
         return {"document_length": first.length, "http": first.http, "tls": first.tls}
@@ -76,7 +75,7 @@ def phases(pages: Sequence[Page]) -> dict[str, Metric]:
         times[TLS] = tls
         times[WITHOUT_TLS] = [total - part for total, part in zip(times[TIME], tls, strict=True)]
     found = {name: series(each) for name, each in times.items()}
-    time, sd = found[TIME]["mean"], found[TIME]["sd"]
+    time, sd = found[TIME]["mean"], sample_sd(times[TIME])
     if time > 0:  # as for ab, the deviation follows from the time's
         found["requests_per_second"] = metric(1000 / time, 1000 / time * sd / time, len(pages))
     return found

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from slownet.judge.measured import Metrics
 from slownet.lab import owner
@@ -54,7 +53,7 @@ class FullSize(Metrics):
         found = {"received_bytes": single(self.received, 1)}
         return found if self.first_byte_ms is None else found | {"first_byte_ms": single(self.first_byte_ms, 1)}
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, object]:
         """Return the bytes of the largest segment."""
         return {"largest_segment": self.segment}
 

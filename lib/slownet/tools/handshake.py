@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from slownet.judge.measured import Metrics
 from slownet.lab import owner
@@ -58,7 +57,7 @@ class Handshake(Metrics):
             "flights": single(self.far.flights, 1),
         }
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, object]:
         """Return what the capture shows: how the connection was opened, ALPN's protocol, and sizes in bytes."""
         seen = self.far
         return {

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from slownet.judge.measured import Metrics
 from slownet.lab import owner
@@ -52,7 +51,7 @@ class NamedPage(Metrics):
             "round_trips": single((self.far.first_ms - self.near.first_ms) / self.apart_ms, 2),
         }
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, object]:
         """Return what the capture shows: over what the name was looked up, and whether a connection was opened for it."""
         return {"looked_up_over": " and ".join(self.far.transports), "opened": self.far.opened}
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from slownet.judge.measured import Metrics
 from slownet.lab import owner
@@ -91,7 +90,7 @@ class LostPacket(Metrics):
         found = {"held_back_objects": single(len(held), len(self.later_ms))}
         return found | ({"held_back_ms": single(mean(held), len(held))} if held else {})
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, object]:
         """Return which packet of the server was lost, of how many without the loss, and how many objects it had bytes of."""
         carried = self.lossy.answered.carried
         packets = len(self.without.answered.carried)

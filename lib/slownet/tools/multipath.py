@@ -62,7 +62,7 @@ class Multipath(Metrics):
             "bytes_after_stall": single(self.after_gap, 1),
         }
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, object]:
         """Return on how many paths the captures show MPTCP."""
         return {"mptcp_paths": self.paths}
 

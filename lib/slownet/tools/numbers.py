@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
-Metric = dict[str, Any]
-"""``{"mean": ..., "sd": ..., "n": ...}``: one quantity from one measurement; ``sd`` is the sample standard deviation, None if
-one measurement does not show how much the quantity varies."""
+from slownet.model.sample import Metric as Metric
+
 Steps = Sequence[tuple[float, int]]
 """A cumulative histogram: rising pairs (value, number of values up to it)."""
 
@@ -65,7 +63,9 @@ def metric(
             record["groups"] = list(groups)
     if steps:
         record["steps"] = [list(each) for each in steps]
-    return record | {"step": step} if step else record
+    if step:
+        record["step"] = step
+    return record
 
 
 def series(values: Sequence[float]) -> Metric:
@@ -115,4 +115,6 @@ def printed(value: float, n: int, percent: float | None = None, of: str = "") ->
         The metric, see `Metric`.
     """
     record = single(value, n)
-    return record if percent is None else record | {"percent": percent, "of": of}
+    if percent is not None:
+        record |= {"percent": percent, "of": of}
+    return record

@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from slownet.lab import load_generators, owner
 from slownet.model import userfile
@@ -51,7 +50,7 @@ class Oha(ConstantRate):
     version: str = ""
     files: Mapping[str, bytes] = field(default_factory=dict, repr=False)
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, object]:
         """Return the facts of `ConstantRate`, and oha's version."""
         return {**super().facts(), "version": self.version}
 

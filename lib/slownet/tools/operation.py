@@ -44,6 +44,6 @@ class Operation(Metrics):
             raise ToolError(f"{tool} has no metric '{self.time}'", fix=nearest(self.time, metrics), raw=self.raw)
         return {"operation_ms": metrics[self.time], **metrics}
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, object]:
         """Return the tool's facts, and as ``timed`` the name of the metric."""
         return {**self.record.facts(), "timed": self.time}

@@ -6,7 +6,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from slownet.judge.measured import Metrics
 from slownet.lab import owner
@@ -54,7 +53,7 @@ class PageLoad(Metrics):
         """Return ``page_ms`` and ``object_ms``."""
         return {"page_ms": series(self.times_ms), "object_ms": series(self.objects_ms)}
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, object]:
         """Return what the capture shows."""
         return {"application": self.application, "connections": self.connections}
 

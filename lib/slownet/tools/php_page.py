@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
-from typing import Any
 
 from slownet.judge.measured import Metrics
 from slownet.tools.exchange import STALL_MS
@@ -51,7 +50,7 @@ class Page(Metrics):
             "connect_ms": metric(self.connect_ms, 0.0, 1),
         }
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, object]:
         """Return the number of queries, and how exactly a repetition gives the same times."""
         return {"queries": len(self.times_ms), "repeats": REPEATS}
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from slownet.judge.measured import Metrics
 from slownet.model.errors import ToolError, nearest
@@ -63,7 +62,7 @@ class Pipeline(Metrics):
             metrics["rows_per_second"] = metric(1000 / middle, 1000 * sd / middle**2, len(times))
         return metrics
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, object]:
         """Return the number of rows."""
         return {"rows": self.rows}
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from slownet.judge.measured import Metrics
 from slownet.model.errors import ToolError, nearest
@@ -44,7 +43,7 @@ class QueryCost(Metrics):
         """
         return {f"{way}_ms": series(_without_slowest(times)) for way, times in self.times_ms.items()}
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, object]:
         """Return what was asked."""
         return {"system": self.system}
 

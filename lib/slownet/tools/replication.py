@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from slownet.judge.measured import Metrics
 from slownet.lab import owner
@@ -57,7 +56,7 @@ class Commits(Metrics):
             "lag_last_ms": single(self.lag_ms[-1], count),
         }
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, object]:
         """Return the number of commits."""
         return {"commits": len(self.commit_ms)}
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from slownet.judge.records.sample_shape import KEPT, SENT
-from slownet.lab.shapes import ShapeError
+from slownet.model.sample import KEPT, SENT
+from slownet.model.shapes import ShapeError
 from slownet.runner.boot_events import grammar
 
 WHOLE = {

@@ -130,7 +130,7 @@ def test_what_is_kept_is_for_its_owner_alone_and_comes_back_as_containers_saw_it
 
 def test_a_finished_run_goes_on_with_the_same_project_and_no_other(composed):
     topology, folder, run = composed
-    facts = brought.hand_over(topology, run)
+    facts = {"compose": brought.hand_over(topology, run)}
     brought.end(run)
     brought.take_again(topology, run, facts)
     assert len(secrets_in(run)) == 3

@@ -10,12 +10,13 @@ from typing import Any
 from slownet.containers.compose.document import Map
 from slownet.containers.compose.longform import text
 from slownet.model.errors import ComposeError
+from slownet.model.shapes import Json
 
 STDIN = "-"
 """The Dockerfile that the command reads from its standard input."""
 
 
-def arguments(build: Map, image: str, path: Callable[[str], Path], secrets: Mapping[str, Any]) -> str:
+def arguments(build: Map, image: str, path: Callable[[str], Path], secrets: Mapping[str, Json]) -> str:
     """Return them as a shell's words. path: makes one whole; secrets: those at the top of the files. Raises ComposeError."""
     given = str(build.get("context") or ".")
     context = given if "://" in given else str(path(given))
@@ -32,7 +33,7 @@ def arguments(build: Map, image: str, path: Callable[[str], Path], secrets: Mapp
     return shlex.join([*words, context])
 
 
-def _options(build: Map, path: Callable[[str], Path], secrets: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _options(build: Map, path: Callable[[str], Path], secrets: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
     for field, option in _FLAGS.items():
         if build.get(field) in (True, "true"):
             yield option, ""
@@ -73,7 +74,7 @@ def _context(value: str, path: Callable[[str], Path]) -> str:
     return value if "://" in value else str(path(value))
 
 
-def _secret(each: Map, declared: Mapping[str, Any], path: Callable[[str], Path], at: object) -> str:
+def _secret(each: Map, declared: Mapping[str, Json], path: Callable[[str], Path], at: object) -> str:
     name = str(each.get("source"))
     found = declared.get(name)
     if not found:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from slownet.model.shapes import Json
+
 Keys = tuple[str | int, ...]
 """The path of a value: keys and indexes, such as ("services", "web", "ports", 0)."""
 
@@ -21,7 +23,7 @@ class Place:
         return f"{self.file}:{self.line}:{self.column}"
 
 
-class Map(dict[str, Any]):
+class Map(dict[str, Json]):
     """A mapping with the places of itself, its keys and its values."""
 
     def __init__(self, place: Place, replaces: bool = False) -> None:

@@ -13,9 +13,8 @@ import os
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
-from slownet.containers.compose.model import Content, Project, of_json
+from slownet.containers.compose.model import Content, Project, Record, of_json
 from slownet.lab import native
 from slownet.lab.boot import Share
 from slownet.model.errors import ComposeError
@@ -28,7 +27,7 @@ PROJECTS, MODES, FILES = "projects.json", "modes.json", "files"
 ERROR = "error"
 TEXTS = "text"
 
-_taken: dict[str, tuple[Path, Mapping[str, Any]]] = {}
+_taken: dict[str, tuple[Path, Record]] = {}
 """The projects that this process was handed, by their keys, with the folder of their files."""
 
 
@@ -41,7 +40,7 @@ def write(folder: Path, projects: Mapping[str, Project | ComposeError]) -> None:
     """Write projects, or why they cannot be read, into a new folder that only its owner may enter: it holds secrets."""
     folder.mkdir(mode=0o700)
     (folder / FILES).mkdir()
-    records: dict[str, Any] = {}
+    records: dict[str, Record] = {}
     for name, each in projects.items():
         if isinstance(each, ComposeError):
             records[name] = {ERROR: [each.what, each.where, each.fix]}
@@ -94,8 +93,8 @@ def mounted(project: Project) -> list[Path]:
     return sorted(Path(each) for each in files | {str(share.path) for share in shares([project])})
 
 
-def _records(folder: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((folder / PROJECTS).read_text())
+def _records(folder: Path) -> dict[str, Record]:
+    found: dict[str, Record] = json.loads((folder / PROJECTS).read_text())
     return found
 
 

@@ -234,7 +234,7 @@ class Running:
         self._started.clear()
         self._copies.clear()
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, object]:
         """Return what a run records of it: each service's image."""
         return {"project": self.project.name, "images": {name: each.digest for name, each in self._says.items()}}
 

@@ -22,7 +22,7 @@ def condition(tree: Map, key: str) -> dict[str, str]:
     if value is None:
         return {}
     if not isinstance(value, Map):
-        fields: dict[str, Any] = {NAMED: value}
+        fields: dict[str, object] = {NAMED: value}
         places = {NAMED: tree.values_at[key]}
     else:
         fields, places = dict(value), value.keys_at

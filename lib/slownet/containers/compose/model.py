@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+
+from slownet.model.shapes import Json
 
 CLIENT, SWITCH = "client", "switch"
 """The host that measures, and what connects all hosts."""
@@ -183,12 +184,16 @@ class Project:
         found = {CLIENT: self.client, **{each.name: each.condition for each in self.services}}
         return {name: each for name, each in found.items() if each}
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return it for `of_json`."""
         return asdict(self)
 
 
-def of_json(record: Mapping[str, Any]) -> Project:
+Record = Mapping[str, Json]
+"""A project, or a part of one, as `Project.to_json` returned it."""
+
+
+def of_json(record: Record) -> Project:
     """Return the project of a record."""
     services = tuple(_service(each) for each in record["services"])
     return Project(
@@ -196,17 +201,17 @@ def of_json(record: Mapping[str, Any]) -> Project:
     )
 
 
-def _hosts(record: Mapping[str, Any]) -> Hosts:
+def _hosts(record: Record) -> Hosts:
     return Hosts(record["own"], tuple(record["client"]), tuple(record["subnets"]), record["client_mtu"])
 
 
-def _hook(record: Mapping[str, Any]) -> Hook:
+def _hook(record: Record) -> Hook:
     return Hook(**{**record, "command": tuple(record["command"])})
 
 
-def _service(record: Mapping[str, Any]) -> Service:
+def _service(record: Record) -> Service:
     lists = ("command", "entrypoint", "capabilities")
-    parts: dict[str, Any] = {
+    parts: dict[str, Json] = {
         "depends_on": tuple(Dependency(**each) for each in record["depends_on"]),
         "volumes": tuple(Volume(**{**each, "options": tuple(each["options"])}) for each in record["volumes"]),
         "contents": tuple(Content(**each) for each in record["contents"]),

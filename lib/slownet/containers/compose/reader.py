@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from slownet.containers.compose import borrowed, files, findings, links, order, sharing
 from slownet.containers.compose.document import Map
@@ -17,6 +16,7 @@ from slownet.containers.compose.model import Dependency, Project, Service
 from slownet.containers.compose.services import DEFAULT, Reader
 from slownet.containers.compose.subnets import Subnets
 from slownet.model.errors import ComposeError, nearest
+from slownet.model.shapes import Json
 
 PROFILES, ALL = "COMPOSE_PROFILES", "*"
 NAME = "COMPOSE_PROJECT_NAME"
@@ -172,7 +172,7 @@ class _Project:
         return made
 
     def _fail_for(self, name: str, dependency: Dependency, found: Mapping[str, Service]) -> None:
-        every: Mapping[str, Any] = self._tree.get("services") or {}
+        every: Mapping[str, Json] = self._tree.get("services") or {}
         own = (every.get(dependency.service) or {}).get("profiles") or ()
         fix = f"--profile {own[0]}" if own else nearest(dependency.service, found)
         what = f"of the profile {own[0]}, which is not active" if own else "which does not exist"

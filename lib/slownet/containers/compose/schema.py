@@ -10,6 +10,7 @@ from typing import Any
 
 from slownet.containers.compose.document import Keys, Map, place_of, plain
 from slownet.model.errors import ComposeError, nearest
+from slownet.model.shapes import Json
 
 FILE = Path(__file__).with_name("compose-spec.json")
 EXTRA = ("additionalProperties", "unevaluatedProperties")
@@ -21,13 +22,13 @@ _KINDS = {
 
 
 @cache
-def schema() -> dict[str, Any]:
+def schema() -> dict[str, Json]:
     """Return the specification's schema."""
-    found: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
+    found: dict[str, Json] = json.loads(FILE.read_text(encoding="utf-8"))
     return found
 
 
-def properties(name: str) -> dict[str, Any]:
+def properties(name: str) -> dict[str, Json]:
     """Return the fields of one of the schema's definitions, such as "service", with those that it takes over."""
     return _properties(schema()["$defs"][name])
 
@@ -108,7 +109,7 @@ def _likeliest(errors: Iterable[Any]) -> Any:
     return max(errors, key=lambda each: (each.validator != "type" or len(each.path) > 0, len(each.path)))
 
 
-def _properties(found: Mapping[str, Any]) -> dict[str, Any]:
+def _properties(found: Mapping[str, Json]) -> dict[str, Json]:
     if "$ref" in found:
         return _properties(schema()["$defs"][found["$ref"].rpartition("/")[2]])
     all_of = [_properties(each) for each in found.get("allOf", ())]

@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 from slownet.containers.compose.document import Map, Place
 from slownet.containers.compose.model import Hosts, Service
 from slownet.model.errors import ComposeError
+from slownet.model.shapes import Json
 from slownet.model.units import whole_number
 
 Subnet = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -64,7 +65,7 @@ class _Network:
 class Subnets:
     """The networks that services use, by what the files declare of them. Raises ComposeError for what is wrong there."""
 
-    def __init__(self, declared: Mapping[str, Any], used: Sequence[str]) -> None:
+    def __init__(self, declared: Mapping[str, Json], used: Sequence[str]) -> None:
         self._networks = {name: _network(name, declared.get(name), number) for number, name in enumerate(used)}
         pools = [pool for each in self._networks.values() for pool in each.pools]
         for number, pool in enumerate(pools):

@@ -15,6 +15,7 @@ from slownet.lab import native, owner
 from slownet.links.conditions.link import Condition
 from slownet.model.errors import ComposeError
 from slownet.model.mininets import Topology
+from slownet.model.shapes import Json
 
 if TYPE_CHECKING:
     from slownet.containers.compose.hosting import Running
@@ -84,7 +85,7 @@ class Compose(Topology):
         switch = self.addSwitch(SWITCH, dpid="1", failMode="standalone")
         own = IPv4Network(self.project.network.own)
         for number, name in enumerate(self.project.hosts, start=1):
-            short: dict[str, Any] = {} if len(name) <= LONGEST else {"intfName1": f"host{number}-eth0"}
+            short: dict[str, Json] = {} if len(name) <= LONGEST else {"intfName1": f"host{number}-eth0"}
             address, *_ = [*self._addresses(name, 4), f"{own[number]}/{own.prefixlen}"]
             mac = {"mac": self.project[name].mac} if name != CLIENT and self.project[name].mac else {}
             self.addLink(self.addHost(name, ip=address, **mac), switch, cls=TCLink, **short)
@@ -162,7 +163,7 @@ class Compose(Topology):
         self.running = Running(self.project, net, directory, self._files or self._own_files())
         return self.running
 
-    def facts(self) -> Mapping[str, Any]:
+    def facts(self) -> Mapping[str, object]:
         """Return what a run records of the project."""
         stated = {each.name: dict(each.addresses) for each in self.project.services if each.addresses}
         sysctls = {each.name: dict(each.sysctls) for each in self.project.services if each.sysctls}

@@ -33,7 +33,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from slownet.judge.claim import lateness, validation
 from slownet.judge.claim.base import around, ends, interval, verdict
@@ -128,7 +128,7 @@ class Expectation:
         *,
         within: float,
         kind: str,
-        parameters: Mapping[str, Any],
+        parameters: Mapping[str, object],
         times: float = 1.0,
         unit: str = PLAIN_UNIT,
         trips: _Trips | None = None,

@@ -144,7 +144,7 @@ def _open_among(found: Judgement, left: int) -> Judgement:
 
 
 def _absent(label: Mapping[str, str]) -> Cell:
-    return Cell(label, condition(label), ({"cell": label, "status": "failed", "error": UNMEASURED},), {})
+    return Cell(label, condition(label), ({"cell": label, "index": 0, "status": "failed", "error": UNMEASURED},), {})
 
 
 def _without_numbers(name: str, why: str) -> Judgement:

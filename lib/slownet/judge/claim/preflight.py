@@ -8,12 +8,13 @@ from typing import Any
 
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.result import RunData
+from slownet.model.sample import Label
 
 LABELS = ("at", "of")
 """The fields of claims that hold conditions."""
 
 
-def check(experiment: str, claims: Iterable[Any], cells: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> None:
+def check(experiment: str, claims: Iterable[Any], cells: Sequence[tuple[Label, Mapping[str, float | str]]]) -> None:
     """Look up the conditions that claims name among the planned cells, each ``(label, condition in numbers)``.
 
     Raises ExperimentError with the nearest name or the existing ones. A custom kind is checked as far as its fields have the

@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from functools import wraps
 from numbers import Integral, Real
-from typing import Any, TypeVar, cast
+from typing import Any, TypedDict, TypeVar, cast
 
 from slownet.judge.records.judgement import Judgement
 
-KIND, METRIC, PARAMETERS, CLAIMS = "kind", "metric", "parameters", "claims"
+CLAIMS = "claims"
 THEORY = "theory"
 """The parameter that only judging knows, what a claim says of each cell: ``[{"cell": label, "value": number}]``."""
-NOT_PARAMETERS = (METRIC, "name", "because")
+NOT_PARAMETERS = ("metric", "name", "because")
 """Fields of a claim that are not parameters: a judgement has a field for the metric, and its name and text have the others."""
 
 Judge = TypeVar("Judge", bound=Callable[..., Judgement])
@@ -29,15 +29,23 @@ def stating(judge: Judge) -> Judge:
     return cast(Judge, stating_judge)
 
 
+class Statement(TypedDict):
+    """What a judgement is about."""
+
+    kind: str
+    metric: str
+    parameters: dict[str, object]
+
+
 def stated(claim: Any, found: Judgement) -> Judgement:
     """Add the claim's kind, metric and parameters to a judgement, and whether its author named it."""
     says = statement(claim)
     if THEORY in found.parameters:
-        says[PARAMETERS][THEORY] = found.parameters[THEORY]
+        says["parameters"][THEORY] = found.parameters[THEORY]
     return replace(found, **says, named=bool(getattr(claim, "name", "")))
 
 
-def statement(claim: Any) -> dict[str, Any]:
+def statement(claim: Any) -> Statement:
     """Return ``{"kind", "metric", "parameters"}`` of a claim, ready for JSON.
 
     Parameters are the fields that hold numbers, texts and conditions. The value of a function or a measured number is in the
@@ -50,7 +58,7 @@ def statement(claim: Any) -> dict[str, Any]:
     parts = given.get(CLAIMS) or (given["claim"],) if {CLAIMS, "claim"} & set(given) else ()
     if parts:
         parameters[CLAIMS] = [statement(part) for part in parts]
-    return {KIND: type(claim).__name__.rstrip("_"), METRIC: str(given.get(METRIC, "")), PARAMETERS: parameters}
+    return {"kind": type(claim).__name__.rstrip("_"), "metric": str(given.get("metric", "")), "parameters": parameters}
 
 
 def _plain(value: Any) -> Any:

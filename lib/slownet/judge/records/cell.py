@@ -6,14 +6,14 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import Any
 
 from slownet.judge.records import exactness, intervals, readings
 from slownet.judge.records.charging import UNKNOWN, Terms
-from slownet.judge.records.samples import Sample, cell_key
+from slownet.judge.records.samples import cell_key
 from slownet.judge.records.waver import woken_late
 from slownet.lab.counters import total
 from slownet.model.errors import ExperimentError, TooFewError, nearest
+from slownet.model.sample import Label, Sample
 from slownet.model.units import amount, unit_of
 from slownet.theory.stats import CONFIDENCE, DECIDING, Summary, quantile
 from slownet.theory.stats.paired import Boots
@@ -25,9 +25,9 @@ TIME = "time_per_request_ms"
 class Cell:
     """One condition and its measurements."""
 
-    label: Mapping[str, Any]
+    label: Label
     """The condition as the experiment writes it: ``{"rtt": "10ms"}``."""
-    condition: Mapping[str, Any]
+    condition: Mapping[str, float | str]
     """The condition in numbers, with units in the names: ``{"rtt_ms": 10.0}``; a text if it is not a number."""
     samples: tuple[Sample, ...]
     metrics: Mapping[str, Summary]
@@ -58,13 +58,13 @@ class Cell:
     @property
     def verified_rtt_ms(self) -> float | None:
         """The round trip that ping measured beforehand, the mean over the samples that have one."""
-        values = [s["verified_rtt_ms"] for s in self.samples if s.get("verified_rtt_ms") is not None]
+        values = [each for sample in self.samples if (each := sample.get("verified_rtt_ms")) is not None]
         return math.fsum(values) / len(values) if values else None
 
     @property
     def rate_bit_s(self) -> float | None:
         """The highest rate that is configured on one of its links."""
-        return max((sample["rate_bit_s"] for sample in self.samples if sample.get("rate_bit_s")), default=None)
+        return max((each for sample in self.samples if (each := sample.get("rate_bit_s"))), default=None)
 
     @property
     def limit(self) -> str:
@@ -201,7 +201,7 @@ class Cell:
         """The number of outliers by metric; the summaries include them."""
         return readings.counts(self.samples, self.metrics, readings.far_out)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return the cell for run.json and ``--json``."""
         return {
             "condition": dict(self.condition),

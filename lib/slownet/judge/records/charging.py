@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from enum import Enum
 from statistics import NormalDist
 from types import MappingProxyType
-from typing import Any
 
 from slownet.lab import clock
 from slownet.model.errors import SlownetError, nearest
+from slownet.model.facts import Facts, SpreadFacts
 from slownet.model.units import milliseconds_of
 
 USUAL_MARGIN = 0.05
@@ -43,7 +43,7 @@ class Charging(Enum):
     """Exact clock: an emulated machine's instructions are counted. Only what programs draw at random differs, by the seed."""
 
     @classmethod
-    def of(cls, facts: Mapping[str, Any]) -> Charging:
+    def of(cls, facts: Facts) -> Charging:
         """Read it from a run's facts ``clock``, ``tdf`` and ``cpu``; older records lack ``cpu``.
 
         Raises SlownetError for an unknown word in ``cpu``.
@@ -126,14 +126,13 @@ class Terms:
     """What the clock charges; None if no clock is recorded, as in the field."""
     chance: bool = False
     """Whether a program in the lab uses its own random numbers, so that runs differ a little even with free CPU."""
-    chance_spread: Sequence[Mapping[str, Any]] = ()
-    """Where it was measured, the relative standard deviation between boots that this makes with free CPU: records of
-    `slownet.judge.records.repeatability.Spread`."""
+    chance_spread: Sequence[SpreadFacts] = ()
+    """Where it was measured, the relative standard deviation between boots that this makes with free CPU."""
     own_programs: bool = False
     """Whether programs take part that slownet does not know: `slownet.judge.records.exactness`."""
 
     @classmethod
-    def of(cls, facts: Mapping[str, Any]) -> Terms:
+    def of(cls, facts: Facts) -> Terms:
         """Read them from a run's facts. Raises SlownetError like `Charging.of`."""
         charging = Charging.of(facts) if facts.get("clock") else None
         return cls(charging, bool(facts.get("chance")), facts.get("chance_spread") or (), bool(facts.get("own_programs")))
@@ -143,7 +142,7 @@ class Terms:
         """That of `charging`, 0 if no clock is recorded."""
         return self.charging.waver if self.charging else 0.0
 
-    def spread(self, metric: str, label: Mapping[str, Any]) -> float:
+    def spread(self, metric: str, label: Mapping[str, str]) -> float:
         """Return that of a metric in a cell; 0 if it was not measured, or if CPU is charged."""
         if self.charging is not Charging.FREE:
             return 0.0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from slownet.links.conditions import profiles as conditions
 from slownet.links.conditions.link import WORDS
@@ -17,7 +16,7 @@ HOST = ":"
 _COLUMNS = {name: row.column for name, row in WORDS.items() if row.column}
 
 
-def condition(cell: Mapping[str, str]) -> dict[str, Any]:
+def condition(cell: Mapping[str, str]) -> dict[str, float | str]:
     """Convert a cell's conditions to numbers with the unit in the name: {"rtt": "10ms"} becomes {"rtt_ms": 10.0}.
 
     A named condition ("LTE") is kept, and the conditions that it sets are added. "none" is left out. A whole number becomes
@@ -25,7 +24,7 @@ def condition(cell: Mapping[str, str]) -> dict[str, Any]:
     stay texts. A condition may belong to one host: {"db:rtt": "10ms"} becomes {"db:rtt_ms": 10.0}. Raises UnitError,
     ConditionError.
     """
-    found: dict[str, Any] = {}
+    found: dict[str, float | str] = {}
     for name, text in cell.items():
         host, colon, field = name.rpartition(HOST)
         found |= {f"{host}{colon}{column}": value for column, value in _columns(field, text).items()}
@@ -38,7 +37,7 @@ def is_of_links(name: str) -> bool:
     return field in WORDS or field == "condition"
 
 
-def _columns(name: str, text: str) -> dict[str, Any]:
+def _columns(name: str, text: str) -> dict[str, float | str]:
     if name == "condition":
         fields = conditions.row(text).fields
         return {"condition": text, **condition({key: str(value) for key, value in fields.items()})}

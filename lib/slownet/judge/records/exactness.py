@@ -16,7 +16,7 @@ from typing import Any
 
 from slownet.judge.records import readings
 from slownet.judge.records.charging import LEAST_BOOTS, Charging, Terms
-from slownet.judge.records.samples import Sample
+from slownet.model.sample import Sample
 from slownet.model.units import milliseconds_of
 
 Numbers = Mapping[str, tuple[Any, ...]]

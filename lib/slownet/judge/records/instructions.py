@@ -6,24 +6,22 @@ operation's own count; where it also waited, nobody knows which part was which o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from slownet.judge.records import readings
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.waver import Block, cpu_part
+from slownet.model.facts import Facts
 
 NANOSECONDS = {"_ms": 1e6, "_us": 1e3, "_s": 1e9}
 NO_DELAY_MS = 0.1
 """The longest round trip that is none: within the lab, a ping takes about 0.01 ms."""
 
 
-def speed(facts: Mapping[str, Any]) -> int | None:
+def speed(facts: Facts) -> int | None:
     """Return how many instructions a nanosecond has on the clock of a run; None on any other clock than the exact one."""
     return (facts.get("machine") or {}).get("instructions_per_ns")
 
 
-def per_operation(cell: Cell, metric: str, facts: Mapping[str, Any]) -> float | None:
+def per_operation(cell: Cell, metric: str, facts: Facts) -> float | None:
     """Return the instructions of one operation, from its time in a cell; None if it is unknown."""
     count, unit = speed(facts), next((NANOSECONDS[each] for each in NANOSECONDS if metric.endswith(each)), None)
     if count is None or unit is None or metric not in cell.metrics or cell.rate_bit_s is not None:

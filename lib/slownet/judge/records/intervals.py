@@ -36,9 +36,9 @@ from slownet.judge.records import readings
 from slownet.judge.records.charging import LEAST_BOOTS, Charging, Terms
 from slownet.judge.records.exactness import is_exact
 from slownet.judge.records.readings import Reading
-from slownet.judge.records.samples import Sample
 from slownet.judge.records.waver import TIMED, Block, Boot, cpu_waver
 from slownet.model.errors import ExperimentError
+from slownet.model.sample import Sample
 from slownet.theory.stats import (
     CONFIDENCE,
     Summary,
@@ -86,7 +86,7 @@ def summary(samples: Sequence[Sample], metric: str, terms: Terms, confidence: fl
         found = _of_programs_seeds(boots, cpu_waver(boots, metric, terms), confidence)
     else:
         found = _printed(boots, metric, terms, confidence) if readings.is_printed(first.record) else None
-    found = _not_finer_than(float(first.record.get("step", 0)), found or _of_means(boots, metric, terms, confidence))
+    found = _not_finer_than(float(first.record.get("step") or 0), found or _of_means(boots, metric, terms, confidence))
     found = replace(found, n=n, degrees=found.freedom if found.known else 0)
     is_factor = terms.charging in (Charging.REAL, Charging.TIME) and metric.endswith(TIMED)
     return found.positive() if is_factor else found
@@ -257,7 +257,8 @@ def _in_order(record: Reading) -> Sequence[float]:
     if record.get("ordered"):
         values: Sequence[float] = record["values"]
         return values
-    return of_groups(record["values"], record["groups"]) if record.get("groups") and record.get("values") else []
+    groups = record.get("groups")
+    return of_groups(record["values"], groups) if groups and record.get("values") else []
 
 
 def _of_parts(parts: Sequence[tuple[float, float] | None]) -> tuple[float, float] | None:
@@ -300,8 +301,8 @@ def _printed(boots: Sequence[Boot], metric: str, terms: Terms, confidence: float
         middle, sd = mean_and_sd([block.mean for block in blocks])
         return _joined(middle, (sd / math.sqrt(len(blocks)), len(blocks) - 1.0), waver, len(blocks), confidence)
     first = blocks[0]
-    if len(blocks) > 1 and first.record.get("step"):
-        rounded = from_moments(first.mean, float(first.record["step"]) / math.sqrt(12), len(blocks), confidence)
+    if len(blocks) > 1 and (step := first.record.get("step")):
+        rounded = from_moments(first.mean, float(step) / math.sqrt(12), len(blocks), confidence)
         return rounded if len(boots) >= LEAST_BOOTS else _widened(rounded, waver)
     return _widened(printed(first.record, first.sample["metrics"], confidence), waver)
 

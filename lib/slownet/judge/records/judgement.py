@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from slownet.judge.records.observers import notify
 from slownet.judge.records.samples import finite
+from slownet.model.shapes import Json
 from slownet.theory.stats import CONFIDENCE
 
 SUPPORTED, REFUTED, INCONCLUSIVE = "supported", "refuted", "inconclusive"
@@ -72,13 +72,13 @@ class Judgement:
     high: float | None
     margin: tuple[float | None, float | None]
     text: str
-    cells: tuple[Mapping[str, Any], ...] = ()
+    cells: tuple[Mapping[str, str], ...] = ()
     confidence: float = CONFIDENCE
     setting: str = ""
     stays_open: str = ""
     kind: str = ""
     metric: str = ""
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Json] = field(default_factory=dict)
     named: bool | None = None
 
     def __bool__(self) -> bool:
@@ -104,16 +104,16 @@ class Judgement:
 
     __repr__ = __str__
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return the fields as a dict for JSON, with None for numbers that are not finite."""
-        record: dict[str, Any] = finite(vars(self))
+        record: dict[str, object] = finite(vars(self))
         return record
 
     @classmethod
-    def from_json(cls, record: Mapping[str, Any]) -> Judgement:
+    def from_json(cls, record: Mapping[str, Json]) -> Judgement:
         """Read what `to_json` returned. Raises ValueError for an unknown verdict."""
         least, most = record.get("margin") or (None, None)
-        known: dict[str, Any] = {name: record.get(name) for name in ("measured", "expected", "low", "high")}
+        known: dict[str, Json] = {name: record.get(name) for name in ("measured", "expected", "low", "high")}
         known |= {"name": record["name"], "verdict": record["verdict"], "text": record.get("text", "")}
         if known["verdict"] not in WORST_FIRST:
             raise ValueError(f"a claim with the verdict {known['verdict']!r:.40}")

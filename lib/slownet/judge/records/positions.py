@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from slownet.judge.records import readings
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.result import RunData
-from slownet.judge.records.samples import Sample
+from slownet.model.sample import Sample
 from slownet.model.units import milliseconds_of
 from slownet.theory.stats import Summary, differs, summarize
 

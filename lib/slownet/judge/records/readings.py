@@ -6,15 +6,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from slownet.judge.records.samples import Sample
 from slownet.model.errors import UnitError
+from slownet.model.sample import Metric, Sample
 from slownet.model.units import duration
 from slownet.theory.stats import mean_and_sd, outliers, warm_up
 
-Reading = Mapping[str, Any]
+Reading = Metric
 """``{"mean", "sd", "n"}``, and if they were kept the single ``values``, with ``ordered`` true if they are in time order."""
 
 

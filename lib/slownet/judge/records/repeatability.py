@@ -10,6 +10,7 @@ from types import FunctionType
 from typing import Any
 
 from slownet.judge.records.charging import Charging
+from slownet.model.facts import SpreadFacts
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,10 @@ class Spread:
     metric: str
     relative: float
     at: Mapping[str, str] = field(default_factory=dict)
+
+    def to_json(self) -> SpreadFacts:
+        """Return it as in a run's record."""
+        return {"metric": self.metric, "relative": self.relative, "at": dict(self.at)}
 
 
 SAME = "the same numbers, bit for bit"

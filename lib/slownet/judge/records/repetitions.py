@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from slownet.judge.records.result import RunData, gather
-from slownet.judge.records.samples import Sample
+from slownet.model.sample import Sample
 
 
 def apart(run: RunData) -> tuple[RunData, ...]:

@@ -19,12 +19,14 @@ from slownet.judge.records.charging import Charging, Terms
 from slownet.judge.records.columns import OPERATION
 from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.rows import row
-from slownet.judge.records.samples import RUN, Sample, cell_key, finite, read_log, write_run_json
+from slownet.judge.records.samples import RUN, cell_key, finite, read_log, write_run_json
 from slownet.judge.records.unreadable import MALFORMED, unreadable
 from slownet.lab.clock import in_words
-from slownet.lab.shapes import ShapeError
 from slownet.model import userfile
 from slownet.model.errors import DamageWarning, ExperimentError, NoCellError, SlownetError, nearest
+from slownet.model.facts import Facts, Published
+from slownet.model.sample import Sample
+from slownet.model.shapes import ShapeError
 from slownet.theory.stats import CONFIDENCE, DECIDING
 
 PARQUET = "samples.parquet"
@@ -56,7 +58,7 @@ class RunData:
 
     directory: Path
     experiment: str
-    facts: Mapping[str, Any]
+    facts: Facts
     cells: tuple[Cell, ...]
     claims: tuple[Judgement, ...] = field(default=())
     confidence: float = CONFIDENCE
@@ -96,7 +98,7 @@ class RunData:
         recorded = (self.facts.get("sampling") or {}).get("confidence")
         return self.at_confidence(float(recorded)) if self.claims and recorded else self
 
-    def where(self, at: Mapping[str, Any] | None) -> RunData:
+    def where(self, at: Mapping[str, object] | None) -> RunData:
         """Select cells by their conditions.
 
         Parameters
@@ -126,7 +128,7 @@ class RunData:
         what = "no cell at " + ", ".join(f"{name} {value}" for name, value in wanted.items())
         raise NoCellError(what, where, "the cells are " + "; ".join(cell.title for cell in self.cells))
 
-    def at(self, label: Mapping[str, Any]) -> Cell:
+    def at(self, label: Mapping[str, object]) -> Cell:
         """Return one cell.
 
         Parameters
@@ -146,7 +148,7 @@ class RunData:
         what = f"{len(cells)} cells at {', '.join(f'{name} {value}' for name, value in label.items()) or 'any condition'}"
         raise ExperimentError(what, f"in experiment {self.experiment}", "name one: " + "; ".join(c.title for c in cells))
 
-    def baseline_of(self, label: Mapping[str, Any]) -> Cell:
+    def baseline_of(self, label: Mapping[str, object]) -> Cell:
         """Return the cell that another cell is compared with, by claims and by reports.
 
         Parameters
@@ -166,7 +168,7 @@ class RunData:
             There is no such cell, or several; the message lists the existing ones.
         """
         own = self.at(label).label
-        planned = self.facts.get("planned") or [cell.label for cell in self.cells]
+        planned = self.facts.get("planned") or [dict(cell.label) for cell in self.cells]
         first = next((cell for cell in planned if cell.get(OPERATION) == own.get(OPERATION)), planned[0])
         kept = {name: value for name, value in own.items() if name not in label}
         if not kept:
@@ -208,7 +210,7 @@ class RunData:
         return str(stated or (TIME if TIME in self.metrics or not self.metrics else self.metrics[0]))
 
     @property
-    def published(self) -> Mapping[str, Any]:
+    def published(self) -> Published:
         """The article's numbers: ``{"metric", "title", "rows": [{"rtt_ms", "time_per_request_ms"...}]}``, or empty.
 
         A row names its cell by ``rtt_ms``, or by ``"cell"`` as the experiment writes it: ``{"rtt": "10ms", "loss": "1%"}``.
@@ -275,16 +277,16 @@ class RunData:
         """Return the run with these claims."""
         return replace(self, claims=tuple(claims))
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return the run as ``--json`` prints it."""
         facts = {name: self.facts.get(name) for name in ("clock", "tdf", "kernel")}
         cells = self._cells_json()
         claims = [claim.to_json() for claim in self.claims]
         named = {"experiment": self.experiment, **facts, "cells": cells, "claims": claims, "damage": list(self.damage)}
-        record: dict[str, Any] = finite(named)
+        record: dict[str, object] = finite(named)
         return record | {"directory": str(self.directory)}
 
-    def _cells_json(self) -> list[dict[str, Any]]:
+    def _cells_json(self) -> list[dict[str, object]]:
         found = []
         for cell in self.cells:
             counted = self.instructions(cell)
@@ -299,7 +301,7 @@ class RunData:
         facts = {**self.facts, "experiment": self.experiment, "cells": cells, "claims": claims}
         return write_run_json(self.directory, facts)
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[dict[str, object]]:
         """Return one row per sample, as in samples.parquet.
 
         Each condition is a column of that name; each metric is three columns: ``<name>``, ``<name>_sd``, ``<name>_n``.
@@ -350,7 +352,7 @@ def load(directory: Path | str) -> RunData:
 
 
 def _load(directory: Path) -> RunData:
-    facts: dict[str, Any] = {}
+    facts: Facts = {}
     try:
         facts = run_facts.read(directory)
     except FileNotFoundError:
@@ -365,7 +367,7 @@ def _load(directory: Path) -> RunData:
     return replace(gather(log.latest, facts, directory), damage=tuple(log.damage))
 
 
-def gather(samples: Iterable[Sample], facts: Mapping[str, Any], directory: Path = Path()) -> RunData:
+def gather(samples: Iterable[Sample], facts: Facts, directory: Path = Path()) -> RunData:
     """Make a run from samples and facts, without reading files.
 
     Parameters
@@ -388,7 +390,7 @@ def gather(samples: Iterable[Sample], facts: Mapping[str, Any], directory: Path 
     return RunData(directory, str(name or "unnamed"), facts, cells, claims)
 
 
-def clock(facts: Mapping[str, Any]) -> str:
+def clock(facts: Facts) -> str:
     """Describe the clock of a run from its facts: ``virtual clock, TDF 4, work charged``."""
     speed = instructions.speed(facts)
     return in_words(facts["clock"], facts.get("tdf"), facts.get("cpu"), speed) if facts.get("clock") else "clock not recorded"

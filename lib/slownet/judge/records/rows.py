@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
-from typing import Any
 
-from slownet.judge.records.samples import Sample
+from slownet.model.sample import Sample
 
 PLAIN = (
     *("experiment", "index", "tool", "status", "error"),
@@ -15,7 +14,7 @@ PLAIN = (
 """The fields of a sample that are columns of their own."""
 
 
-def row(sample: Sample, metrics_of_all: Collection[str] = ()) -> dict[str, Any]:
+def row(sample: Sample, metrics_of_all: Collection[str] = ()) -> dict[str, object]:
     """Return a sample with each condition in a column of that name, and each metric in three: mean, ``_sd`` and ``_n``.
 
     A condition that is called like a metric, such as ping's ``rtt_ms``, is in the column ``condition_rtt_ms``;

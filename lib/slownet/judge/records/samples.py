@@ -1,23 +1,6 @@
 """Samples, written to disk one by one: one JSON object per line, safe against a kill at any moment.
 
-Imported inside the lab, so standard library only. A sample is a dict with the keys::
-
-    experiment, cell {"rtt": "10ms"}, condition {"rtt_ms": 10.0}, index (position in the plan), tool,
-    status "ok" or "failed", error (a line or None), metrics {name: {"mean", "sd", "n",
-    and if known "values" [single values], with "ordered" true if they are in time order, or "groups" [sizes] if they are
-    consecutive groups with unknown order within each; or "steps" [[value, number of values up to it]]; "step" if the mean was
-    rounded to multiples of it; a percentile that a tool printed has "sd" None, "percent" and "of", the metric with its values;
-    another single number has "sd" None}},
-    verified_rtt_ms, unverified [configured links that no ping could verify, each with the reason],
-    raw [paths in the run directory], virtual_s, wall_s, facts {name: value},
-    links {link: its conditions in words, without those that have none},
-    counters {link: {"up" or "down": {counter: number}}}, captures [{"file", "interface", "packets", "dropped"}],
-    rate_bit_s (the highest rate configured on a link, or None), lab (which of the parallel labs measured it, from 1),
-    boot (the repetition, a fresh lab or network, from 1), block (the number of the call of the measuring function in this cell
-    and boot, from 1), random (whether a link's condition is random), seeds (those of the random links, in order, one per
-    condition: the second direction has 1 more; empty if the kernel chose them), charged_s (seconds of CPU that the lab's clock
-    charged meanwhile, or None), late (the share of the verifying ping by which a link was later than stated, or None), limited
-    (only if receive windows limited what was sent: {"by": "receive window", "share" of the time, "host" that sent})
+Imported inside the lab, so standard library only. What a sample is: `slownet.model.sample.Sample`.
 
 A boot that was killed and resumed was measured in several labs under the same number; "boots" in run.json names the last one.
 
@@ -37,24 +20,22 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, cast
 
-from slownet.judge.records import sample_shape
 from slownet.lab.outbox import Outbox, appending, place
 from slownet.model import userfile
 from slownet.model.errors import SlownetError
+from slownet.model.facts import Facts, Seal
+from slownet.model.sample import KEPT, Sample
 
 SAMPLES = "samples.jsonl"
 DAMAGED = "samples.damaged.jsonl"
 """What was set aside when samples were added to a damaged file."""
 RUN = "run.json"
 RAW = "raw"
-SEAL = "samples"
-"""The fact of run.json that says how many lines there are, and the last one's sum."""
 SUM, AFTER = "sum", "after"
 SUM_DIGITS = 32
 
-Sample = dict[str, Any]
 MOST_DAMAGE = 5
 """Damaged lines that are named."""
 
@@ -67,7 +48,7 @@ def of_lab(name: str, lab: int) -> str:
     return name if lab == 1 else f"{stem}-{lab}{suffix}"
 
 
-def cell_key(cell: Mapping[str, Any]) -> str:
+def cell_key(cell: Mapping[str, object]) -> str:
     """Return a string that identifies a cell, independent of the order of its conditions."""
     return _sorted(cell)
 
@@ -89,12 +70,12 @@ def new_run_directory(root: Path | str, name: str) -> Path:
     raise SlownetError(f"{stem} and 999 more exist already", f"in {root}", "name another directory")
 
 
-def write_run_json(directory: Path | str, facts: Mapping[str, Any]) -> Path:
+def write_run_json(directory: Path | str, facts: Mapping[str, object]) -> Path:
     """Write ``run.json`` atomically; numbers that are not finite become null. Raises SlownetError."""
     return write_json(Path(directory) / RUN, facts)
 
 
-def write_json(path: Path, facts: Mapping[str, Any]) -> Path:
+def write_json(path: Path, facts: Mapping[str, object]) -> Path:
     """Write a JSON file atomically; numbers that are not finite become null. Raises SlownetError."""
     text = json.dumps(finite(facts), indent=1, allow_nan=False, default=str)
     try:
@@ -125,9 +106,9 @@ class Log:
     """The sum of each line."""
 
     @property
-    def seal(self) -> dict[str, Any]:
+    def seal(self) -> Seal:
         """What run.json says of the file, so that lines missing at its end are noticed."""
-        return {"lines": len(self.sums), SUM: self.sums[-1] if self.sums else ""}
+        return {"lines": len(self.sums), "sum": self.sums[-1] if self.sums else ""}
 
     @property
     def latest(self) -> list[Sample]:
@@ -136,7 +117,7 @@ class Log:
         return sorted(found.values(), key=lambda sample: int(sample["index"]))
 
 
-def read_log(directory: Path | str, facts: Mapping[str, Any] | None = None) -> Log:
+def read_log(directory: Path | str, facts: Facts | None = None) -> Log:
     """Read the samples of a run, and check that they are whole.
 
     Parameters
@@ -147,9 +128,9 @@ def read_log(directory: Path | str, facts: Mapping[str, Any] | None = None) -> L
         The contents of run.json, which knows how many lines there must be.
     """
     log = _checked(_lines(Path(directory) / SAMPLES), SAMPLES)
-    sealed = (facts or {}).get(SEAL)
+    sealed = facts.get("samples") if facts else None
     if isinstance(sealed, Mapping) and isinstance(sealed.get("lines"), int):
-        _compare(log, sealed["lines"], str(sealed.get(SUM)))
+        _compare(log, sealed["lines"], str(sealed.get("sum")))
     for path in _of_others(Path(directory)):  # of an older version, whose parallel labs wrote a file each
         log.samples += _checked(_lines(path), path.name).samples
     if (more := len(log.damage) - MOST_DAMAGE) > 0:
@@ -195,7 +176,7 @@ def _checked(lines: Iterable[str], name: str) -> Log:
         else:
             if found is not None and before is not None and sample.get(AFTER) != before:
                 log.damage.append(f"{name}: lines are missing before line {number}, or are in another order")
-            log.samples.append({key: value for key, value in sample.items() if key not in (SUM, AFTER)})
+            log.samples.append(cast(Sample, {key: value for key, value in sample.items() if key not in (SUM, AFTER)}))
             before = found or _sum(line)
             is_sealed = is_sealed or found is not None
             log.sums.append(before)
@@ -208,10 +189,10 @@ def _checked(lines: Iterable[str], name: str) -> Log:
 def _parsed(line: str) -> Sample | None:
     try:
         sample = json.loads(line)
-        sample_shape.KEPT(sample, "a sample")
+        KEPT(sample, "a sample")
     except (ValueError, RecursionError):  # a ShapeError is a ValueError
         return None
-    return dict(sample)
+    return cast(Sample, sample)
 
 
 def _compare(log: Log, lines: int, last: str) -> None:
@@ -306,11 +287,11 @@ class SampleLog:
             raise SlownetError(f"cannot write samples, {why}", f"in {directory}") from error
 
     @property
-    def seal(self) -> dict[str, Any]:
+    def seal(self) -> Seal:
         """What run.json is to say of the file: see `Log.seal`."""
         return self._log.seal
 
-    def append(self, sample: Mapping[str, Any]) -> None:
+    def append(self, sample: Sample) -> None:
         """Append one sample; it is on disk when this returns."""
         line, own = self._line(sample, self._log.sums[-1] if self._log.sums else "")
         try:
@@ -332,7 +313,7 @@ class SampleLog:
             lines.append(line)
         return lines
 
-    def _line(self, sample: Mapping[str, Any], before: str) -> tuple[str, str]:
+    def _line(self, sample: Sample, before: str) -> tuple[str, str]:
         """Return the line of a sample that comes after a line with that sum, and its own sum."""
         if "cell" not in sample or "index" not in sample:
             raise SlownetError("a sample needs 'cell' and 'index'", f"in {self.directory}")

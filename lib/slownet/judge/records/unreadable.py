@@ -7,9 +7,9 @@ from pathlib import Path
 
 from slownet import __version__
 from slownet.judge.records.samples import RUN
-from slownet.lab.shapes import ShapeError
 from slownet.model import userfile
 from slownet.model.errors import SlownetError
+from slownet.model.shapes import ShapeError
 
 MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 """What reading raises if records are not as this version writes them."""

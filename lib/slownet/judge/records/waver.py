@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from slownet.judge.records.charging import Charging, Terms
 from slownet.judge.records.readings import Reading
-from slownet.judge.records.samples import Sample
+from slownet.model.sample import Sample
 
 TIMED = ("_ms", "_us", "_s", "_per_second")
 """Suffixes of times and rates, which depend on the speed of the CPU."""

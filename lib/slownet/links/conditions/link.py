@@ -222,7 +222,7 @@ class Condition(Fields):
         return ", ".join(word for row in ROWS for word in row.text(self)) or "no condition"
 
 
-def read(fields: Mapping[str, Any]) -> dict[str, Any]:
+def read(fields: Mapping[str, object]) -> reading.Fields:
     """Return a condition's attributes from the fields of `Condition.parse`; None gives a field's default.
 
     Parameters

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from slownet.links.conditions.link import Condition
 from slownet.model.errors import ConditionError, nearest
@@ -31,7 +30,7 @@ class Named:
     """
 
     name: str
-    fields: Mapping[str, Any] = field(hash=False)
+    fields: Mapping[str, str] = field(hash=False)
     source: str
 
     @property

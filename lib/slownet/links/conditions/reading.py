@@ -13,11 +13,13 @@ from slownet.links.conditions.row import Row
 from slownet.model.errors import ConditionError, nearest
 from slownet.model.units import size, whole_number
 
+Fields = dict[str, Any]
+"""A condition's attributes by their names; each has a type of its own."""
 Model = TypeVar("Model", Chance, Loss)
 DISTRIBUTIONS = ("uniform", "normal", "pareto", "paretonormal")
 
 
-def fields(words: Mapping[str, Row], given: Mapping[str, Any]) -> dict[str, Any]:
+def fields(words: Mapping[str, Row], given: Mapping[str, object]) -> Fields:
     """Return a condition's attributes from the stated fields; None gives a field's default.
 
     words: the row of each field that can be stated. Raises UnitError, ConditionError.
@@ -25,13 +27,13 @@ def fields(words: Mapping[str, Row], given: Mapping[str, Any]) -> dict[str, Any]
     for name in given:
         if name not in words:
             raise ConditionError(f"a condition has no field '{name}'", fix=nearest(name, words))
-    values: dict[str, Any] = {}
+    values: Fields = {}
     for row in dict.fromkeys(row for name, row in words.items() if name in given):
         values |= _of_row(row, given)
     return values
 
 
-def _of_row(row: Row, given: Mapping[str, Any]) -> dict[str, Any]:
+def _of_row(row: Row, given: Mapping[str, object]) -> Fields:
     """Read one row. Fields that are None reset attributes first, so that a field with a value wins over them."""
     stated = [word for word in row.stated if given.get(word.name) is not None]
     for one, other in combinations(stated, 2):

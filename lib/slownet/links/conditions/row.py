@@ -118,7 +118,7 @@ class Row:
     part: Part = Part.STEADY
     tc: Mapping[str, Callable[[Any], Option | None]] = field(default_factory=dict)
     ping: Callable[[Any, int], Added] = lambda at, bits: Added()
-    column: Callable[[str, str], Mapping[str, Any]] | None = None
+    column: Callable[[str, str], Mapping[str, float | str]] | None = None
     refuse: Callable[[Any], Iterable[Refusal]] = lambda one: ()
     draws: Callable[[Any], bool] = lambda one: False
     seedless: Callable[[Any], bool] = lambda one: False

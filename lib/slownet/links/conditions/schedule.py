@@ -133,7 +133,7 @@ class Schedule:
     tracks: tuple[Track, ...]
 
     @classmethod
-    def parse(cls, steps: Mapping[str, Any], *, every: str | None = None, times: int | None = None) -> Schedule:
+    def parse(cls, steps: Mapping[str, object], *, every: str | None = None, times: int | None = None) -> Schedule:
         """Read a schedule of one track.
 
         Parameters

@@ -20,7 +20,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from slownet.links.conditions.link import WORDS, Condition
+from slownet.links.conditions.reading import Fields
 from slownet.model.errors import ConditionError, nearest
+from slownet.model.mininets import Parameters
 
 TBF_BURST = 15_000  # bytes; like the thresholds from Mininet's TCIntf.bwCmds
 RED = "red 30000B 35000B"
@@ -96,7 +98,7 @@ def unknown(name: str, known: Iterable[str], kind: str) -> ConditionError:
     return ConditionError(f"{kind} has no parameter '{name}'", fix=fix)
 
 
-def numbers(params: dict[str, Any]) -> dict[str, Any]:
+def numbers(params: Parameters) -> Parameters:
     """Return parameters of an interface with texts read as numbers, and as on or off.
 
     Parameters
@@ -227,11 +229,11 @@ def shaper(*, bw: Any = None, use_hfsc: bool = False, use_tbf: bool = False, **o
     return "hfsc" if use_hfsc else "tbf" if use_tbf else "htb"
 
 
-def _delay(delay: Any, jitter: Any) -> dict[str, Any]:
+def _delay(delay: Any, jitter: Any) -> Fields:
     """Return delay, jitter, correlation and distribution from texts as in tc-netem(8)."""
     text = " ".join(str(each) for each in (delay, jitter) if each not in (None, 0))
     words = _APART.sub(r"\1\2", text).split()  # 5 ms is 5ms
-    fields: dict[str, Any] = {}
+    fields: Fields = {}
     if "distribution" in words:
         place = words.index("distribution")
         fields["distribution"] = " ".join(words[place + 1 :])

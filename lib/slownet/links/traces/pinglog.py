@@ -14,11 +14,11 @@ from functools import cached_property
 from itertools import groupby, pairwise
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 from slownet.links.conditions.impairment import Chance, GilbertElliott
 from slownet.links.conditions.jitter import Table
 from slownet.links.conditions.link import Condition
+from slownet.links.conditions.reading import Fields
 from slownet.links.conditions.schedule import Change, Schedule, Step, Track
 from slownet.links.traces.file import text_of
 from slownet.model.errors import TraceError
@@ -97,7 +97,7 @@ class PingLog:
             pings = list(group)
             rtts = [each.rtt for each in pings if each.rtt is not None]
             loss = _each_way(1 - len(rtts) / len(pings))
-            fields: dict[str, Any] = {"loss": Chance(loss) if loss else None}
+            fields: Fields = {"loss": Chance(loss) if loss else None}
             if rtts:
                 fields |= dict.fromkeys(("up", "down"), sum(rtts) / len(rtts) / 2)
             steps.append(Step(number * length, Change(tuple(fields.items()))))

@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from slownet.links.conditions.link import MTU
 from slownet.links.traces import mahimahi, pinglog, stepped
@@ -33,7 +32,7 @@ def load(path: Path) -> Opportunities | PingLog | Steps:
     return mahimahi.parse(text, str(path)) if not first or first.isdigit() else pinglog.parse(text, str(path))
 
 
-def facts(trace: Opportunities | PingLog | Steps) -> dict[str, Any]:
+def facts(trace: Opportunities | PingLog | Steps) -> dict[str, object]:
     """Return numbers about a trace; their names end with `_` and the unit."""
     if isinstance(trace, Opportunities):
         counts = trace.packets(BIN_S)
@@ -49,7 +48,7 @@ def facts(trace: Opportunities | PingLog | Steps) -> dict[str, Any]:
             "min_rate_bit_s": min(each.rate for each in trace.pieces),
             "max_rate_bit_s": max(each.rate for each in trace.pieces),
         }  # fmt: skip
-    found: dict[str, Any] = {
+    found: dict[str, object] = {
         "kind": "log of pings", "duration_s": trace.seconds, "interval_s": trace.interval, "pings": len(trace.pings),
         "lost": sum(trace.lost), "loss_share": trace.loss, "min_rtt_s": min(trace.rtts),
         "mean_rtt_s": math.fsum(trace.rtts) / len(trace.rtts), "max_rtt_s": max(trace.rtts),

@@ -19,6 +19,7 @@ from slownet.judge.records.samples import RUN
 from slownet.judge.records.unreadable import MALFORMED, unreadable
 from slownet.lab.boot import MEGABYTES
 from slownet.lab.caller import without_values
+from slownet.lab.events import Event
 from slownet.lab.place import Interrupts, Place
 from slownet.model.control_characters import visible
 from slownet.model.errors import ExperimentError, SlownetError
@@ -50,7 +51,7 @@ def run(
     profile: str | Texts = (),
     tool: str | None = None,
     url: str | None = None,
-    option: Mapping[str, Any] | None = None,
+    option: Mapping[str, object] | None = None,
     tool_command: str | None = None,
     value: str | Texts = (),
     unit: str | Texts = (),
@@ -156,7 +157,7 @@ def run(
         plans, where = asked.plans()
         for line in asked.notices(plans):
             print(f"slownet: {visible(line)}", file=sys.stderr)
-        plans[0].facts["argv"] = without_values(asked.words())
+        plans[0].state(argv=without_values(asked.words()))
         with Follower(planning.totals(plans)) if progress else contextlib.nullcontext(_ignore) as follow:
             return _measured(plans, where, follow)
 
@@ -244,7 +245,7 @@ def _measured(plans: Sequence[planning.Plan], place: Place, follow: Follow) -> R
     return Run.of(done)
 
 
-def _ignore(name: str, event: Mapping[str, Any]) -> None:
+def _ignore(name: str, event: Event) -> None:
     """Follow a run without showing it."""
 
 
@@ -283,7 +284,7 @@ def _joined(values: str | Texts) -> str:
     return ",".join(map(str, _all(values)))
 
 
-def _assigned(values: Mapping[str, Any] | None) -> list[str]:
+def _assigned(values: Mapping[str, object] | None) -> list[str]:
     return [f"{name}={value}" for name, value in (values or {}).items()]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from slownet.model.errors import SlownetError
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import pandas
 
 
-def frame(rows: Sequence[Mapping[str, Any]]) -> pandas.DataFrame:
+def frame(rows: Sequence[Mapping[str, object]]) -> pandas.DataFrame:
     """Return rows as a data frame; columns are in the order of first appearance. Raises SlownetError without pandas."""
     try:
         import pandas

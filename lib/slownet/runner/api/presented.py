@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from io import StringIO
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from rich.console import RenderableType
 
@@ -192,9 +192,9 @@ class Compared(Comparison):
 
         return frame([self._row(number) for number in range(len(self.rows))])
 
-    def _row(self, number: int) -> dict[str, Any]:
+    def _row(self, number: int) -> dict[str, object]:
         row = self.rows[number]
-        found: dict[str, Any] = {"condition": row.condition, "metric": row.metric}
+        found: dict[str, object] = {"condition": row.condition, "metric": row.metric}
         for name in ("first", "second", "ratio", "difference"):
             found |= _numbers(name, getattr(row, name))
         return found | {"verdict": row.verdict, "note": row.note}

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from slownet.judge.claim import bound
 from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.result import RunData
-from slownet.judge.records.samples import Sample
 from slownet.model.errors import ExperimentError, SweepError, nearest
+from slownet.model.sample import Sample
 
 OPTION = "--criterion"
 _FORM = re.compile(r"(?:p(?P<percent>\d+(?:\.\d+)?) +)?(?P<metric>[A-Za-z]\w*) *(?P<sign><=?|>=?) *(?P<limit>\S+)", re.ASCII)

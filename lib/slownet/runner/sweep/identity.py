@@ -18,7 +18,6 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from importlib.machinery import ModuleSpec
 from pathlib import Path
-from typing import Any
 
 import slownet
 from slownet.hypotheses.catalogue import find
@@ -128,7 +127,7 @@ def _data(modules: Mapping[str, Path]) -> dict[str, Path]:
     }
 
 
-def circumstances(source: str, place: Place, cold: bool = False) -> dict[str, Any]:
+def circumstances(source: str, place: Place, cold: bool = False) -> dict[str, object]:
     """Return what all measurements of an experiment in a place have in common, for `unit`.
 
     place: on its final clock; cold: whether each boot prepares the services, if the experiment has something to prepare.
@@ -151,7 +150,7 @@ def circumstances(source: str, place: Place, cold: bool = False) -> dict[str, An
     }
 
 
-def prefix(facts: Mapping[str, Any]) -> str:
+def prefix(facts: Mapping[str, object]) -> str:
     """Return the hash of the circumstances, from which `unit` makes its keys."""
     return hashlib.sha256(json.dumps(facts, sort_keys=True, default=str).encode()).hexdigest()
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from slownet.judge.records.samples import Sample
+from slownet.model.sample import Sample
 
 FREE_SPACE = "free space, then --resume"
 """The mend of a full disk."""
@@ -21,7 +21,7 @@ class Kept:
     sample: Sample
     raw: Mapping[str, bytes]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return it for the journal; bytes that are not UTF-8 survive."""
         texts = {name: content.decode("utf-8", "surrogateescape") for name, content in self.raw.items()}
         return {"key": self.key, "unit": self.unit, "sample": self.sample, "raw": texts}

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
 
 from slownet.hypotheses.catalogue import find
 from slownet.hypotheses.experiment import Cell
 from slownet.judge.records.merging import merge_facts
-from slownet.judge.records.samples import Sample
+from slownet.lab.events import Event
 from slownet.lab.place import Place
 from slownet.model.errors import SweepError
+from slownet.model.sample import Sample
 from slownet.runner import planning
 from slownet.runner.boots import blocks_of
 from slownet.runner.sweep import identity, task
@@ -29,7 +29,7 @@ HOPELESS = 3
 WORK = ".work"
 """The folder of boots that are under way."""
 
-Follow = Callable[[str, Mapping[str, Any]], None]
+Follow = Callable[[str, Event], None]
 """Gets "workers" {labs, dashboard} of a cluster, "planned" {cells, known}, "measured" {cells, worker, errors}, "aside"
 {cell, why} and "ended" {saved}, the planned cells that are in the store."""
 

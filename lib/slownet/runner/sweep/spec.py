@@ -11,6 +11,7 @@ from slownet.lab.boot import MEGABYTES
 from slownet.lab.caller import Given
 from slownet.model import userfile
 from slownet.model.errors import SweepError, nearest
+from slownet.model.shapes import Json
 
 TABLE = "sweep"
 
@@ -55,16 +56,16 @@ class Spec:
     criterion: str = ""
     refine: str = ""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Json]:
         """Return it for sweep.json: of variables the names alone."""
         whole = asdict(self)
         return {**whole, "where": {**whole["where"], "env": [each.partition("=")[0] for each in self.where.env]}}
 
     @classmethod
-    def from_json(cls, record: Mapping[str, Any]) -> Spec:
+    def from_json(cls, record: Mapping[str, Json]) -> Spec:
         """Return it from sweep.json. Raises SweepError."""
         try:
-            where: dict[str, Any] = {
+            where: dict[str, Json] = {
                 name: tuple(value) if isinstance(value, list) else value for name, value in record["where"].items()
             }
             return cls(**{**record, "where": Where(**where)})
@@ -75,7 +76,7 @@ class Spec:
 STRINGS = ("place", "clock", "tdf", "cpu")
 
 
-def from_file(path: Path) -> dict[str, Any]:
+def from_file(path: Path) -> dict[str, Json]:
     """Return what a TOML file says: ``[sweep]`` with the fields of `Spec`, its table ``vary``, and the options of `Where`.
 
     An experiment in a file of that folder is found wherever the command was started. Raises SweepError.

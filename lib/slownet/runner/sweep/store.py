@@ -20,12 +20,13 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, TypedDict
 
-from slownet.judge.records.samples import Sample, write_json
+from slownet.judge.records.samples import write_json
 from slownet.judge.records.unreadable import MALFORMED
 from slownet.model import userfile
 from slownet.model.errors import SweepError
+from slownet.model.sample import Sample
 from slownet.runner.sweep import tables
 from slownet.runner.sweep.kept import FREE_SPACE, Kept
 from slownet.runner.sweep.tables import RECORDS, SAMPLES
@@ -34,6 +35,14 @@ SCHEMA = 1
 HEADER, JOURNAL, ASIDE, LOCK = "sweep.json", "journal.jsonl", "aside.jsonl", ".lock"
 FULL = 5000
 """Samples in the journal that become a part."""
+
+
+class Aside(TypedDict):
+    """A cell that could not be measured in a boot, and why."""
+
+    cell: dict[str, str]
+    repetition: int
+    why: str
 
 
 class Store:
@@ -186,8 +195,8 @@ def read_header(directory: Path) -> dict[str, Any]:
     return found
 
 
-def read_aside(directory: Path) -> list[dict[str, Any]]:
-    """Return the cells that could not be measured: ``{"cell", "repetition", "why"}``."""
+def read_aside(directory: Path) -> list[Aside]:
+    """Return the cells that could not be measured."""
     path = directory / ASIDE
     try:
         return [userfile.json(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []

@@ -56,7 +56,7 @@ class Sweep:
     """
 
     run: RunData
-    aside: list[dict[str, Any]]
+    aside: list[stores.Aside]
     new: int
     criterion: Criterion | None = None
     verdicts: Mapping[str, Judgement] = field(default_factory=dict)
@@ -237,7 +237,7 @@ def _words(verdicts: Mapping[str, Judgement]) -> dict[str, str]:
     return {title: each.verdict for title, each in verdicts.items()}
 
 
-def _recorded(done: Sweep) -> dict[str, Any]:
+def _recorded(done: Sweep) -> dict[str, object]:
     """Return what sweep.json says of the result."""
     return {"verdicts": _words(done.verdicts), "flips": [each.to_json() for each in done.flips]}
 

@@ -13,8 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from slownet.judge.records.rows import row
-from slownet.judge.records.samples import Sample
 from slownet.model.errors import SweepError
+from slownet.model.sample import Sample
+from slownet.model.shapes import Json
 from slownet.runner.sweep.kept import FREE_SPACE, Kept
 
 SAMPLES, RECORDS = "samples", "records"
@@ -99,7 +100,7 @@ def samples(directory: Path) -> Iterator[tuple[str, Sample]]:
         yield each["unit"], json.loads(each["record"])
 
 
-def _records(directory: Path, columns: Sequence[str] | None) -> Iterator[dict[str, Any]]:
+def _records(directory: Path, columns: Sequence[str] | None) -> Iterator[dict[str, Json]]:
     """Yield the records of the parts that are whole: a kill may have come between a part's records and its samples."""
     for path in paths(directory, SAMPLES):
         yield from _read(directory / RECORDS / path.name, columns).to_pylist()
@@ -123,7 +124,7 @@ def same_schema(directory: Path) -> None:
 
 def _common(schemas: Iterable[Any]) -> Any:
     """Return all columns; one that is a number in one part and a text in another is a text, one without values any kind."""
-    kinds: dict[str, Any] = {}
+    kinds: dict[str, object] = {}
     for schema in schemas:
         for field in schema:
             kind = kinds.setdefault(field.name, field.type)

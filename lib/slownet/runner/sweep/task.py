@@ -15,15 +15,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from slownet import __version__
 from slownet.hypotheses.catalogue import find
 from slownet.hypotheses.experiment import Cell
 from slownet.judge.records.merging import merge_facts
-from slownet.judge.records.samples import RAW, RawOutput, Sample
+from slownet.judge.records.samples import RAW, RawOutput
+from slownet.lab.events import Event
 from slownet.lab.place import Place, choose, with_given
 from slownet.model.errors import LabError, SlownetError, SweepError
+from slownet.model.facts import Facts
+from slownet.model.sample import Sample
 from slownet.model.units import show_duration
 from slownet.runner import booting, brought, clock_choice
 from slownet.runner.boots import passes
@@ -78,7 +80,7 @@ class Result:
     """What a task gives: its samples, and facts such as the service's settings."""
 
     kept: tuple[Kept, ...]
-    facts: dict[str, Any]
+    facts: Facts
     wall_s: float
     worker: str
 
@@ -194,10 +196,13 @@ def _fetch(task: Task, source: Source) -> None:
         raise SweepError(f"worker {worker()}: {error.what}", error.where, error.fix) from error
 
 
-def _boot(task: Task, directory: Path) -> tuple[dict[str, Any], list[Sample]]:
+def _boot(task: Task, directory: Path) -> tuple[Facts, list[Sample]]:
     place, experiment = place_of(task.where, task.source), find(task.source)
-    known = {"source": task.source, **({"given": place.given.to_json()} if place.given else {})}
-    known |= brought.hand_over(experiment.topology, directory)
+    known: Facts = {"source": task.source}
+    if place.given:
+        known["given"] = place.given.to_json()
+    if project := brought.hand_over(experiment.topology, directory):
+        known["compose"] = project
     plan = Plan(experiment, directory, [], known)
     ordered = passes(task.cells, task.blocks, task.repetition)
     steps = [(index, 1 + index // len(task), cell) for index, cell in enumerate(ordered)]
@@ -213,12 +218,12 @@ def _boot(task: Task, directory: Path) -> tuple[dict[str, Any], list[Sample]]:
         return limited(plan, warm.with_snapshot(place, folder), replace(job, snapshot=warm.AT), task.limit_s)
 
 
-def limited(plan: Plan, place: Place, job: Job, limit_s: float) -> tuple[dict[str, Any], list[Sample]]:
+def limited(plan: Plan, place: Place, job: Job, limit_s: float) -> tuple[Facts, list[Sample]]:
     """Boot a lab for a job, for a limited wall time; return the facts that it states, and its samples. Raises LabError."""
-    facts: dict[str, Any] = {}
+    facts: Facts = {}
     samples: list[Sample] = []
 
-    def follow(event: dict[str, Any]) -> None:
+    def follow(event: Event) -> None:
         nonlocal facts
         if event["event"] == "facts":
             facts = merge_facts(facts, {name: value for name, value in event.items() if name != "event"})

@@ -60,7 +60,7 @@ def with_snapshot(place: Place, folder: Path, writable: bool = False) -> Place:
 
 def _make(plan: Plan, place: Place, half: Path, boot: Boot) -> None:
     with tempfile.TemporaryDirectory(prefix="prepare-") as name:
-        own = replace(plan, directory=Path(name), facts=dict(plan.facts))
+        own = replace(plan, directory=Path(name))
         brought.hand_over(plan.experiment.topology, own.directory)
         clock = Clock("virtual", CHARGED) if place.clock.kind == "virtual" else place.clock
         quiet = replace(with_snapshot(place, half, writable=True), clock=clock, early_s=EARLY_S)

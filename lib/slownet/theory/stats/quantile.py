@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
 
 from slownet.model.errors import SlownetError, TooFewError
+from slownet.model.sample import Metric
 from slownet.theory.stats.student import CONFIDENCE
 from slownet.theory.stats.summary import Summary
 
@@ -74,7 +74,7 @@ def percentile(values: Sequence[float], percent: float, confidence: float = CONF
     return Summary(quantile(ordered, percent / 100), ordered[low], ordered[high], len(ordered), len(ordered) - 1, confidence)
 
 
-def printed(record: Mapping[str, Any], others: Mapping[str, Mapping[str, Any]], confidence: float = CONFIDENCE) -> Summary:
+def printed(record: Metric, others: Mapping[str, Metric], confidence: float = CONFIDENCE) -> Summary:
     """Attach an interval to a percentile printed by a tool, using the recorded values or the steps of its histogram.
 
     Parameters
@@ -92,9 +92,10 @@ def printed(record: Mapping[str, Any], others: Mapping[str, Mapping[str, Any]], 
         With an unknown interval if no values were kept, for a maximum, and if there are too few values.
     """
     value, n = float(record["mean"]), int(record["n"])
-    source = others.get(str(record.get("of")), {})
-    values = enumerate(sorted(source.get("values", ())), 1)
-    steps: Sequence[Sequence[float]] = source.get("steps") or [(each, count) for count, each in values]
+    source = others.get(str(record.get("of")))
+    steps: Sequence[Sequence[float]] = []
+    if source is not None:
+        steps = source.get("steps") or [(each, count) for count, each in enumerate(sorted(source.get("values", ())), 1)]
     count = int(steps[-1][1]) if steps else 0
     if "percent" not in record or count < needed(float(record["percent"]), confidence):
         return Summary(value, -math.inf, math.inf, n, 0, confidence)

@@ -19,14 +19,23 @@ their half widths add up, the maximum by the Cauchy-Schwarz inequality.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from numbers import Real
-from typing import Any, ClassVar
+from typing import ClassVar, Required, TypedDict
 
 from slownet.model.errors import SlownetError
 from slownet.theory.stats.paired import Boots, of_factors, of_values, together
 from slownet.theory.stats.student import CONFIDENCE, t_quantile
+
+
+class Interval(TypedDict, total=False):
+    """A mean with its interval as records have it; None for what is not finite."""
+
+    mean: float | None
+    low: float | None
+    high: float | None
+    n: Required[int]
+    confidence: float
 
 
 @dataclass(frozen=True)
@@ -165,20 +174,22 @@ class Summary:
     def __rtruediv__(self, other: float) -> Summary:
         return _reciprocal(self) * other
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Interval:
         """Return ``{"mean", "low", "high", "n", "confidence"}``, with None for numbers that are not finite."""
-        values = {"mean": self.mean, "low": self.low, "high": self.high}
-        finite = {name: each if math.isfinite(each) else None for name, each in values.items()}
-        return finite | {"n": self.n, "confidence": self.confidence}
+        mean, low, high = (each if math.isfinite(each) else None for each in (self.mean, self.low, self.high))
+        return {"mean": mean, "low": low, "high": high, "n": self.n, "confidence": self.confidence}
 
     @classmethod
-    def from_json(cls, record: Mapping[str, Any]) -> Summary:
+    def from_json(cls, record: Interval) -> Summary:
         """Read what `to_json` returned."""
-        mean, low, high = (
-            default if record.get(name) is None else float(record[name])
-            for name, default in (("mean", math.nan), ("low", -math.inf), ("high", math.inf))
+        mean, low, high = record.get("mean"), record.get("low"), record.get("high")
+        return cls(
+            math.nan if mean is None else float(mean),
+            -math.inf if low is None else float(low),
+            math.inf if high is None else float(high),
+            int(record["n"]),
+            confidence=float(record.get("confidence", CONFIDENCE)),
         )
-        return cls(mean, low, high, int(record["n"]), confidence=float(record.get("confidence", CONFIDENCE)))
 
 
 def from_error(mean: float, error: float, n: int, degrees: float, confidence: float = CONFIDENCE) -> Summary:

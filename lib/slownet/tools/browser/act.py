@@ -58,7 +58,7 @@ class Act(Metrics):
         requests = series([float(each["requests"]) for each in self.times])
         return {name: series(values) for name, values in found.items()} | {"requests": requests}
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, object]:
         """Return where the script ended."""
         return {"browser": self.times[-1]["browser"], "ended_at": self.times[-1]["url"]}
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 from slownet.judge.measured import Metrics
@@ -85,7 +85,7 @@ class Browse(Metrics):
             "connections": series([float(each.connections) for each in self.loads]),
         }
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, object]:
         """Return the browser, the last load's requests and bytes by kind and protocol, and all loads' complaints."""
         last = self.loads[-1]
         failed = dict.fromkeys(f"{each.url}: {each.failed}" for load in self.loads for each in load.requests if each.failed)
@@ -213,7 +213,7 @@ def _confirm(found: Browse, http: str, where: str) -> None:
 
 
 def _strict(found: Browse, where: str) -> None:
-    facts = found.facts()
+    facts = cast("dict[str, list[str]]", found.facts())
     for names, what in (("errors", "a script failed"), ("failed_requests", "a request failed")):
         if facts[names]:
             more = f" and {len(facts[names]) - MOST_LISTED} more" if len(facts[names]) > MOST_LISTED else ""

@@ -14,9 +14,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from slownet.model.errors import ToolError
+from slownet.model.shapes import Json
 
-Event = dict[str, Any]
+Event = dict[str, Json]
 """``{"method": "Page.loadEventFired", "params": {...}, "sessionId": ...}``."""
+Answer = Mapping[str, Json]
+"""The result of a command."""
 _BLOCK = 1 << 16
 _END = b"\0"
 
@@ -40,7 +43,7 @@ class DevTools:
         self._patience = patience
         self._number = 0
         self._unread = b""
-        self._awaited: dict[int, Mapping[str, Any] | None] = {}
+        self._awaited: dict[int, Answer | None] = {}
         self._listeners: dict[str, Callable[[Event], None]] = {}
 
     def listen(self, session: str, to: Callable[[Event], None] | None) -> None:
@@ -53,13 +56,13 @@ class DevTools:
     def send(self, method: str, session: str = "", /, **parameters: Any) -> int:
         """Send a command without waiting; return its number. Raises ToolError if the browser has ended."""
         self._number += 1
-        message: dict[str, Any] = {"id": self._number, "method": method, "params": parameters}
+        message: Event = {"id": self._number, "method": method, "params": parameters}
         if session:
             message["sessionId"] = session
         self._write(json.dumps(message).encode() + _END)
         return self._number
 
-    def call(self, method: str, session: str = "", /, **parameters: Any) -> Mapping[str, Any]:
+    def call(self, method: str, session: str = "", /, **parameters: Any) -> Answer:
         """Send a command and return its result. Raises ToolError if it fails, or the browser ends or does not answer."""
         number = self.ask(method, session, **parameters)
         if not self.wait(lambda: self.answered(number), self._patience):
@@ -76,12 +79,12 @@ class DevTools:
         """Return whether the result of a command has come."""
         return self._awaited.get(number) is not None
 
-    def result(self, number: int, method: str) -> Mapping[str, Any]:
+    def result(self, number: int, method: str) -> Answer:
         """Return the result of a command that was answered. Raises ToolError if the browser refused it."""
         answer = self._awaited.pop(number) or {}
         if "error" in answer:
             raise ToolError(f"the browser refused {method}: {answer['error'].get('message', 'no message')}")
-        result: Mapping[str, Any] = answer.get("result", {})
+        result: Answer = answer.get("result", {})
         return result
 
     def wait(self, until: Callable[[], bool], seconds: float) -> bool:
@@ -114,7 +117,7 @@ class DevTools:
         for each in whole:
             self._deliver(json.loads(each))
 
-    def _deliver(self, message: dict[str, Any]) -> None:
+    def _deliver(self, message: Event) -> None:
         if "id" in message:
             if message["id"] in self._awaited:
                 self._awaited[message["id"]] = message

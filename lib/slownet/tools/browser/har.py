@@ -5,18 +5,17 @@ http://www.softwareishard.com/blog/har-12-spec/
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from slownet.tools.browser.loading import Load, Request
+from slownet.tools.browser.loading import Load, Request, Said
 
 UNKNOWN = -1
 """HAR's number for what is not known or does not apply."""
 
 
-def archive(loads: Sequence[Load]) -> dict[str, Any]:
+def archive(loads: Sequence[Load]) -> dict[str, object]:
     """Return loads as a HAR object: a page and its entries for each load."""
     pages, entries = [], []
     for number, load in enumerate(loads, 1):
@@ -33,16 +32,16 @@ def archive(loads: Sequence[Load]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _page(page: str, load: Load) -> dict[str, Any]:
+def _page(page: str, load: Load) -> dict[str, object]:
     times = load.milestones
     timings = {"onContentLoad": times["dom_ready"], "onLoad": times["load"]}
     timings |= {f"_{name}": times[name] for name in ("first_paint", "largest_paint") if name in times}
     return {"startedDateTime": _date(load.began), "id": page, "title": load.url, "pageTimings": timings}
 
 
-def _entry(page: str, load: Load, request: Request) -> dict[str, Any]:
+def _entry(page: str, load: Load, request: Request) -> dict[str, object]:
     timings = _timings(request)
-    found = {
+    found: dict[str, object] = {
         "pageref": page, "startedDateTime": _date(load.began + request.start / 1000),
         "time": sum(timings[name] for name in timings if name != "ssl" and timings[name] > 0),
         "request": _request(request), "response": _response(request), "cache": {}, "timings": timings,
@@ -67,7 +66,7 @@ def _timings(request: Request) -> dict[str, float]:
     }  # fmt: skip
 
 
-def _request(request: Request) -> dict[str, Any]:
+def _request(request: Request) -> dict[str, object]:
     asked = request.reported.get("request", {})
     query = [{"name": name, "value": value} for name, value in parse_qsl(urlsplit(request.url).query, keep_blank_values=True)]
     return {
@@ -76,7 +75,7 @@ def _request(request: Request) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _response(request: Request) -> dict[str, Any]:
+def _response(request: Request) -> dict[str, object]:
     answer = request.reported.get("response", {})
     headers = _headers(answer)
     moved = next((each["value"] for each in headers if each["name"].lower() == "location"), "")
@@ -88,7 +87,7 @@ def _response(request: Request) -> dict[str, Any]:
     return found | ({"_error": request.failed} if request.failed else {})
 
 
-def _headers(of: Mapping[str, Any]) -> list[dict[str, str]]:
+def _headers(of: Said) -> list[dict[str, str]]:
     return [{"name": name, "value": str(value)} for name, value in of.get("headers", {}).items()]
 
 

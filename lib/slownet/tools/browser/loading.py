@@ -11,7 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from slownet.model.errors import ToolError
+from slownet.model.shapes import Json
 
+Said = Mapping[str, Json]
+"""A message of the browser, or a part of one, as the DevTools protocol defines it."""
 PHASES = ("dns", "connect", "tls", "request", "download")
 """The phases of a request that follow each other: name, connection, TLS (over QUIC both at once), until the first byte, until
 the last."""
@@ -69,7 +72,7 @@ class Request:
     blocks: bool = False
     cached: bool = False
     failed: str = ""
-    reported: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    reported: Said = field(default_factory=dict, repr=False)
 
     @property
     def connects(self) -> bool:
@@ -151,7 +154,7 @@ class Load:
         return {name: (counts[name], sizes[name]) for name in counts}
 
 
-def read(heard: Mapping[str, Any]) -> Load:
+def read(heard: Said) -> Load:
     """Return a load from what `slownet.tools.browser.visit.load` returned. Raises ToolError without a request."""
     try:
         return _read(heard)
@@ -159,8 +162,8 @@ def read(heard: Mapping[str, Any]) -> Load:
         raise ToolError(f"what the browser said is not understood: {error!r}") from None
 
 
-def _read(heard: Mapping[str, Any]) -> Load:
-    events: Sequence[Mapping[str, Any]] = heard["events"]
+def _read(heard: Said) -> Load:
+    events: Sequence[Said] = heard["events"]
     first = next(_of(events, "Network.requestWillBeSent"))
     origin, wall = float(first["timestamp"]), float(first["wallTime"])
 
@@ -192,17 +195,17 @@ def _with_first_byte(load: Load) -> Load:
     return Load(**{**load.__dict__, "milestones": {"first_byte": load.document.first_byte, **load.milestones}})
 
 
-def _of(events: Sequence[Mapping[str, Any]], method: str) -> Iterator[Mapping[str, Any]]:
+def _of(events: Sequence[Said], method: str) -> Iterator[Said]:
     return (each["params"] for each in events if each["method"] == method)
 
 
 class _Requests:
     """Puts the events of each request together; a redirection ends one and begins another with the same id."""
 
-    def __init__(self, events: Sequence[Mapping[str, Any]], at: Any) -> None:
+    def __init__(self, events: Sequence[Said], at: Any) -> None:
         self._events, self._at = events, at
-        self._open: dict[str, dict[str, Any]] = {}
-        self._found: list[dict[str, Any]] = []
+        self._open: dict[str, dict[str, Json]] = {}
+        self._found: list[dict[str, Json]] = []
 
     def read(self) -> list[Request]:
         for event in self._events:
@@ -222,7 +225,7 @@ class _Requests:
                 request |= {"end": parameters["timestamp"], "failed": why}
         return [self._request(each) for each in self._found]
 
-    def _sent(self, parameters: Mapping[str, Any]) -> None:
+    def _sent(self, parameters: Said) -> None:
         before = self._open.get(parameters["requestId"])
         if before is not None and "redirectResponse" in parameters:
             moved = parameters["redirectResponse"]
@@ -231,7 +234,7 @@ class _Requests:
         self._found.append(request)
         self._open[parameters["requestId"]] = request
 
-    def _request(self, raw: Mapping[str, Any]) -> Request:
+    def _request(self, raw: Said) -> Request:
         response = raw.get("response", {})
         start = self._at(raw["timestamp"])
         end = self._at(raw["end"]) if "end" in raw else 0.0
@@ -267,12 +270,12 @@ class _Requests:
         return found
 
 
-def _initiator(raw: Mapping[str, Any]) -> str:
+def _initiator(raw: Said) -> str:
     """Return the URL of what asked for a request: a parser's document, or the script on top of a stack."""
     initiator = raw.get("initiator", {})
     if "url" in initiator:
         return str(initiator["url"])
-    stack: Mapping[str, Any] | None = initiator.get("stack")
+    stack: Said | None = initiator.get("stack")
     while stack:
         for call in stack.get("callFrames", ()):
             if call.get("url"):
@@ -281,7 +284,7 @@ def _initiator(raw: Mapping[str, Any]) -> str:
     return "" if raw.get("type") == "Document" else str(raw.get("documentURL", ""))
 
 
-def _errors(events: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _errors(events: Sequence[Said]) -> Iterator[str]:
     for event in events:
         parameters = event["params"]
         if event["method"] == "Runtime.exceptionThrown":

@@ -95,7 +95,7 @@ class Transfers:
                 return ended
             self._curl.curl_multi_poll(self._multi, None, c_uint(0), c_int(WAIT_MS), None)
 
-    def figures(self, handle: int) -> dict[str, Any]:
+    def figures(self, handle: int) -> dict[str, object]:
         """Return the figures of a transfer that has ended, by the names of ``curl --write-out %{json}``."""
         return {
             "url": self._urls[handle],

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Required, TypedDict
 
 from hdrh.histogram import HdrHistogram  # type: ignore[import-untyped]
 
@@ -25,6 +25,27 @@ BATCHES = 20
 enough to be nearly independent (Schmeiser, "Batch size effects in the analysis of simulation output", 1982)."""
 TICKS = 5
 """Steps of the spectrum per halving of the distance to 100 %, like wrk2's output."""
+
+
+class Histogram(TypedDict, total=False):
+    """Latencies in seconds; only ``count`` if there are none."""
+
+    count: Required[int]
+    mean: float
+    sd: float
+    min: float
+    max: float
+    percentiles: dict[str, float]
+    spectrum: list[tuple[float, float, int]]
+    hdr: str
+    """The histogram itself in HdrHistogram's encoding."""
+
+
+class Latencies(TypedDict):
+    """Latencies from when requests were due, and from when they were sent."""
+
+    corrected: Histogram
+    uncorrected: Histogram
 
 
 @dataclass(frozen=True)
@@ -86,12 +107,12 @@ class Recording:
             counts[min(BATCHES - 1, int(BATCHES * each / seconds))] += 1
         return [count * BATCHES / seconds for count in counts]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Latencies:
         """Return both histograms as ``summary`` does."""
         return {"corrected": summary(self.corrected), "uncorrected": summary(self.uncorrected)}
 
 
-def summary(one: HdrHistogram) -> dict[str, Any]:
+def summary(one: HdrHistogram) -> Histogram:
     """Return a histogram's numbers in seconds: count, mean, sd, min, max, ``percentiles`` and ``spectrum``.
 
     ``hdr`` is the histogram itself in HdrHistogram's encoding.

@@ -14,10 +14,10 @@ import selectors
 import socket
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import Any
 
+from slownet.model.shapes import Json
 from slownet.tools.programs.load import Recording, Schedule
 
 _LENGTH = re.compile(rb"^content-length: *(\d+)\r$", re.IGNORECASE | re.MULTILINE)
@@ -79,7 +79,7 @@ class Connection:
         self._socket = None
 
 
-def run(job: dict[str, Any]) -> dict[str, Any]:
+def run(job: Mapping[str, Json]) -> dict[str, object]:
     """Send the load and return its result.
 
     {"planned", "answered", "failed", "unanswered", "seconds", "corrected", "uncorrected"}, and "batches": rates of its parts.

@@ -14,7 +14,6 @@ import json
 import sys
 import time
 from collections.abc import Sequence
-from typing import Any
 
 from slownet.tools.programs import libcurl
 from slownet.tools.programs.libcurl import CurlError, Transfers
@@ -24,7 +23,7 @@ BUFFER = 102_400
 """curl's, in bytes."""
 
 
-def load(chains: Sequence[Sequence[str]], application: str, groups: str) -> dict[str, Any]:
+def load(chains: Sequence[Sequence[str]], application: str, groups: str) -> dict[str, object]:
     """Load the page once. Raises CurlError."""
     began = time.monotonic()
     ended = []

@@ -68,7 +68,7 @@ class Row:
             return False
         return self.low <= self.measured <= self.high
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return the row as JSON."""
         return {**vars(self), "error": self.error, "ok": self.ok}
 

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from slownet.lab import events
+from slownet.lab.events import Event
 from slownet.lab.excerpt import Excerpt
 from slownet.lab.place import Place
-from slownet.lab.shapes import mapping, member, number, numbers, optional, record, text
 from slownet.model.errors import SlownetError
+from slownet.model.shapes import mapping, member, number, numbers, optional, record, text
 from slownet.trials.calibration.judge import CONFIDENCE, Row, judge
 from slownet.trials.calibration.matrix import Case
 
-Follow = Callable[[Mapping[str, Any]], None]
+Follow = Callable[[Event], None]
 
 
 @dataclass
@@ -46,7 +47,7 @@ class Calibration:
         """The random rows outside their own 99 % interval; one in a hundred is expected there."""
         return [row for row in self.by_chance if row.alone and not row.alone[0] <= (row.measured or 0.0) <= row.alone[1]]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return the calibration as `--json` prints it."""
         expected = round((1 - CONFIDENCE) * len(self.by_chance), 2)
         return {
@@ -67,7 +68,7 @@ def calibrate(place: Place, cases: Sequence[Case], seed: int, follow: Follow = l
     measured: list[tuple[Case, Any]] = []
     errors: list[str] = []
 
-    def on_event(event: dict[str, Any]) -> None:
+    def on_event(event: Event) -> None:
         match event["event"]:
             case "numbers" | "failed" as kind:
                 measured.append((cases[event["index"]], event["numbers" if kind == "numbers" else "line"]))

@@ -42,7 +42,7 @@ def save(run: Path, file: Path) -> RunData:
         raise SlownetError("nothing was measured", f"in {run}", "run the experiment first")
     if found.failed:
         raise SlownetError(f"{found.failed[0].title} failed", f"in {run}", "a baseline needs every cell: run it again")
-    facts = {name: found.facts[name] for name in FACTS if name in found.facts}
+    facts = {name: found.facts.get(name) for name in FACTS if name in found.facts}
     samples = (finite({name: sample.get(name) for name in SAMPLE}) for cell in found.cells for sample in cell.samples)
     lines = ",\n".join(json.dumps(each, allow_nan=False) for each in samples)  # a line each, for diffs
     text = f'{{"kind": "{KIND}", "facts": {json.dumps(finite(facts), allow_nan=False)}, "samples": [\n{lines}\n]}}\n'

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from slownet.judge.records.charging import Charging
 from slownet.judge.records.result import RunData, load
@@ -52,7 +51,7 @@ def compare(
     return replace(found, judge=outcome.gate) if one_sided else found
 
 
-def _read(path: Path | RunData, at: Mapping[str, Any] | None) -> RunData | Field:
+def _read(path: Path | RunData, at: Mapping[str, object] | None) -> RunData | Field:
     if isinstance(path, RunData):
         return path.where(at)
     path = path.parent if path.name == RUN else path

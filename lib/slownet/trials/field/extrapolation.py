@@ -11,7 +11,6 @@ import contextlib
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 from slownet.judge.claim import fitted
 from slownet.judge.records.cell import Cell
@@ -131,7 +130,7 @@ def _sum(mean: float, *parts: Summary) -> Summary:
     return from_error(mean, error, n, degrees, DECIDING)
 
 
-def _facts(law: Law, own: float | None, rtt: Summary, page: Cell) -> dict[str, Any]:
+def _facts(law: Law, own: float | None, rtt: Summary, page: Cell) -> dict[str, object]:
     """Return k and T0 of both. The field's T0 is its server's time to first byte, its k the remaining time in round trips."""
     start = page.summary(SERVER).at_confidence(DECIDING)
     rest = difference(page.summary(TIME).at_confidence(DECIDING), start)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import os
-from typing import Any
 
 from slownet import __version__
 from slownet.model.errors import SlownetError
@@ -36,7 +35,7 @@ def measure(
     protocol = read(http, tls, address)
     started = datetime.datetime.now(datetime.UTC)
     found = visit(address, requests, pause_s, timeout_s, protocol, follow)
-    facts: dict[str, Any] = {
+    facts: dict[str, object] = {
         "url": address.url,
         "address": found.endpoint.ip,
         "port": address.port,

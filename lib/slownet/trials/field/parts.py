@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from slownet.judge.records.cell import Cell
 from slownet.model.errors import SlownetError
@@ -26,7 +25,7 @@ class Part:
     difference: Summary
     """The second without the first."""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return the part as JSON."""
         numbers = {name: getattr(self, name).to_json() for name in ("first", "second", "difference")}
         return {"part": self.name, "metric": self.metric, **numbers}

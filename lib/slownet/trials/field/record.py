@@ -12,6 +12,7 @@ from slownet.judge.records.result import RunData, gather
 from slownet.judge.records.unreadable import MALFORMED
 from slownet.model import userfile
 from slownet.model.errors import SlownetError
+from slownet.model.sample import Sample
 from slownet.tools.fetch import phases
 from slownet.tools.numbers import Metric
 from slownet.tools.web.request import Page
@@ -41,13 +42,13 @@ class Field:
 
     def run(self) -> RunData:
         """Return the measurement as a run of one cell without conditions."""
-        sample = {
+        sample: Sample = {
             "experiment": self.facts["url"], "cell": {}, "condition": {}, "index": 0, "tool": KIND, "status": "ok",
             "error": None, "metrics": self.metrics(), "facts": {"document_length": self.pages[0].length},
         }  # fmt: skip
         return gather([sample], {"experiment": self.facts["url"]})
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return the content of field.json."""
         pages = [asdict(page) for page in self.pages]
         return {"kind": KIND, **self.facts, "error": self.error, "metrics": self.metrics(), "pages": pages}

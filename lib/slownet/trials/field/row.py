@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from slownet.judge.claim.validation import PART_OF_ONE, within
 from slownet.model.errors import ExperimentError
@@ -48,7 +47,7 @@ class Row:
         """What was measured and where, such as "time_ms at rtt 10ms"; the part that there is, if one is missing."""
         return " at ".join(each for each in (self.metric, self.condition) if each)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return the row as JSON."""
         numbers = ("first", "second", "ratio", "difference")
         summaries = {name: getattr(self, name) for name in numbers}

@@ -33,7 +33,7 @@ class Comparison:
     second: RunData
     within: float
     rows: tuple[Row, ...]
-    law: Mapping[str, Any] | None = None
+    law: Mapping[str, object] | None = None
     notes: tuple[str, ...] = ()
     judge: Judge = outcome.versions
     """What the outcome says: a function of `slownet.trials.field.outcome`."""
@@ -51,13 +51,13 @@ class Comparison:
         """The exit status: 0 if the second is equal or better, 1 if it is not, 3 if that is open."""
         return self.outcome.status
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return the comparison as ``--json`` prints it."""
         runs = {
             name: {"experiment": each.experiment, "directory": str(each.directory)}
             for name, each in (("first", self.first), ("second", self.second))
         }
-        found: dict[str, Any] = finite(
+        found: dict[str, object] = finite(
             {**runs, "within": self.within, "rows": [row.to_json() for row in self.rows], "law": self.law, "notes": self.notes}
             | {"parts": [each.to_json() for each in self.parts]}
         )

@@ -6,6 +6,9 @@ A shape is a function of a value and of the words for where it is, which raises 
 
 from __future__ import annotations
 
+import functools
+import types
+import typing
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
@@ -173,7 +176,49 @@ def anything(value: Any, where: str, depth: int = DEPTH) -> None:
         _finite(value, where)
 
 
+def of(kind: Any, others: Shape | None = None) -> Shape:
+    """Return the shape of the values of a type; an annotated type names its own: ``Annotated[int, whole(1)]``.
+
+    others: the shape of names that a TypedDict does not have, None to refuse them.
+    """
+    origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    if origin is typing.Annotated:
+        shape: Shape = inner[1]
+        return shape
+    if origin in (typing.Required, typing.NotRequired):
+        return of(inner[0], others)
+    if origin in (typing.Union, types.UnionType):
+        (some,) = (each for each in inner if each is not type(None))
+        return optional(of(some, others))
+    if origin is typing.Literal:
+        return one_of(*inner)
+    if origin is list:
+        return numbers if inner == (float,) else each(of(inner[0], others))
+    if origin in (dict, Mapping):
+        return mapping(of(inner[1], others))
+    return late(lambda: record(*fields(kind, others), others)) if typing.is_typeddict(kind) else _PLAIN[kind]
+
+
+def late(make: Callable[[], Shape]) -> Shape:
+    """Return a shape that is made when it is first used: to import a type must not cost that."""
+    made = functools.cache(make)
+    return lambda value, where: made()(value, where)
+
+
+def fields(kind: Any, others: Shape | None = None) -> tuple[dict[str, Shape], dict[str, Shape]]:
+    """Return the shapes of the fields that a TypedDict must have, and of those that it may have."""
+    shapes = {name: of(its, others) for name, its in typing.get_type_hints(kind, include_extras=True).items()}
+    required: Collection[str] = kind.__required_keys__
+    return (
+        {name: shape for name, shape in shapes.items() if name in required},
+        {name: shape for name, shape in shapes.items() if name not in required},
+    )
+
+
+Json = typing.Annotated[Any, anything]
+"""Any JSON value, where what it holds is another's affair: a user's file, a program's output, a service's own facts."""
 _text, _finite = text(), number()
+_PLAIN: Mapping[Any, Shape] = {str: text(), int: whole(), float: number(), bool: flag, object: anything}
 NAME_CHARACTERS = 1000
 
 

@@ -1,0 +1,125 @@
+"""A sample: what one measurement gave, as it is sent by a lab and stands in samples.jsonl.
+
+The shapes that samples are checked against are those of the types below; a new field is added here, and nowhere else. A sample
+of an older version has fewer fields. Imported inside the lab, so standard library only, and without postponed annotations,
+which hide `Required` from Python.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Literal, Required, TypedDict
+
+from slownet.model import shapes
+from slownet.model.shapes import Json, anything, flag, mapping, number, optional, record, text, whole
+
+Positive = Annotated[float, number(0)]
+"""A number from 0 on."""
+Ordinal = Annotated[int, whole(1)]
+"""A number that counts from 1."""
+Seed = Annotated[int, whole(-(2**64), 2**64)]
+Label = Mapping[str, str]
+"""A cell's conditions as its experiment writes them: ``{"rtt": "10ms"}``."""
+
+
+class Metric(TypedDict, total=False):
+    """One quantity from one measurement: the mean of ``n`` values, and how they spread.
+
+    ``sd`` is the sample standard deviation, None if one measurement does not show how much the quantity varies.
+    """
+
+    mean: Required[float]
+    n: Required[int]
+    sd: Positive | None
+    values: list[float]
+    """The values themselves, if they were kept."""
+    ordered: bool | None
+    """Whether the values are in time order."""
+    groups: Annotated[list[int] | None, optional(shapes.numbers)]
+    """Sizes of consecutive groups of values, whose order is unknown within each."""
+    steps: list[list[float]] | None
+    """A cumulative histogram: value, and number of values up to it."""
+    step: float | None
+    """The mean was rounded to multiples of it."""
+    count: Annotated[bool, anything]
+    """Whether the mean is a number of events among ``n``."""
+    percent: Annotated[float, anything]
+    """Which percentile this is, of one that a tool printed."""
+    of: Annotated[str, anything]
+    """The metric that has the values of that percentile."""
+
+
+class Limited(TypedDict, total=False):
+    """What kept the sender from sending faster, for which share of the time."""
+
+    by: Annotated[str, anything]
+    share: Required[Positive]
+    host: Annotated[str, anything]
+
+
+class Capture(TypedDict, total=False):
+    """A file of packets in the run directory."""
+
+    file: Annotated[str, anything]
+    interface: Annotated[str, anything]
+    packets: Annotated[int, anything]
+    dropped: Annotated[int, anything]
+
+
+class Sample(TypedDict, total=False):
+    """One measurement: what was asked, under which conditions it was taken, and what it gave."""
+
+    cell: Required[Label]
+    index: Required[int]
+    """The place in the plan."""
+    status: Required[Literal["ok", "failed"]]
+    experiment: str
+    condition: Mapping[str, Json]
+    """The cell in numbers, with units in the names: ``{"rtt_ms": 10.0}``."""
+    tool: str | None
+    error: str | None
+    """One line."""
+    metrics: Annotated[dict[str, Metric], optional(shapes.of(dict[str, Metric], anything))]
+    verified_rtt_ms: float | None
+    """What a ping measured beforehand."""
+    unverified: list[str]
+    """Configured links that no ping could verify, each with the reason."""
+    raw: list[str]
+    """Paths of the tools' output in the run directory."""
+    virtual_s: Positive | None
+    wall_s: Positive | None
+    facts: dict[str, Json]
+    links: dict[str, str]
+    """The conditions of each link in words, without links that have none."""
+    counters: Annotated[dict[str, dict[str, dict[str, int]]], mapping(mapping(mapping(number())))]
+    """``{link: {"up" or "down": {counter: number}}}``."""
+    captures: Annotated[list[Capture], shapes.each(mapping(anything))]
+    rate_bit_s: Positive | None
+    """The highest rate configured on a link."""
+    lab: Ordinal
+    """Which of the parallel labs measured it."""
+    boot: Ordinal
+    """The repetition: a fresh lab or network."""
+    block: Ordinal
+    """The number of the call of the measuring function in this cell and boot."""
+    random: Annotated[bool | None, flag]
+    """Whether a link's condition is random."""
+    seeds: list[Seed]
+    """Seeds of the random links, one per condition: the second direction has 1 more; empty if the kernel chose them."""
+    charged_s: Positive | None
+    """Seconds of CPU that the lab's clock charged meanwhile."""
+    late: Positive | None
+    """The share of the verifying ping by which a link was later than stated."""
+    limited: Limited
+    """Only if receive windows limited what was sent."""
+
+
+SENT = shapes.of(Sample, others=anything)
+"""A sample that a lab sends."""
+
+
+def _kept() -> shapes.Shape:
+    fields = {name: optional(shape) for name, shape in shapes.fields(Sample, others=anything)[1].items()}
+    return record({"cell": mapping(anything), "index": whole()}, {"status": text(), **fields}, others=anything)
+
+
+KEPT = shapes.late(_kept)
+"""A sample in a file, which another version may have written, with fewer fields."""
