@@ -7,7 +7,7 @@ import logging
 import os
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from slownet.cli.terminal import console
 from slownet.hypotheses import specs
 from slownet.lab.counters import Flow
 from slownet.model.errors import ExperimentError, SlownetError, nearest
+from slownet.model.shapes import Json
 from slownet.net import Network, absent, machine
 from slownet.runner.inside import end_with_parent
 
@@ -213,7 +214,7 @@ def main(argv: list[str]) -> int:
     return 2 if prompt.mistakes and not os.isatty(0) else 0
 
 
-def _project(job: dict[str, Any]) -> Any:
+def _project(job: Mapping[str, Json]) -> Any:
     from slownet.containers.compose import handover
     from slownet.containers.compose.topology import Compose
 

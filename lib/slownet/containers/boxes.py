@@ -112,7 +112,7 @@ def read(box: Box, name: str, size: int | None = None) -> bytes:
     return data
 
 
-def parsed(text: bytes, kind: type[dict[str, Any]] | type[list[Any]], what: str, where: str) -> Any:
+def parsed(text: bytes, kind: type, what: str, where: str) -> Any:
     """Return JSON of that type. Raises ImageError."""
     try:
         value = userfile.json(text)

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 
 from slownet.containers import confinement
 from slownet.containers.config import Config
-from slownet.containers.container_program import Description
 from slownet.containers.mount import BIND, TMPFS, Mount
 from slownet.containers.users import User
 from slownet.model.errors import ImageError
+from slownet.model.shapes import Json
 
 VERSION = "1.0.2"
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -22,6 +22,8 @@ _LIMITLESS = 1 << 64
 """Limits are of 64 bits; all ones, -1, is RLIM_INFINITY."""
 OF_NETWORK = "net."
 _SHM = "size=65536k"
+Description = Mapping[str, Json]
+"""A process as OCI's runtime specification describes it."""
 _MOUNTS: list[dict[str, object]] = [
     {"destination": "/proc", "type": "proc", "source": "proc", "options": ["nosuid", "noexec", "nodev"]},
     {"destination": "/dev", "type": "tmpfs", "source": "tmpfs", "options": ["nosuid", "strictatime", "mode=755", _SHM]},

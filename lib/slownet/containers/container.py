@@ -16,10 +16,9 @@ from typing import IO
 
 from slownet.containers import bundle, container_program, loop, runtime, store
 from slownet.containers.assembly import FILES, PROGRAM, Plan
-from slownet.containers.bundle import Overrides
+from slownet.containers.bundle import Description, Overrides
 from slownet.containers.confinement import CAPABILITIES, SYSCTLS
 from slownet.containers.container_data import Written
-from slownet.containers.container_program import Description
 from slownet.containers.healthcheck import Healthy, Probe
 from slownet.containers.mount import Mount
 from slownet.lab import owner

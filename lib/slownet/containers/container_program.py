@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from slownet.containers import bundle, users
+from slownet.containers.bundle import Description
 from slownet.containers.root import read
 from slownet.model.shapes import Json
 from slownet.tools.process import Host, environment
@@ -18,8 +19,6 @@ from slownet.tools.process import Host, environment
 BATCH_S = 0.02
 """How long its output is collected before it is written: waking up for each line would take CPU from what is measured."""
 CHUNK = 1 << 16
-Description = Mapping[str, Json]
-"""A process as OCI's runtime specification describes it."""
 
 
 def words(text: Sequence[str] | str | None) -> tuple[str, ...] | None:

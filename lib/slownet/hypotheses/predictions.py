@@ -17,10 +17,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from slownet.hypotheses.source import Keys, Source
+from slownet.hypotheses.source import Keys, Source, Table
 from slownet.judge import claim as claims
 from slownet.model.errors import ExperimentError, SlownetError, nearest
 from slownet.model.extensions import Register
+from slownet.model.shapes import Json
 
 OPEN = "?"
 _OWN: Mapping[str, type[Any]] = {
@@ -53,7 +54,7 @@ class Prediction:
     """One [[prediction]] of a file."""
 
     kind: str
-    fields: Mapping[str, Any]
+    fields: Table
     says: str = ""
 
     @property
@@ -98,7 +99,7 @@ def read(source: Source, found: Any) -> Iterable[Prediction]:
         yield Prediction(kind, fields, table.get(SAYS, ""))
 
 
-def _sensible(source: Source, kind: str, fields: Mapping[str, Any], where: Keys) -> None:
+def _sensible(source: Source, kind: str, fields: Table, where: Keys) -> None:
     """Check that a claim can be made of the fields. Raises ExperimentError with the place of the wrong field."""
     try:
         Prediction(kind, fields).blank.claim()
@@ -107,7 +108,7 @@ def _sensible(source: Source, kind: str, fields: Mapping[str, Any], where: Keys)
         source.fail(error.what, (*where, field) if field else where, error.fix)
 
 
-def _fields(source: Source, table: Any, where: Keys) -> tuple[str, dict[str, Any]]:
+def _fields(source: Source, table: Any, where: Keys) -> tuple[str, dict[str, Json]]:
     """Check a claim that is written as a table, and return its kind and fields."""
     if not isinstance(table, dict):
         source.fail("a claim must be a table", where, 'write it as { claim = "bound", ... }')
@@ -133,7 +134,7 @@ def _fields(source: Source, table: Any, where: Keys) -> tuple[str, dict[str, Any
     return kind, given
 
 
-def _parts(source: Source, kind: str, table: Mapping[str, Any], where: Keys) -> list[dict[str, Any]]:
+def _parts(source: Source, kind: str, table: Table, where: Keys) -> list[dict[str, Json]]:
     """Check the claims that another one is composed of, and return them as tables."""
     source.known(table, (CLAIM, SAYS, PARTS), where)
     inner = table.get(PARTS)
@@ -165,7 +166,7 @@ def _typed(source: Source, name: str, value: Any, declared: str, where: Keys) ->
             return
 
 
-def _made(kind: str, fields: Mapping[str, Any]) -> claims.Claim:
+def _made(kind: str, fields: Table) -> claims.Claim:
     made: claims.Claim
     if kind in COMPOSED:
         made = COMPOSED[kind](*(_made(each[CLAIM], _without(each, CLAIM)) for each in fields[PARTS]))
@@ -174,11 +175,11 @@ def _made(kind: str, fields: Mapping[str, Any]) -> claims.Claim:
     return made
 
 
-def _without(table: Mapping[str, Any], name: str) -> dict[str, Any]:
+def _without(table: Table, name: str) -> dict[str, Json]:
     return {each: value for each, value in table.items() if each != name}
 
 
-def _in_words(kind: str, fields: Mapping[str, Any]) -> str:
+def _in_words(kind: str, fields: Table) -> str:
     if kind in COMPOSED:
         return f"{kind}: " + "; ".join(_in_words(each[CLAIM], _without(each, CLAIM)) for each in fields[PARTS])
     return f"{kind}: " + ", ".join(f"{name} {_shown(value)}" for name, value in fields.items())

@@ -10,6 +10,7 @@ from typing import Any
 from slownet.containers.compose.model import CLIENT, Project
 from slownet.hypotheses.toolbox import TOOLS, WEB, Named, Options
 from slownet.model.errors import ExperimentError, ToolError, nearest
+from slownet.model.shapes import Json
 from slownet.model.units import whole_number
 from slownet.tools.constant_rate import constant_rate
 from slownet.tools.curl import curl
@@ -73,7 +74,7 @@ def names() -> list[str]:
     return sorted({*TOOLS, *_MORE})
 
 
-def chosen(record: Mapping[str, Any], project: Project) -> tuple[Named, dict[str, Any]]:
+def chosen(record: Options, project: Project) -> tuple[Named, Options]:
     """Return the tool of a record, see `slownet.hypotheses.composed`, and its options. Raises ExperimentError."""
     if record.get("command") is not None:
         return _command(record, project)
@@ -101,8 +102,8 @@ def _check_address(name: str, url: str | None, project: Project) -> None:
         raise ExperimentError(what, URL, f"write one such as http://{service.name}:{port}/")
 
 
-def _options(name: str, known: Sequence[str], stated: Mapping[str, str], project: Project) -> dict[str, Any]:
-    options: dict[str, Any] = {"from": CLIENT}
+def _options(name: str, known: Sequence[str], stated: Mapping[str, str], project: Project) -> Options:
+    options: dict[str, Json] = {"from": CLIENT}
     for key, text in stated.items():
         if key not in known:
             raise ExperimentError(f"{name} has no option '{key}'", OPTION, nearest(key, known))
@@ -132,7 +133,7 @@ def _number(key: str, text: str) -> float:
     return number if whole is None else whole
 
 
-def _command(record: Mapping[str, Any], project: Project) -> tuple[Named, dict[str, Any]]:
+def _command(record: Options, project: Project) -> tuple[Named, Options]:
     """Return a command of one's own as a tool. On a service it is a program of the service's container."""
     patterns = read_patterns(record["values"], record["units"])
     command = record["command"]

@@ -6,10 +6,11 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from slownet.model import userfile
 from slownet.model.errors import ExperimentError, SlownetError, nearest
+from slownet.model.shapes import Json
 
 Keys = tuple[str | int, ...]
 """The path of a key: names of tables and indexes of arrays, such as ("prediction", 1, "metric")."""
@@ -20,7 +21,11 @@ _TOKEN = re.compile(
 )
 
 
-def read_toml(path: Path) -> tuple[str, dict[str, Any]]:
+Table = Mapping[str, Json]
+"""A table of a user's file: any value that TOML has, until its key is checked."""
+
+
+def read_toml(path: Path) -> tuple[str, dict[str, Json]]:
     """Return the text of a TOML file, and its content. Raises ExperimentError."""
     try:
         text = userfile.read_text(path)
@@ -43,7 +48,7 @@ class Source:
         line, column = place_of(self._text, keys)
         raise ExperimentError(what, where=f"{self._path}:{line}:{column}", fix=fix)
 
-    def known(self, table: Mapping[str, Any], names: Iterable[str], where: Keys) -> None:
+    def known(self, table: Table, names: Iterable[str], where: Keys) -> None:
         """Check that a table has no other keys than ``names``. Raises ExperimentError."""
         names = tuple(names)
         for key in table:

@@ -47,7 +47,7 @@ def _of_file(path: Path, which: str, arguments: Sequence[str]) -> Any:
         for name, each in vars(module).items()
         if isinstance(each, type) and issubclass(each, Topo) and each.__module__ == module.__name__
     }
-    found: Mapping[str, Any] = getattr(module, "topos", own)
+    found: Mapping[str, object] = getattr(module, "topos", own)
     if which:
         if which not in found:
             raise ExperimentError(f"no topology '{which}' in {path}", fix=nearest(which, found))

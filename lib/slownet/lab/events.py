@@ -77,7 +77,7 @@ class Reader:
         self._handle, self._grammar = handle, grammar
         self._pending = bytearray()
         self._searched = 0
-        self._seen: set[tuple[str, Any]] = set()
+        self._seen: set[tuple[str, object]] = set()
         self._ended_by = ""
 
     def __call__(self, data: bytes) -> None:

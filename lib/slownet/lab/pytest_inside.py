@@ -29,6 +29,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from slownet.model.shapes import Json
+
 SESSION = "SLOWNET_SESSION"
 INTERRUPTED = 2  # as pytest has it
 PLUGIN = "slownet.pytest_plugin"
@@ -59,13 +61,13 @@ _test = os.environ.get(TEST)
 """The test that started this process, if one did."""
 
 
-def handed_over() -> dict[str, Any]:
+def handed_over() -> dict[str, Json]:
     """Return the data from the outer process; empty if there is none.
 
     A pytest that one of the session's tests started is a session of its own: it runs all of its tests, and on this machine,
     where no facts of a place are handed over, those with a network get a place of their own.
     """
-    found: dict[str, Any] = json.loads(os.environ.get(SESSION, "{}"))
+    found: dict[str, Json] = json.loads(os.environ.get(SESSION, "{}"))
     if _test in (None, found.get("test")):
         return found
     return {name: value for name, value in found.items() if name != "only"} if found.get("facts") else {}
@@ -229,7 +231,7 @@ class Walls:
         self._copied: dict[Path, tuple[int, int]] = {}
 
     @classmethod
-    def of(cls, handed: dict[str, Any]) -> Walls:
+    def of(cls, handed: dict[str, Json]) -> Walls:
         """Return them from what was handed over; none natively."""
         given = handed.get("walls") or {}
         return cls(given.get("trees", ()), [Entry(*each) for each in given.get("keep", ())], given.get("logs", ()))

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from slownet.model.errors import ExperimentError, SlownetError
+from slownet.model.shapes import Json
 
 MEBIBYTE = 1 << 20
 MOST = 4 * MEBIBYTE
@@ -141,7 +142,7 @@ def reason(error: OSError | ValueError) -> str:
     return str(getattr(error, "strerror", None) or error)
 
 
-def toml(text: str) -> dict[str, Any]:
+def toml(text: str) -> dict[str, Json]:
     """Return the content of a TOML text. Raises tomllib.TOMLDecodeError, also for what would exceed Python's limits."""
     try:
         found = tomllib.loads(text)

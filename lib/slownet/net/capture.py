@@ -41,7 +41,7 @@ def interface_of(node: Any, name: str | None) -> str:
 def find(net: Any, names: Sequence[str]) -> list[tuple[Any, str]]:
     """Return these interfaces with their nodes; "hosts" stands for those of all hosts. Raises ExperimentError."""
     nodes = {name: node for node in (*net.switches, *net.hosts) for name in node.nameToIntf if name != "lo"}
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for name in names:
         if name == "hosts":
             found |= {each.name: each.node for host in net.hosts for each in host.intfList() if each.name != "lo"}

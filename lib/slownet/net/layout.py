@@ -11,7 +11,7 @@ from slownet.model.facts import Topology
 
 def named(cables: Iterable[Any]) -> list[tuple[str, Any]]:
     """Return Mininet's links in order with their names; further ones between the same nodes have a number after the name."""
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for cable in cables:
         name = "-".join(_ends(cable))
         found[name if name not in found else f"{name}~{len(found)}"] = cable

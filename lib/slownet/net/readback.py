@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from slownet.model.shapes import Json
 from slownet.net.plan import ROOT, Layer, Options, Qdisc
 
 Deviation = tuple[str, Any, Any]  # field, stated, found
@@ -44,7 +45,7 @@ def _under(qdisc: Qdisc, root: str) -> bool:
     return _minor(str(qdisc.get("parent", ""))) == root
 
 
-def flat(options: Options, prefix: str = "") -> Iterator[tuple[str, Any]]:
+def flat(options: Options, prefix: str = "") -> Iterator[tuple[str, Json]]:
     """Yield nested options as `("delay.jitter", 0.002)`."""
     for name, value in options.items():
         if isinstance(value, Mapping):

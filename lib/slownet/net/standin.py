@@ -25,7 +25,7 @@ from slownet.net import absent, machine
 class _StandIn(ModuleType):
     """A module with some names of its own and the rest from another module."""
 
-    def __init__(self, real: ModuleType, names: Mapping[str, Any]) -> None:
+    def __init__(self, real: ModuleType, names: Mapping[str, object]) -> None:
         super().__init__(real.__name__, real.__doc__)
         self.__dict__.update({**vars(real), **names})
 
@@ -54,7 +54,7 @@ def install(stp: bool = False, exits: bool = False) -> None:
     QuickNet.stp = stp
     links = {name: quick_link(getattr(link, name)) for name in ("Link", "TCLink", "TCULink")}
     interfaces = {name: quick_interface(getattr(link, name)) for name in ("Intf", "TCIntf")}
-    nodes: dict[str, Any] = {
+    nodes: dict[str, object] = {
         name: quick(getattr(node, name)) for name in ("Node", "Host", "CPULimitedHost", "OVSSwitch", "OVSBridge")
     }
     nodes["OVSKernelSwitch"] = nodes["OVSSwitch"]

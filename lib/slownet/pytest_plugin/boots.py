@@ -17,6 +17,7 @@ import pytest
 from slownet.judge.records.comparisons import MOST as MOST_UNSTATED
 from slownet.judge.records.comparisons import Comparisons, compared_in
 from slownet.model.errors import LabError
+from slownet.model.shapes import Json
 from slownet.pytest_plugin import names, records
 from slownet.pytest_plugin.wishes import BUDGET, MOST_BOOTS, needs_network
 
@@ -94,10 +95,14 @@ def _pytests_own(item: pytest.Item, hook: str) -> pluggy.HookCaller:
     return manager.subset_hook_caller(hook, [each for each in manager.get_plugins() if each is not runner])
 
 
+Told = tuple[str, dict[str, Json]]
+"""A hook's name, and its arguments."""
+
+
 @contextmanager
-def _withheld(item: pytest.Item, starts: bool) -> Iterator[list[tuple[str, dict[str, Any]]]]:
+def _withheld(item: pytest.Item, starts: bool) -> Iterator[list[Told]]:
     """Withhold in this block what is told of a test, that it starts unless `starts`; yield the hooks with their arguments."""
-    told: list[tuple[str, dict[str, Any]]] = []
+    told: list[Told] = []
     hooks = item.ihook
     before = {name: vars(hooks).get(name) for name in (*REPORTED, *(() if starts else ("pytest_runtest_logstart",)))}
 

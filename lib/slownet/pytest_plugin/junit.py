@@ -16,7 +16,6 @@ from collections.abc import Generator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -81,7 +80,7 @@ class InLab:
     """Times each phase of each test in a lab by this machine's clock, and adds that to the phase's report."""
 
     def __init__(self, config: pytest.Config, folder: Path | str = OUT) -> None:
-        worker: dict[str, Any] = getattr(config, "workerinput", {})
+        worker: dict[str, object] = getattr(config, "workerinput", {})
         self._file = Path(folder, f".slownet-time-{worker.get('workerid', 'main')}")
         self._last: float | None = None
 

@@ -11,7 +11,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -236,7 +236,7 @@ class Reporter:
                 item.ihook.pytest_runtest_logfinish(nodeid=name, location=item.location)
 
     def _fail(self, item: pytest.Item, why: str, when: Any) -> None:
-        keywords: dict[str, Any] = dict.fromkeys(item.keywords, 1)
+        keywords: dict[str, Literal[1]] = dict.fromkeys(item.keywords, 1)
         took = time.monotonic() - self._since
         report = pytest.TestReport(item.nodeid, item.location, keywords, "failed", why, when, duration=took)
         item.ihook.pytest_runtest_logreport(report=report)
@@ -263,7 +263,7 @@ def _checked(data: Any) -> Event:
             raise ReportError.of("a report's text")
     except (TypeError, ValueError, KeyError, AttributeError, IndexError) as error:
         raise ReportError.of(f"a report ({type(error).__name__})") from None
-    changed: dict[str, Any] = {"sections": [tuple(pair) for pair in texts], "longrepr": longrepr}
+    changed: dict[str, object] = {"sections": [tuple(pair) for pair in texts], "longrepr": longrepr}
     if "user_properties" in data:
         changed["user_properties"] = properties
     return {**data, **changed}

@@ -27,6 +27,8 @@ from slownet.lab.boot import MEGABYTES
 from slownet.lab.events import Event
 from slownet.lab.place import own_path
 from slownet.model.errors import SlownetError
+from slownet.model.facts import Facts
+from slownet.model.shapes import Json
 from slownet.pytest_plugin import exports, projects, records, session, staging, summary
 from slownet.pytest_plugin.forwarding import is_forwarded
 from slownet.pytest_plugin.shares import Shares
@@ -58,7 +60,7 @@ def settle(config: pytest.Config) -> None:
     basetemp = config.getoption("basetemp", None)
     if basetemp:
         Path(basetemp).parent.mkdir(parents=True, exist_ok=True)
-    given: dict[str, Any] = config.workerinput  # type: ignore[attr-defined]
+    given: dict[str, Json] = config.workerinput  # type: ignore[attr-defined]
     if "cov_master_host" in given:
         given["cov_master_host"] = socket.gethostname()
 
@@ -158,7 +160,7 @@ class Workers:
                 self._staging = None
         records.draw(self._config)
 
-    def _command(self, config: pytest.Config, wish: Wish, facts: dict[str, Any]) -> list[str]:
+    def _command(self, config: pytest.Config, wish: Wish, facts: Facts) -> list[str]:
         """Return the command that starts an interpreter in a lab; the interpreter's arguments follow. Raises SlownetError."""
         plan = exports.planned(config)
         staging.say(config, staging.recover(config, plan))
@@ -238,7 +240,7 @@ def _collected_by_a_copy(own: pytest.Session) -> Collected:
 
 def _collect(copy: pytest.Session, writer: int) -> None:
     """Collect silently in the forked copy, send what the tests want and exit."""
-    answer: dict[str, Any] = {}
+    answer: dict[str, object] = {}
     try:
         nothing = os.open(os.devnull, os.O_RDWR)
         for fd in (0, 1, 2):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from slownet.hypotheses.experiment import Cell
 from slownet.judge.records.samples import RAW, of_lab
+from slownet.model.shapes import Json
 from slownet.runner.warming import NONE, WarmUp
 
 SERVICES, CAPTURES = "services", "captures"
@@ -37,7 +37,7 @@ class Job:
     warm_up: WarmUp = NONE
 
     @classmethod
-    def read(cls, asked: Mapping[str, Any]) -> Job:
+    def read(cls, asked: Mapping[str, Json]) -> Job:
         """Return the job of `main`'s JSON."""
         steps = [(int(index), int(block), dict(cell)) for index, block, cell in asked["steps"]]
         return cls(

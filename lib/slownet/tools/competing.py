@@ -5,17 +5,16 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from slownet.judge.measured import Metrics
 from slownet.lab import owner
 from slownet.model.errors import ToolError
 from slownet.theory.shares import jain
-from slownet.tools.iperf3 import PORT, reading, serve
+from slownet.tools.iperf3 import PORT, Report, reading, serve
 from slownet.tools.numbers import Metric, series
 from slownet.tools.output import complaint
 from slownet.tools.ping import Ping, ping
@@ -174,7 +173,7 @@ def rates(text: str, congestion: str, command: Sequence[str] = ("iperf3",)) -> R
         return _read(report, congestion, text, command)
 
 
-def _read(report: Mapping[str, Any], congestion: str, text: str, command: Sequence[str]) -> Rates:
+def _read(report: Report, congestion: str, text: str, command: Sequence[str]) -> Rates:
     ended = report["end"]
     for side in ("sender", "receiver"):
         used = ended[f"{side}_tcp_congestion"]

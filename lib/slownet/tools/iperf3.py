@@ -8,18 +8,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from slownet.judge.measured import Metrics
 from slownet.judge.records.unreadable import MALFORMED
 from slownet.lab import owner
 from slownet.model import userfile
 from slownet.model.errors import ToolError
+from slownet.model.shapes import Json
 from slownet.tools.numbers import Metric, metric, sample_sd
 from slownet.tools.output import DECIMAL, complaint, last_line, unread
 from slownet.tools.process import Host, end, environment, wait_until
 from slownet.tools.tool import ENDING, missing, run
 
+Report = Mapping[str, Json]
+"""What ``iperf3 --json`` printed."""
 UP_S = 30.0
 PORT = 5201
 """Where a server listens unless told otherwise."""
@@ -209,13 +211,13 @@ def parse(text: str, command: Sequence[str] = ("iperf3",)) -> Iperf3:
 
 
 @contextmanager
-def reading(text: str, command: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+def reading(text: str, command: Sequence[str]) -> Iterator[Report]:
     """Yield what ``iperf3 --json`` printed, to a block that takes numbers from it.
 
     Raises ToolError if it is not JSON or an error, or if the block misses a number; ``.raw`` is the text.
     """
     try:
-        report: Mapping[str, Any] = userfile.json(text)
+        report: Report = userfile.json(text)
     except ValueError:
         raise unread("iperf3 printed no JSON", text, command) from None
     if not isinstance(report, dict):

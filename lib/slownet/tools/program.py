@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Any
 
 from slownet.model import userfile
 from slownet.model.errors import ToolError
+from slownet.model.shapes import Json
 from slownet.tools.output import complaint, last_line
 
 
@@ -16,7 +16,7 @@ def python(module: str, *words: object) -> list[str]:
     return [sys.executable, "-m", f"slownet.tools.programs.{module}", *map(str, words)]
 
 
-def read_json(text: str, command: Sequence[str], *names: str) -> dict[str, Any]:
+def read_json(text: str, command: Sequence[str], *names: str) -> dict[str, Json]:
     """Parse the last line as a JSON object that has all of ``names``. Raises ToolError that quotes the line."""
     last = last_line(text)
     try:
@@ -31,7 +31,7 @@ def read_json(text: str, command: Sequence[str], *names: str) -> dict[str, Any]:
     return record
 
 
-def nanoseconds(record: dict[str, Any], name: str, text: str, least: int = 0) -> tuple[float, ...]:
+def nanoseconds(record: dict[str, Json], name: str, text: str, least: int = 0) -> tuple[float, ...]:
     """Return a list of times, given in ns, in ms. Raises ToolError if it is not a list of at least ``least`` numbers."""
     values = record[name]
     numbers = isinstance(values, list) and all(isinstance(value, (int, float)) for value in values)

@@ -59,7 +59,7 @@ def _limit(name: str, value: Any) -> str:
 _FLAGS: Mapping[str, str] = {"no_cache": "--no-cache", "pull": "--pull"}
 _TEXTS: Mapping[str, str] = {"network": "--network", "shm_size": "--shm-size"}
 _LISTS: Mapping[str, str] = {"cache_from": "--cache-from", "cache_to": "--cache-to"}
-_PAIRS: Mapping[str, tuple[str, Callable[[str, Any], str]]] = {
+_PAIRS: Mapping[str, tuple[str, Callable[[str, Json], str]]] = {
     "labels": ("--label", lambda name, value: f"{name}={value or ''}"),
     "extra_hosts": ("--add-host", lambda name, value: f"{name}:{value[0]}"),
     "ulimits": ("--ulimit", _limit),

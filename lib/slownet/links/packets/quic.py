@@ -77,7 +77,7 @@ class _Reader:
         self.answer = Stream()
         self.streams: list[set[int]] = []
         self._initial: dict[bool, Any] = {}
-        self._contexts: dict[str, Any] = {}
+        self._contexts: dict[str, object] = {}
         self._highest: dict[tuple[bool, str], int] = {}
         self._client_id = b""
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from slownet.model.sample import Sample
+from slownet.model.shapes import Json
 
 FREE_SPACE = "free space, then --resume"
 """The mend of a full disk."""
@@ -27,7 +27,7 @@ class Kept:
         return {"key": self.key, "unit": self.unit, "sample": self.sample, "raw": texts}
 
     @classmethod
-    def from_json(cls, record: Mapping[str, Any]) -> Kept:
+    def from_json(cls, record: Mapping[str, Json]) -> Kept:
         """Return it from the journal."""
         raw = {name: text.encode("utf-8", "surrogateescape") for name, text in record["raw"].items()}
         return cls(record["key"], record["unit"], record["sample"], raw)

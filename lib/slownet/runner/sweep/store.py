@@ -20,13 +20,14 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from slownet.judge.records.samples import write_json
 from slownet.judge.records.unreadable import MALFORMED
 from slownet.model import userfile
 from slownet.model.errors import SweepError
 from slownet.model.sample import Sample
+from slownet.model.shapes import Json
 from slownet.runner.sweep import tables
 from slownet.runner.sweep.kept import FREE_SPACE, Kept
 from slownet.runner.sweep.tables import RECORDS, SAMPLES
@@ -57,7 +58,7 @@ class Store:
         try:
             directory.mkdir(parents=True, exist_ok=True)
             self._lock()
-            self.header: dict[str, Any] = read_header(directory) if (directory / HEADER).exists() else {"schema": SCHEMA}
+            self.header: dict[str, Json] = read_header(directory) if (directory / HEADER).exists() else {"schema": SCHEMA}
             self.done = tables.units(directory)
             self._recent = self._recovered()
             self.done |= {each.unit for each in self._recent}
@@ -91,7 +92,7 @@ class Store:
             os.replace(draft, path)
         return found
 
-    def describe(self, facts: Mapping[str, Any]) -> None:
+    def describe(self, facts: Mapping[str, Json]) -> None:
         """Write sweep.json, with these facts in place of older ones."""
         self.header = {**self.header, **facts, "schema": SCHEMA}
         write_json(self.directory / HEADER, self.header)
@@ -180,7 +181,7 @@ class Store:
             self.close()
 
 
-def read_header(directory: Path) -> dict[str, Any]:
+def read_header(directory: Path) -> dict[str, Json]:
     """Return the contents of a store's sweep.json. Raises SweepError."""
     try:
         found = userfile.json(userfile.read_text(directory / HEADER, userfile.MOST_RECORD))

@@ -18,6 +18,7 @@ from slownet.lab import cache, container_shares, digests, image, init, kernel, l
 from slownet.lab.shelf import Shelf
 from slownet.model import userfile
 from slownet.model.errors import DamagedError, LabError
+from slownet.model.shapes import Json
 from slownet.runner.transfer import manifest
 from slownet.runner.transfer.manifest import AGAIN, Manifest, Member
 
@@ -99,7 +100,7 @@ def _unpack(tar: tarfile.TarFile, member: Member, staging: Path, where: str) -> 
     path.chmod(member.mode)
 
 
-def _images(found: Manifest, staging: Path, where: str) -> dict[str, dict[str, Any]]:
+def _images(found: Manifest, staging: Path, where: str) -> dict[str, dict[str, Json]]:
     """Return the records of the container images, by their folder; each must be what its name says. Raises LabError."""
     records = {}
     for folder in found.folders:
@@ -120,7 +121,7 @@ def _images(found: Manifest, staging: Path, where: str) -> dict[str, dict[str, A
     return records
 
 
-def _place(folder: str, staging: Path, base: Path, images: Mapping[str, Mapping[str, Any]], known: Mapping[str, str]) -> bool:
+def _place(folder: str, staging: Path, base: Path, images: Mapping[str, Mapping[str, Json]], known: Mapping[str, str]) -> bool:
     """Move a checked folder to its place, unless a whole one is there; return whether it is new there."""
     kind, _, name = folder.partition("/")
 

@@ -17,6 +17,7 @@ from slownet.judge.measured import Metrics
 from slownet.model.errors import SlownetError, ToolError
 from slownet.tools.browser import chromium, visit
 from slownet.tools.browser.devices import device as named
+from slownet.tools.browser.loading import Said
 from slownet.tools.browser.locator import Locator
 from slownet.tools.browser.page import Page
 from slownet.tools.numbers import Metric, series
@@ -46,7 +47,7 @@ class Act(Metrics):
 
     command: tuple[str, ...]
     raw: str
-    times: tuple[Mapping[str, Any], ...]
+    times: tuple[Said, ...]
     files: Mapping[str, str | bytes] = field(default_factory=dict, repr=False)
 
     def metrics(self) -> dict[str, Metric]:

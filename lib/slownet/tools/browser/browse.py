@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 from urllib.parse import urlsplit
 
 from slownet.judge.measured import Metrics
@@ -16,6 +16,7 @@ from slownet.model.errors import ToolError
 from slownet.tools.browser import chromium, har, loading, visit
 from slownet.tools.browser.chromium import Chromium
 from slownet.tools.browser.devices import device as named
+from slownet.tools.browser.devtools import Event
 from slownet.tools.browser.loading import Load
 from slownet.tools.browser.speed import speed_index
 from slownet.tools.browser.throttling import simulated
@@ -181,7 +182,7 @@ def parse(text: str, command: Sequence[str] = ("chromium",), cache: str = "cold"
     return Browse(tuple(command), text, found, known if len(known) == len(found) else (), cache)
 
 
-def _record(browser: Chromium, heard: Sequence[dict[str, Any]], cache: str) -> Browse:
+def _record(browser: Chromium, heard: Sequence[Event], cache: str) -> Browse:
     pictures = [each.pop("screenshot", "") for each in heard]
     text = "".join(f"{json.dumps(each)}\n" for each in heard)
     found = parse(text, browser.argv, cache)

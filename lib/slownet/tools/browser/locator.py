@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, NoReturn, Protocol
 
 from slownet.model.errors import ToolError, nearest
+from slownet.model.shapes import Json
 from slownet.tools.browser import visit
 from slownet.tools.browser.visit import Tab
 
@@ -15,7 +16,7 @@ TIMEOUT_MS = 30_000.0
 """Playwright's, on the network's clock."""
 GONE = ("context was destroyed", "Cannot find context", "navigated or closed", "Cannot find default execution context")
 """What Chromium says if a page went elsewhere while something was evaluated in it."""
-What = Mapping[str, Any]
+What = Mapping[str, Json]
 """What to find, see `what` and `actions.js`."""
 
 

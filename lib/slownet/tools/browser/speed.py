@@ -5,11 +5,12 @@ WebPageTest's definition: the integral of 1 minus visual completeness. https://d
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+
+from slownet.tools.browser.loading import Said
 
 
-def speed_index(frames: Sequence[Mapping[str, Any]], began: float) -> float | None:
+def speed_index(frames: Sequence[Said], began: float) -> float | None:
     """Compute the speed index in ms.
 
     Parameters

@@ -36,7 +36,7 @@ class Tab:
     session: str
     frame: str = ""
     events: list[Event] = field(default_factory=list)
-    frames: list[dict[str, Any]] = field(default_factory=list)
+    frames: list[Event] = field(default_factory=list)
     url: str = "about:blank"
 
     @property
@@ -103,7 +103,7 @@ def _prepare(page: Tab, device: Device) -> None:
     devtools.call("Page.addScriptToEvaluateOnNewDocument", session, source=source, worldName=WORLD)
 
 
-def load(page: Tab, url: str, timeout: float, pictures: bool) -> dict[str, Any]:
+def load(page: Tab, url: str, timeout: float, pictures: bool) -> Event:
     """Load a URL in an open page, and return what was heard.
 
     Parameters

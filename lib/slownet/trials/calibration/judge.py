@@ -12,7 +12,6 @@ import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from scipy.special import ndtri
 from scipy.stats import binom, nbinom
@@ -21,6 +20,7 @@ from slownet.links.conditions.impairment import Chance
 from slownet.links.conditions.link import MTU
 from slownet.links.conditions.queueing import Queue
 from slownet.links.ip import TCP_HEADER
+from slownet.model.shapes import Json
 from slownet.model.units import show_duration, show_percent
 from slownet.trials.calibration.chain import Chain
 from slownet.trials.calibration.matrix import Case
@@ -31,7 +31,7 @@ OWN_FREE_CPU_S, OWN_S = 0.00005, 0.0003  # how much the hosts themselves may add
 TABLE_SCALE = 8192
 LEAST_RUNS = 100  # fewer bursts say little about their mean length
 
-Numbers = Mapping[str, Any]
+Numbers = Mapping[str, Json]
 Interval = tuple[float, float]
 Within = Callable[[float], Interval]
 """A function that returns the interval around the stated value for a confidence."""

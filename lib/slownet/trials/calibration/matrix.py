@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from slownet.links.conditions.link import Condition
 from slownet.links.conditions.queueing import AQM
 from slownet.links.conditions.reading import DISTRIBUTIONS
 from slownet.links.ip import IP, IPV4
 from slownet.model.errors import ExperimentError, nearest
+from slownet.model.shapes import Json
 
 ECHOES = 21
 FRAMES = 40_000  # a loss of 5 % is then known to 0.3 % of the frames, and a case takes half a second
@@ -29,7 +29,7 @@ class Case:
 
     group: str
     probe: str
-    fields: Mapping[str, Any]
+    fields: Mapping[str, Json]
     count: int
     quick: bool = False
     ip: IP = IPV4
@@ -120,7 +120,7 @@ def _rates() -> list[Case]:
     ]
 
 
-def _bytes(fields: Mapping[str, Any]) -> int:
+def _bytes(fields: Mapping[str, Json]) -> int:
     """Return the bytes of one second at the rate, but at least enough that the first packets do not matter."""
     return int(min(max(Condition.parse(**fields).rate_up or 0, 8 * LEAST_BYTES) / 8, MOST_BYTES))
 

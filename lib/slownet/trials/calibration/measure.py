@@ -13,7 +13,7 @@ from slownet.lab.events import Event
 from slownet.lab.excerpt import Excerpt
 from slownet.lab.place import Place
 from slownet.model.errors import SlownetError
-from slownet.model.shapes import mapping, member, number, numbers, optional, record, text
+from slownet.model.shapes import Json, mapping, member, number, numbers, optional, record, text
 from slownet.trials.calibration.judge import CONFIDENCE, Row, judge
 from slownet.trials.calibration.matrix import Case
 
@@ -27,7 +27,7 @@ class Calibration:
     ``ceiling`` is the rate in bit/s that the CPU carries, None if the CPU is free; ``left_out`` holds the cases too near to it.
     """
 
-    facts: dict[str, Any]
+    facts: dict[str, Json]
     rows: list[Row] = field(default_factory=list)
     left_out: list[Case] = field(default_factory=list)
     ceiling: float | None = None

@@ -18,13 +18,14 @@ from typing import Any
 from slownet.links.conditions.jitter import ENDS
 from slownet.links.conditions.link import ETHERNET, MTU
 from slownet.links.ip import ECHO_HEADER, IP, PMTUDISC_PROBE, UDP_HEADER
+from slownet.model.shapes import Json
 from slownet.net import ipv6, tc
 from slownet.net.nodes import inside
 from slownet.trials.calibration.frames import ALL, BUFFER, LEAST, OURS, SO_SNDBUFFORCE, STAMP, Frame, Ring, Sender, stamped
 from slownet.trials.calibration.matrix import Case
 
 Ends = tuple[Any, Any]
-Numbers = dict[str, Any]
+Numbers = dict[str, Json]
 
 MARGIN_S = 0.05  # how late a busy host may be
 PAUSE_S = 0.002

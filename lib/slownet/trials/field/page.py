@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from slownet.model.facts import Facts
 from slownet.report import scale
 from slownet.report.chart import COLOURS, Chart, Point
 from slownet.report.figure import Figure
@@ -29,14 +30,17 @@ def write(field: Field, directory: Path) -> Path:
     (cell,) = run.cells
     parts = [f"{cell.amount(name)} for {said}" for name, (_, said) in PARTS.items() if name in cell.metrics]
     answer = f"{cell.amount(TIME)}: {', '.join(parts[:-1])} and {parts[-1]}."
-    facts = {
-        "question": f"What does {field.facts['url']} take from here?", "answer": answer, "operation": "page",
+    facts: Facts = {
+        **run.facts, "question": f"What does {field.facts['url']} take from here?", "answer": answer, "operation": "page",
         "place": "in the field", "clock": "real",
-        **{name: field.facts[name] for name in ("started", "kernel") if name in field.facts},
         "settings": {name: field.facts[name] for name in SHOWN if field.facts.get(name) is not None},
     }  # fmt: skip
+    if "started" in field.facts:
+        facts["started"] = field.facts["started"]
+    if "kernel" in field.facts:
+        facts["kernel"] = field.facts["kernel"]
     figures = [figure] if (figure := requests_figure(field)) else []
-    return write_page(directory / REPORT, [view(replace(run, directory=directory, facts={**run.facts, **facts}))], more=figures)
+    return write_page(directory / REPORT, [view(replace(run, directory=directory, facts=facts))], more=figures)
 
 
 def requests_figure(field: Field) -> Figure | None:

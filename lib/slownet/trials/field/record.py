@@ -6,13 +6,13 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from slownet.judge.records.result import RunData, gather
 from slownet.judge.records.unreadable import MALFORMED
 from slownet.model import userfile
 from slownet.model.errors import SlownetError
 from slownet.model.sample import Sample
+from slownet.model.shapes import Json
 from slownet.tools.fetch import phases
 from slownet.tools.numbers import Metric
 from slownet.tools.web.request import Page
@@ -25,7 +25,7 @@ KIND = "field"
 class Field:
     """A measurement of a service; ``facts`` holds its URL, and how it was measured."""
 
-    facts: Mapping[str, Any]
+    facts: Mapping[str, Json]
     pages: tuple[Page, ...]
     error: str | None = None
     """Why it stopped early; None if it did not."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from slownet.model.shapes import Json
 from slownet.model.units import show_duration, show_percent
 from slownet.report import junit, summary
 from slownet.report.fitted import Fitted
@@ -109,7 +109,7 @@ def _note(row: Row) -> Text:
     return Text(f" ({row.note})" if row.note else "", style="default")
 
 
-def _law(law: Mapping[str, Any]) -> Sequence[str]:
+def _law(law: Mapping[str, Json]) -> Sequence[str]:
     def shown(side: str, name: str) -> str:
         return spelled(Summary.from_json(law[side][name]))
 
