@@ -27,9 +27,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from slownet.model.shapes import Json
+if TYPE_CHECKING:  # pytest begins here, before it can rewrite the assertions of slownet's modules
+    from slownet.model.shapes import Json
 
 SESSION = "SLOWNET_SESSION"
 INTERRUPTED = 2  # as pytest has it

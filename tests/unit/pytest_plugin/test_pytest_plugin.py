@@ -2,6 +2,8 @@
 
 import datetime
 import platform
+import subprocess
+import sys
 import time
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -165,6 +167,14 @@ def test_a_report_goes_where_its_link_leads(tmp_path):
 def test_the_plugin_is_loaded_beside_others():
     assert pytest_inside.with_the_plugin("") == "slownet.pytest_plugin"
     assert pytest_inside.with_the_plugin("a,b") == "a,b,slownet.pytest_plugin"
+
+
+def test_what_starts_pytest_in_a_lab_imports_nothing_of_slownet():
+    """pytest could not rewrite the assertions of what is imported then, and would warn."""
+    start = f"import runpy, sys; runpy.run_path({pytest_inside.__file__!r}, run_name='there')"
+    say = "print([each for each in sys.modules if each.split('.')[0] == 'slownet'])"
+    done = subprocess.run([sys.executable, "-c", f"{start}; {say}"], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("[]\n", "")
 
 
 def test_verdicts_are_heard_while_somebody_listens(monkeypatch):
