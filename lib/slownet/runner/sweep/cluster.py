@@ -103,7 +103,7 @@ class Dask:
             try:
                 if each:
                     each.close(timeout=self._answer_s)
-            except (OSError, TimeoutError):
+            except (OSError, TimeoutError, RuntimeError):  # the last one while it connects again
                 pass  # its scheduler is gone
         self._client = self._cluster = None
         self._width, self._counted = 0, 0.0
