@@ -24,6 +24,7 @@ from slownet.hypotheses import variants
 from slownet.hypotheses.answers import questions
 from slownet.hypotheses.grading import ANSWERS, name
 from slownet.hypotheses.key import Exercise
+from slownet.hypotheses.source import read_text
 from slownet.model import userfile
 from slownet.model.errors import ExperimentError, nearest, writing
 
@@ -116,7 +117,7 @@ def _along(wanted: Wanted) -> dict[str, str | Path]:
         found[wanted.package.name] = wanted.package
     if wanted.lab:
         found["lab.tar"] = wanted.lab
-    return found | {f"tests/{each.name}": _text(each) for each in wanted.tests}
+    return found | {f"tests/{each.name}": read_text(each) for each in wanted.tests}
 
 
 def _submitty(wanted: Wanted, key: Sequence[Exercise]) -> Mapping[str, str | Path]:
@@ -184,13 +185,6 @@ def _template(file: str, **values: str) -> str:
     for word, value in values.items():
         text = text.replace(f"@{word}@", value)
     return text
-
-
-def _text(path: Path) -> str:
-    try:
-        return userfile.read_text(path)
-    except (OSError, UnicodeDecodeError) as error:
-        raise ExperimentError(f"cannot read {path}", fix=userfile.reason(error)) from error
 
 
 def _opened(path: Path) -> BinaryIO:

@@ -9,15 +9,15 @@ import typer
 
 from slownet.cli.completing import one_of
 from slownet.cli.helping import Group
+from slownet.cli.options import KeyOption
 from slownet.lab.boot import MEGABYTES
-from slownet.model.errors import ExperimentError, SlownetError, nearest, writing
-from slownet.model.units import duration, percent
+from slownet.model.errors import ExperimentError, nearest, writing
+from slownet.model.units import duration
 
 app = typer.Typer(cls=Group, help="Exercises that grade themselves: a variant for each student, and autograders for a class.")
 KINDS = ("gradescope", "submitty", "github")
 FORMS = ("gradescope", "submitty", "text")
 LIMIT = "120s"
-KeyOption = Annotated[Path, typer.Option("--key", metavar="FILE", help="The key that `slownet check --key KEY.toml` wrote.")]
 TestOption = Annotated[
     list[Path] | None,
     typer.Option("--test", metavar="FILE", help="A file of pytest's that judges the code handed in, in a lab. Repeatable."),
@@ -76,7 +76,7 @@ def grade(
     visibility: VisibilityOption = "visible",
 ) -> None:
     """Grade one submission. What is wrong with it costs its points, and is said; it never stops the grading."""
-    from slownet.hypotheses import grading
+    from slownet.hypotheses import attempts, grading
     from slownet.hypotheses import key as keys
     from slownet.report import autograders
 
@@ -84,7 +84,7 @@ def grade(
         raise ExperimentError(f"unknown form '{form}'", "--for", nearest(form, FORMS))
     if visibility not in autograders.VISIBLE:
         raise ExperimentError(f"unknown visibility '{visibility}'", "--visibility", nearest(visibility, autograders.VISIBLE))
-    share = _share(late)
+    share = attempts.share(late)
     who = grading.metadata(metadata) if metadata else grading.Submitted(student)
     found = grading.answers(folder, keys.read(key), student or who.student)
     if test and not (only and any(each.name == only for each in found)):
@@ -137,22 +137,16 @@ def bundle(
     """Write what a class's program runs: an autograder of Gradescope, a configuration of Submitty, a workflow of GitHub's."""
     from slownet.cli import bundling
     from slownet.cli.bundling import Wanted
+    from slownet.hypotheses import attempts
 
     if kind not in KINDS:
         raise ExperimentError(f"unknown kind '{kind}'", "--for", nearest(kind, KINDS))
-    _share(late), duration(limit)
+    attempts.share(late), duration(limit)
     wanted = Wanted(tuple(exercises), key, slownet or "", tuple(test or ()), lab, limit, memory, late, visibility)
     path = out or Path(f"{kind}.zip")
     for name in bundling.write(path, kind, wanted):
         print(name)
     print(f"written  {path}")
-
-
-def _share(text: str) -> float:
-    try:
-        return percent(text)
-    except SlownetError as error:
-        raise ExperimentError(error.what, "--late", "write a part such as 50%") from error
 
 
 def _unknown(only: str, known: list[str]) -> NoReturn:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from slownet.cli.completing import one_of
+from slownet.cli.options import KeyOption
 from slownet.model.control_characters import visible
-from slownet.model.errors import ExperimentError, SlownetError, writing
-from slownet.model.units import percent
+from slownet.model.errors import writing
 
 if TYPE_CHECKING:  # `slownet --help` imports this module
     from slownet.hypotheses.marking import Marked
@@ -25,7 +25,7 @@ def mark(
     answers: Annotated[
         list[Path], typer.Argument(metavar="FILE", help="Students' answers (TOML), see `slownet check --answers`.")
     ],
-    key: Annotated[Path, typer.Option("--key", metavar="FILE", help="The key that `slownet check --key KEY.toml` wrote.")],
+    key: KeyOption,
     csv_file: Annotated[Path, typer.Option("--csv", metavar="FILE", help="Where to write the marks as CSV.")] = Path(
         "marks.csv"
     ),
@@ -63,7 +63,7 @@ def mark(
     from slownet.report import gradebook, marks
     from slownet.report.page import write_html
 
-    marked = marking.mark(answers, keys.read(key), attempts.rules(counts, due, _share(late)))
+    marked = marking.mark(answers, keys.read(key), attempts.rules(counts, due, attempts.share(late)))
     _write_csv(csv_file, marked)
     write_html(page, marks.render(marked))
     written = [csv_file, page]
@@ -86,13 +86,6 @@ def _say(marked: Marked) -> None:
     for name, student, each in zip(names, marked.students, marked.counted, strict=True):
         why = f"  ({visible(each.why)})" if each.why else ""
         print(f"{name:<{width}}  {marked.points(student):g} of {marked.most}{why}")
-
-
-def _share(text: str) -> float:
-    try:
-        return percent(text)
-    except SlownetError as error:
-        raise ExperimentError(error.what, "--late", "write a part such as 50%") from error
 
 
 def _write_csv(path: Path, marked: Marked) -> None:

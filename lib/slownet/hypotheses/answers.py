@@ -11,7 +11,6 @@ A file holds the student's name, and a table for each hypothesis file, by its na
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -22,6 +21,7 @@ from slownet.hypotheses.predictions import Prediction
 from slownet.hypotheses.source import read_toml
 from slownet.model.errors import ExperimentError, SlownetError, writing
 from slownet.model.units import duration, percent, rate
+from slownet.model.userfile import toml_text
 from slownet.theory.law import per_round_trip
 
 STUDENT, ID = "student", "id"
@@ -119,8 +119,8 @@ class Answers:
 
     def write(self) -> None:
         """Write the file. Raises ExperimentError."""
-        lines = [f"{STUDENT} = {json.dumps(self.student, ensure_ascii=False)}"]
-        lines += [f"{ID} = {json.dumps(self.id, ensure_ascii=False)}"] if self.id else []
+        lines = [f"{STUDENT} = {toml_text(self.student)}"]
+        lines += [f"{ID} = {toml_text(self.id)}"] if self.id else []
         for exercise, found in self.given.items():
             lines += ["", f"[{quoted(exercise)}]", *(f"{quoted(name)} = {_value(each)}" for name, each in found.items())]
         with writing(self.path):
@@ -148,8 +148,8 @@ def read(path: Path) -> Answers:
 
 def quoted(name: str) -> str:
     """Return a key of TOML."""
-    return name if BARE.fullmatch(name) else json.dumps(name, ensure_ascii=False)
+    return name if BARE.fullmatch(name) else toml_text(name)
 
 
 def _value(given: str | float) -> str:
-    return json.dumps(given, ensure_ascii=False) if isinstance(given, str) else f"{given:g}" if math.isfinite(given) else '"?"'
+    return toml_text(given) if isinstance(given, str) else f"{given:g}" if math.isfinite(given) else '"?"'

@@ -10,6 +10,7 @@ from pathlib import Path
 from slownet.hypotheses import answers as files
 from slownet.hypotheses.answers import Answers
 from slownet.model.errors import ExperimentError, SlownetError, nearest
+from slownet.model.units import percent
 
 LAST, BEST = "last", "best"
 COUNTS = (LAST, BEST)
@@ -59,6 +60,14 @@ def due(text: str) -> datetime.datetime:
     if len(text.strip()) <= len("2026-11-30"):
         found += datetime.timedelta(days=1)
     return found if found.tzinfo else found.astimezone()
+
+
+def share(text: str) -> float:
+    """Read what a late submission keeps of its points. Raises ExperimentError."""
+    try:
+        return percent(text)
+    except SlownetError as error:
+        raise ExperimentError(error.what, "--late", "write a part such as 50%") from error
 
 
 def rules(counts: str, due_at: str | None, late: float) -> Rules:

@@ -6,7 +6,6 @@ An answer is right if the claim is supported with it, so that its margin makes a
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from slownet.hypotheses.source import read_toml
 from slownet.judge.claim import SUPPORTED, Judgement
 from slownet.judge.records.result import RunData
 from slownet.model.errors import ExperimentError, SlownetError
+from slownet.model.userfile import toml_text
 
 HEAD = """\
 # Measured by `slownet check --key`. Answers from low to high are right; a missing limit is none.
@@ -98,10 +98,10 @@ def as_toml(exercises: Sequence[Exercise]) -> str:
     """Return the file of a key."""
     lines = [HEAD]
     for each in exercises:
-        lines += [f"[{quoted(each.name)}]", f"question = {_text(each.question)}", f"clock = {_text(each.clock)}", ""]
+        lines += [f"[{quoted(each.name)}]", f"question = {toml_text(each.question)}", f"clock = {toml_text(each.clock)}", ""]
         for one in each.solutions:
-            lines += [f"[{quoted(each.name)}.answers.{quoted(one.name)}]", f"says = {_text(one.says)}"]
-            lines += [f"unit = {_text(one.unit)}"] if one.unit else []
+            lines += [f"[{quoted(each.name)}.answers.{quoted(one.name)}]", f"says = {toml_text(one.says)}"]
+            lines += [f"unit = {toml_text(one.unit)}"] if one.unit else []
             lines += [f"{name} = {number:.6g}" for name in NUMBERS if (number := getattr(one, name)) is not None]
             lines.append("")
     return "\n".join(lines)
@@ -133,7 +133,3 @@ def _solution(path: Path, exercise: str, name: str, table: Any) -> Solution:
     if low is not None and high is not None and low > high:
         raise ExperimentError(f"low ({low:g}) is greater than high ({high:g})", where, "exchange them")
     return Solution(name, str(table.get("says", name)), str(table.get("unit", "")), **numbers)
-
-
-def _text(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)

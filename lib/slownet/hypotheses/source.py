@@ -25,13 +25,19 @@ Table = Mapping[str, Json]
 """A table of a user's file: any value that TOML has, until its key is checked."""
 
 
-def read_toml(path: Path) -> tuple[str, dict[str, Json]]:
-    """Return the text of a TOML file, and its content. Raises ExperimentError."""
+def read_text(path: Path) -> str:
+    """Return the text of a file. Raises ExperimentError."""
     try:
-        text = userfile.read_text(path)
-        return text, userfile.toml(text)
+        return userfile.read_text(path)
     except (OSError, UnicodeDecodeError) as error:
         raise ExperimentError(f"cannot read {path}", fix=userfile.reason(error)) from error
+
+
+def read_toml(path: Path) -> tuple[str, dict[str, Json]]:
+    """Return the text of a TOML file, and its content. Raises ExperimentError."""
+    text = read_text(path)
+    try:
+        return text, userfile.toml(text)
     except tomllib.TOMLDecodeError as error:
         raise ExperimentError(f"not TOML: {error}", where=str(path)) from error
 

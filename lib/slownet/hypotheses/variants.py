@@ -24,8 +24,7 @@ from typing import Any
 
 from slownet.hypotheses import file as hypothesis
 from slownet.hypotheses.key import Exercise
-from slownet.hypotheses.source import read_toml
-from slownet.model import userfile
+from slownet.hypotheses.source import read_text, read_toml
 from slownet.model.errors import ExperimentError, nearest, writing
 
 MARK = "__"
@@ -54,11 +53,7 @@ def read(path: Path, exercise: str) -> Variants:
 
 def fill(path: Path, values: Mapping[str, Any]) -> str:
     """Return an exercise's text with these values. Raises ExperimentError."""
-    try:
-        text = userfile.read_text(path)
-    except (OSError, UnicodeDecodeError) as error:
-        raise ExperimentError(f"cannot read {path}", fix=userfile.reason(error)) from error
-    template = string.Template(text)
+    template = string.Template(read_text(path))
     if not template.is_valid():
         raise ExperimentError("a $ that begins no name", str(path), "write $$ for a dollar sign, ${far} for a name")
     if lacking := sorted(set(template.get_identifiers()) - values.keys()):

@@ -11,7 +11,6 @@ What `slownet hunt` has found is such a file, with a table [found] that says whe
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import Any
 from slownet.links.faults import NONE, Faults, shown
 from slownet.model import userfile
 from slownet.model.errors import ConditionError, SlownetError, nearest
+from slownet.model.userfile import toml_text
 
 FAULTS, FOUND = "faults", "found"
 EXAMPLE = 'write a table [faults] with steps such as "5s" = "kill db"'
@@ -44,10 +44,10 @@ class FaultFile:
         """Return the text of the file."""
         lines = [f"# {self.faults}", f"[{FAULTS}]"]
         for at, actions in self.faults.together():
-            words = ", ".join(_quoted(str(each)) for each in actions)
-            lines.append(f"{_quoted(shown(at))} = {words if len(actions) == 1 else f'[{words}]'}")
+            words = ", ".join(toml_text(str(each)) for each in actions)
+            lines.append(f"{toml_text(shown(at))} = {words if len(actions) == 1 else f'[{words}]'}")
         if self.found:
-            lines += ["", f"[{FOUND}]", *(f"{name} = {_quoted(value)}" for name, value in self.found.items())]
+            lines += ["", f"[{FOUND}]", *(f"{name} = {toml_text(value)}" for name, value in self.found.items())]
         return "\n".join(lines) + "\n"
 
 
@@ -93,7 +93,3 @@ def of_argument(text: str) -> Faults:
     except ConditionError as error:
         fix = f'write a file, or words such as "kill db at 4 s; start db at 5 s", or {NONE}'
         raise ConditionError(error.what, error.where or "in the faults", fix if " at " not in text else error.fix) from None
-
-
-def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)

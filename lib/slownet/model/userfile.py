@@ -157,6 +157,11 @@ def toml(text: str) -> dict[str, Json]:
     return found
 
 
+def toml_text(text: str) -> str:
+    """Return a text as TOML has it, in quotes."""
+    return _json.dumps(text, ensure_ascii=False)
+
+
 def json(text: str | bytes) -> Any:
     """Return the content of a JSON text.
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from slownet.judge.histories.checks import Violation
 from slownet.judge.histories.history import FAIL, INFO, OK, History, Operation, short
+from slownet.links.fault_space import KINDS
 from slownet.links.faults import NONE, Cut, Deed, Faults, Heal
 from slownet.report.chart import CHARACTER, WIDTH, clipped, element, escaped
 from slownet.report.figure import Figure
@@ -14,8 +15,7 @@ from slownet.report.scale import Linear
 LEFT, RIGHT, ROW, BAR = 108, 10, 20, 12
 MOST = 2000
 """Operations that are drawn; the history has all."""
-KINDS = ((OK, "acknowledged", "measured"), (FAIL, "failed", "soft"), (INFO, "unknown", "open"))
-ENDS = {"kill": "start", "pause": "resume"}
+OUTCOMES = ((OK, "acknowledged", "measured"), (FAIL, "failed", "soft"), (INFO, "unknown", "open"))
 HEAD = ("client", "operation", "value", "begin, s", "end, s", "outcome")
 
 
@@ -67,7 +67,7 @@ def _spans(faults: Faults, last: float) -> Iterator[tuple[str, float, float]]:
         elif isinstance(action, Heal):
             for key in [each for each in open_ if each.startswith("cut ")]:
                 yield (*open_.pop(key), step.at)
-        elif isinstance(action, Deed) and action.verb in ENDS:
+        elif isinstance(action, Deed) and action.verb in KINDS:
             if before := open_.pop(action.service, None):
                 yield (*before, step.at)
             open_[action.service] = (str(action), step.at)
@@ -83,7 +83,7 @@ def _at(x: Linear, seconds: float) -> float:
 
 def _legend() -> str:
     found, at = [], 4.0
-    for _, name, colour in KINDS:
+    for _, name, colour in OUTCOMES:
         found.append(
             f'<rect x="{at}" y="4" width="12" height="9" fill="var(--{colour})"/><text x="{at + 16}" y="12">{name}</text>'
         )
@@ -111,7 +111,7 @@ def _bar(each: Operation, x: Linear, y: float, last: float) -> str:
     end = each.end / 1e9 if each.end is not None else None
     left = _at(x, each.begin / 1e9)
     right = _at(x, end if end is not None else min(last, each.begin / 1e9 + last / 100))
-    colour = next(colour for kind, _, colour in KINDS if kind == each.type)
+    colour = next(colour for kind, _, colour in OUTCOMES if kind == each.type)
     until = "" if end is None else f", ended at {end:.3f} s"
     result = f", gave {short(each.result)}" if each.result not in (None, each.value) else ""
     says = f"{each}: {_outcome(each)}{until}{result}{', ' + each.error if each.error else ''}"
@@ -135,7 +135,7 @@ def _marked(violations: Sequence[Violation], x: Linear, top: float, bottom: floa
 
 
 def _outcome(each: Operation) -> str:
-    return next(name for kind, name, _ in KINDS if kind == each.type)
+    return next(name for kind, name, _ in OUTCOMES if kind == each.type)
 
 
 def _row(each: Operation) -> tuple[str | float, ...]:

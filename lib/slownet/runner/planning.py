@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from slownet import __version__
 from slownet.hypotheses.catalogue import FILES, RECORD, find
@@ -33,8 +33,6 @@ from slownet.runner.rule import Rule
 from slownet.runner.sampling import first_boots
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
     from slownet.hypotheses.composed import Composed
 
 ONCE_DECIDED = Rule()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from slownet.hypotheses.catalogue import find
@@ -77,9 +78,9 @@ class Subject:
             raise ExperimentError(f"{subject.experiment.name} does not say what to hunt", name, fix)
         return subject
 
-    @property
+    @cached_property
     def experiment(self) -> Experiment:
-        """The experiment."""
+        """The experiment; its file is run once, and not for each schedule."""
         return find(self.source)
 
     @property
