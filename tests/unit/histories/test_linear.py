@@ -72,7 +72,14 @@ def test_what_cannot_be_judged(make, operations, message):
 
 
 def test_without_a_compiler_a_line_says_so(monkeypatch, tmp_path):
-    monkeypatch.setattr(linear.cache, "writable_root", lambda: tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(linear.shutil, "which", lambda name: None)
     with pytest.raises(HistoryError, match="there is no Go compiler, linearizable"):
         linear.program()
+
+
+def test_a_damaged_checker_is_built_anew(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(linear, "_build", lambda folder: (folder / linear.PROGRAM).write_text("whole"))
+    linear.program().write_text("half")
+    assert linear.program().read_text() == "whole"

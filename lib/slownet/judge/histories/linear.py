@@ -6,9 +6,7 @@ folder porcupine, is built once, by the Go compiler of this machine.
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
 import shutil
 import subprocess
 import tempfile
@@ -19,12 +17,18 @@ from typing import Any
 from slownet.judge.histories.checks import Check, Violation
 from slownet.judge.histories.history import FAIL, History, HistoryError, Operation, short
 from slownet.lab import cache
+from slownet.lab.digests import Part
+from slownet.lab.shelf import Shelf
 from slownet.model.errors import nearest
 from slownet.model.units import duration
 
 SOURCE = Path(__file__).with_name("porcupine")
 MODELS = {"register": ("read", "write", "cas"), "list-append": ("read", "append")}
 """The models, and their operations."""
+FILES = ("go.mod", "go.sum", "main.go")
+PROGRAM = "porcupine"
+PART = Part("the checker of histories", (PROGRAM,), "check a history again: it is built anew")
+SHELF: Shelf[Path] = Shelf("checker", PART, lambda folder: folder / PROGRAM)
 BUILD_S = 600
 
 
@@ -127,28 +131,23 @@ def _run(asked: Mapping[str, Any], limit_s: float) -> list[dict[str, Any]]:
 
 def program() -> Path:
     """Return the checker's program; it is built first if this machine does not have it. Raises HistoryError."""
-    digest = hashlib.sha256()
-    for name in ("go.mod", "go.sum", "main.go"):
-        digest.update((SOURCE / name).read_bytes())
-    folder = cache.writable_root() / "checkers"
-    found = folder / f"porcupine-{digest.hexdigest()[:16]}"
-    if found.is_file():
-        return found
+    name = cache.key(*(SOURCE / each for each in FILES))
+    return SHELF.make(name, _build, cache.writable_root())
+
+
+def _build(folder: Path) -> None:
     go = shutil.which("go") or shutil.which("/usr/local/go/bin/go")
     if go is None:
         raise HistoryError("there is no Go compiler", "linearizable()", "apt install golang-go")
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder) as half:
-        shutil.copytree(SOURCE, Path(half, "source"))
-        argv = [go, "build", "-o", str(Path(half, "program")), "."]
+    argv = [go, "build", "-o", str(folder / PROGRAM), "."]
+    with tempfile.TemporaryDirectory(dir=folder.parent) as work:
+        source = shutil.copytree(SOURCE, Path(work, "source"))
         try:
-            made = subprocess.run(argv, cwd=Path(half, "source"), capture_output=True, text=True, check=False, timeout=BUILD_S)
+            made = subprocess.run(argv, cwd=source, capture_output=True, text=True, check=False, timeout=BUILD_S)
         except subprocess.TimeoutExpired as error:
             raise HistoryError(
                 "the checker is not built after ten minutes", "go build", "see whether Go's proxy answers"
             ) from error
-        if made.returncode:
-            why = (made.stderr.strip().splitlines() or [f"status {made.returncode}"])[-1]
-            raise HistoryError(f"the checker cannot be built: {why}", "go build", "see whether Go's proxy answers")
-        os.replace(Path(half, "program"), found)
-    return found
+    if made.returncode:
+        why = (made.stderr.strip().splitlines() or [f"status {made.returncode}"])[-1]
+        raise HistoryError(f"the checker cannot be built: {why}", "go build", "see whether Go's proxy answers")
