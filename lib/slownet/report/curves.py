@@ -51,7 +51,9 @@ def curve_figure(seen: View) -> Figure | None:
         name = listed([place(name, each.label[name]) for name in differing]) or "measured"
         delays = (each.points[0][0], each.points[-1][0])
         chart.line(((at, each.law.at(at).mean) for at in delays), f"{name}: {trimmed(each.law.k.mean, 3)} round trips", colour)
-        chart.points([_point(seen, at, cell) for at, cell in each.points], "", colour)
+        chart.points(
+            [measured_point(at, cell.metrics[seen.metric], cell.title, seen.unit) for at, cell in each.points], "", colour
+        )
         known = [(at, cell, time) for at, cell in each.points if (time := published[cell_key(cell.label)])]
         chart.points(
             [Point(at, time, f"{cell.title}: {time:g} published") for at, cell, time in known], "published", "published", True
@@ -84,6 +86,6 @@ def ends(number: Summary) -> tuple[float | None, float | None]:
     return (number.low, number.high) if number.known and number.low != number.high else (None, None)
 
 
-def _point(seen: View, at: float, cell: Cell) -> Point:
-    time = cell.metrics[seen.metric]
-    return Point(at, time.mean, f"{cell.title}: {spelled(time)} {seen.unit}", *ends(time))
+def measured_point(at: float, number: Summary, title: str, unit: str) -> Point:
+    """Return the mark of a measured number with its interval."""
+    return Point(at, number.mean, f"{title}: {spelled(number)} {unit}", *ends(number))

@@ -12,9 +12,9 @@ from slownet.judge.records.samples import cell_key
 from slownet.model.units import unit_of
 from slownet.report import scale
 from slownet.report.chart import TRIANGLE, Chart, Point
-from slownet.report.curves import FREE, ends
+from slownet.report.curves import FREE, measured_point
 from slownet.report.figure import Figure
-from slownet.report.text import spelled, trimmed
+from slownet.report.text import trimmed
 from slownet.report.view import View
 from slownet.report.words import capital, listed, noun, place, varied
 
@@ -54,7 +54,11 @@ def loss_figure(seen: View) -> Figure | None:
         expected = [(at, theory[key]) for at, cell in line.cells if (key := cell_key(cell.label)) in theory]
         chart.line(expected, "", colour, dashed=True)
         chart.line([(at, cell.metrics[seen.metric].mean) for at, cell in line.cells], line.name, colour)
-        chart.points([_point(seen, at, cell) for at, cell in line.cells], "", colour)
+        chart.points(
+            [measured_point(at, cell.metrics[seen.metric], cell.title, unit_of(seen.metric)) for at, cell in line.cells],
+            "",
+            colour,
+        )
         said = [Point(*each, f"{line.name}: {each[1]:.4g} {unit_of(seen.metric)} by theory") for each in expected]
         chart.points(said, "theory", colour, True, TRIANGLE)
         known = [Point(at, value, f"{cell.title}: {value:g} published")
@@ -101,11 +105,6 @@ def _claimed(seen: View) -> dict[str, tuple[float, float]]:
         if claim.kind == "bound" and claim.metric == seen.metric and len(claim.cells) == 1 and least and most:
             found[cell_key(claim.cells[0])] = (least, most)
     return found
-
-
-def _point(seen: View, at: float, cell: Cell) -> Point:
-    number = cell.metrics[seen.metric]
-    return Point(at, number.mean, f"{cell.title}: {spelled(number)} {unit_of(seen.metric)}", *ends(number))
 
 
 def _row(

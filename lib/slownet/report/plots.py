@@ -11,7 +11,7 @@ from slownet.model.units import spoken, unit_of
 from slownet.report import scale
 from slownet.report.chart import Chart, Point
 from slownet.report.comparison import PREDICTION
-from slownet.report.curves import curve_figure, ends
+from slownet.report.curves import curve_figure, measured_point
 from slownet.report.dots import Dot, dots
 from slownet.report.figure import Figure
 from slownet.report.latency import latency_figures
@@ -86,7 +86,10 @@ def _curve(
     points = [Point(at, each, f"{_at(seen, at)}: {each:g} published") for at, each in published]
     if points:
         chart.points(points, "published", "published", hollow=True)
-    chart.points((_point(row, found, unit_) for row, found in measured), _measured([found for _, found in measured]))
+    chart.points(
+        [measured_point(row.delay or 0.0, found, row.title, unit_) for row, found in measured],
+        _measured([found for _, found in measured]),
+    )
     return Figure(name, title, chart.svg(), *_table(seen, measured, metric, unit_, dict(published)))
 
 
@@ -124,10 +127,6 @@ def _theory(seen: View, label: Mapping[str, Any]) -> float | None:
     """Return what a claim predicts of the main metric of a cell; None without such a claim."""
     claims = (each for each in seen.run.claims if each.kind == PREDICTION and each.metric == seen.metric)
     return next((each.expected for each in claims if each.cells[:1] == (label,)), None)
-
-
-def _point(row: Row, found: Summary, unit_: str) -> Point:
-    return Point(row.delay or 0.0, found.mean, f"{row.title}: {spelled(found)} {unit_}", *ends(found))
 
 
 def _measured(found: Sequence[Summary]) -> str:
