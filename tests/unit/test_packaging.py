@@ -44,9 +44,8 @@ def built(folder, *words, **environment):
     return made
 
 
-@pytest.fixture(scope="module")
-def checkouts(tmp_path_factory):
-    """Two copies of the checkout, of different days and umasks."""
+def copies(tmp_path_factory):
+    """Make two copies of the checkout, of different days and umasks."""
     one, two = (copied(tmp_path_factory.mktemp(name)) for name in ("one", "another"))
     for path in filter(Path.is_file, two.rglob("*")):
         os.utime(path, (1_500_000_000, 1_500_000_000))
@@ -54,9 +53,15 @@ def checkouts(tmp_path_factory):
     return one, two
 
 
+@pytest.fixture
+def checkouts(tmp_path_factory):
+    """Copies for one test: what a build leaves there is part of the next one."""
+    return copies(tmp_path_factory)
+
+
 @pytest.fixture(scope="module")
-def archives(checkouts):
-    return [built(each, "sdist") for each in checkouts]
+def archives(tmp_path_factory):
+    return [built(each, "sdist") for each in copies(tmp_path_factory)]
 
 
 def test_the_source_archive_holds_the_repository(archives):
@@ -78,7 +83,6 @@ def test_the_wheel_is_the_same_from_the_archive_and_from_a_checkout(archives, ch
     with tarfile.open(archives[0]) as tar:
         tar.extractall(tmp_path, filter="data")
     (unpacked,) = tmp_path.iterdir()
-    shutil.rmtree(checkouts[1] / "made")
     wheels = [built(each, "bdist_wheel") for each in (unpacked, checkouts[1])]
     assert wheels[0].name == f"slownet-{slownet.__version__}-py3-none-any.whl"
     assert wheels[0].read_bytes() == wheels[1].read_bytes()
@@ -103,7 +107,6 @@ def test_the_version_is_stated_in_one_place():
 def test_a_wheel_has_its_bundle_and_is_the_same_wherever_it_is_made(checkouts, tmp_path):
     wheels = []
     for number, each in enumerate(checkouts):
-        shutil.rmtree(each / "made", ignore_errors=True)
         bundle = tmp_path / str(number)
         (bundle / "site" / "key").mkdir(parents=True)
         (bundle / "site" / "key" / "site.tar.xz").write_bytes(b"site")
