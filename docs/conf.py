@@ -37,6 +37,7 @@ myst_substitutions = {
     "figures": FIGURES,
     "articles": ARTICLES,
     "protocols": {"spdy": published.spdy(), "loss_tolerance": published.bbr_paper()},
+    "databases": published.databases(),
     "facts": facts(),
     "version": __version__,
 }

@@ -1,4 +1,4 @@
-"""The experiments on names and paths, and on one lost packet, as the documentation has them."""
+"""The experiments on names and paths, on one lost packet, and on far databases, as the documentation has them."""
 
 import json
 import subprocess
@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
-EXPERIMENTS = ("name_lookup", "dead_ipv6", "mtu_black_hole", "one_path_cut", "one_lost_packet")
+EXPERIMENTS = (
+    "name_lookup", "dead_ipv6", "mtu_black_hole", "one_path_cut", "one_lost_packet",
+    "redis_pipelining", "many_queries", "connection_pool",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")

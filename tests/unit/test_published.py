@@ -92,6 +92,15 @@ def test_the_spdy_white_paper_is_a_straight_line():
     assert (round(http, 2), round(spdy, 2), round(http / spdy, 2)) == (17.88, 12.26, 1.46)
 
 
+def test_what_was_published_of_far_databases():
+    assert published.database("redis_pipelining")["rows"] == [
+        {"cell": {"way": "one by one", "rtt": "250ms"}, "requests_per_s": 4}
+    ]
+    assert [row["page_s"] for row in published.database("many_queries")["rows"]] == [0.07909, 0.99981]
+    with pytest.raises(ExperimentError, match=r"nothing of 'many_query', in databases\.toml: did you mean 'many_queries'"):
+        published.database("many_query")
+
+
 def test_the_rates_of_bbrs_reproduction():
     rows = published.loss_tolerance()["rows"]
     found = [(row["cell"]["congestion"], row["cell"]["loss_up"], row["mbit_per_s"]) for row in rows]

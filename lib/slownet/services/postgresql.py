@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from slownet.model.errors import ServiceError
+from slownet.services.certificate import certificate
 from slownet.services.service import Service
 from slownet.tools.process import Host
 from slownet.tools.programs.queries import USER
@@ -30,13 +31,18 @@ class PostgreSQL(Service):
         Where its log is written: the run directory.
     options : sequence of str
         More settings, such as ``["max_connections=50"]``.
+    tls : bool
+        Whether it offers TLS, with a certificate of its own.
     """
 
     name = "postgresql"
 
-    def __init__(self, host: Host, directory: str | Path | None = None, *, options: Sequence[str] = ()) -> None:
+    def __init__(
+        self, host: Host, directory: str | Path | None = None, *, options: Sequence[str] = (), tls: bool = False
+    ) -> None:
         super().__init__(host, directory)
         self.options = tuple(options)
+        self.tls = tls
 
     def _program(self, name: str) -> list[str]:
         """Return the command of a program of the newest version, as its own user: it refuses to run as root."""
@@ -61,11 +67,16 @@ class PostgreSQL(Service):
             "--no-instructions",
         ])  # fmt: skip
         with (self.state / "data" / "pg_hba.conf").open("a") as access:
-            access.write("host all all all scram-sha-256\n")
+            access.write("host all,replication all all scram-sha-256\n")
+        if self.tls:
+            for path in certificate(self.state):
+                os.chown(path, account.pw_uid, account.pw_gid)
 
     def command(self) -> Sequence[str]:
         """Return the command line."""
+        offered = (f"ssl_cert_file={self.state}/certificate.pem", f"ssl_key_file={self.state}/key.pem", "ssl=on")
         settings = (
+            *(offered if self.tls else ()),
             "listen_addresses=*", f"unix_socket_directories={self.state}", "fsync=off", "jit=off",
             "shared_buffers=32MB", "max_wal_size=128MB", *self.options,
         )  # fmt: skip
@@ -73,8 +84,18 @@ class PostgreSQL(Service):
 
     def answers(self) -> bool:
         """Return whether it answers queries; makes the database when it does."""
-        asked = [*self._program("psql"), "-h", str(self.state), "-U", USER, "-d", "template1", "-Atqc"]
-        done = run(self.host, [*asked, f"SELECT count(*) FROM pg_database WHERE datname = '{USER}'"], check=False)
+        asked = self._psql("template1", f"SELECT count(*) FROM pg_database WHERE datname = '{USER}'")
+        done = run(self.host, asked, check=False)
         if done.status == 0 and done.stdout.strip() == "0":
-            run(self.host, [*asked, f"CREATE DATABASE {USER}"])
+            run(self.host, self._psql("template1", f"CREATE DATABASE {USER}"))
         return done.status == 0
+
+    def query(self, sql: str) -> list[str]:
+        """Run a statement through the Unix socket, which uses no link, and return the lines of its rows.
+
+        Raises ToolError if the statement fails.
+        """
+        return run(self.host, self._psql(USER, sql), timeout=self.deadline_s).stdout.splitlines()
+
+    def _psql(self, database: str, sql: str) -> list[str]:
+        return [*self._program("psql"), "-h", str(self.state), "-U", USER, "-d", database, "-Atqc", sql]

@@ -1,4 +1,6 @@
-"""The numbers of the articles that this project reproduces, from ``data/published.toml``, and others from ``protocols.toml``.
+"""The numbers of the articles that this project reproduces, from ``data/published.toml``, and others.
+
+Those on protocols are in ``protocols.toml``, those on databases that are far away in ``databases.toml``.
 
 Times are in ms unless the name has another unit. The articles' delay was added once to each round trip: here it is ``rtt_ms``.
 The functions named like experiments return what `slownet.hypotheses.experiment.experiment` takes as ``published``: ``{"metric",
@@ -237,9 +239,32 @@ def bbr_paper() -> Entry:
     return _protocols()["loss_tolerance"]
 
 
+def database(name: str) -> Published:
+    """Return what was published of the question of an experiment on a far database, by the experiment's name.
+
+    Raises ExperimentError if there is nothing of that name.
+    """
+    known = databases()
+    if name not in known:
+        raise ExperimentError(f"nothing of '{name}'", "in databases.toml", nearest(name, known))
+    source = known[name]
+    found: Published = {"metric": source["metric"], "title": source["title"], "rows": source["rows"]}
+    return {**found, "differs": source["differs"]} if "differs" in source else found
+
+
 @lru_cache(maxsize=1)
 def _protocols() -> Mapping[str, Entry]:
-    return tomllib.loads(resources.files("slownet").joinpath("data").joinpath("protocols.toml").read_text("utf-8"))
+    return _data("protocols.toml")
+
+
+@lru_cache(maxsize=1)
+def databases() -> Mapping[str, Entry]:
+    """Return all of ``databases.toml``: by experiment, what was published of its question, with title, author and URL."""
+    return _data("databases.toml")
+
+
+def _data(file: str) -> Mapping[str, Entry]:
+    return tomllib.loads(resources.files("slownet").joinpath("data").joinpath(file).read_text("utf-8"))
 
 
 def spdy_slopes() -> tuple[float, float]:

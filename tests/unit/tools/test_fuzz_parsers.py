@@ -24,7 +24,9 @@ from slownet.tools import (
     ping,
     pipeline,
     query_cost,
+    redis_benchmark,
     replication,
+    statements,
     strace,
     sysbench,
     under_load,
@@ -55,7 +57,9 @@ PARSERS = {
     "oha*.json": lambda text: oha.parse(text, [], rate=5.0, planned=5),
 }
 OTHERS = {"curl": (curl.parse, CURL), "fetch": (fetch.parse, FETCH), "rate": (constant_rate.parse, RATE), "nft": (nft.count, NFT),  # noqa: E501
-          "queries": (query_cost.parse, b'{"connect": [5], "select": [7]}')}  # fmt: skip
+          "queries": (query_cost.parse, b'{"connect": [5], "select": [7]}'),
+          "redis-benchmark": (redis_benchmark.parse, b'"test","rps","avg_latency_ms"\n"GET","3.98","250.003"\n'),
+          "statements": (statements.parse, b'{"statement_ns": [2000000, 1000000]}')}  # fmt: skip
 PLACES = 40
 """Numbers of one output that are replaced."""
 CASES = [

@@ -1,0 +1,73 @@
+"""PostgreSQL with TLS, found by its address or by a name whose answer may be remembered for a while."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+
+from slownet.services.named_pages import asking
+from slownet.services.postgresql import PostgreSQL
+from slownet.services.unbound import LOCAL, Unbound
+from slownet.theory.lookups import UDP
+from slownet.tools.process import Hosts
+from slownet.tools.programs.queries import USER
+from slownet.tools.returned import Numbers
+from slownet.tools.statements import statements
+
+OPENSSL = "openssl_conf = all\n[all]\nssl_conf = of_tls\n[of_tls]\nsystem_default = default\n[default]\nGroups = {}\n"
+NAME, QUESTION = "database.example", "SHOW server_version_num"
+
+
+class FarPostgreSQL(PostgreSQL):
+    """PostgreSQL with TLS on ``net["server"]``, and a client on ``net["client"]``.
+
+    Parameters
+    ----------
+    net : Hosts
+        The network.
+    directory : str or Path
+        The run directory, for logs.
+    """
+
+    def __init__(self, net: Hosts, directory: str | Path) -> None:
+        super().__init__(net["server"], directory, tls=True)
+        self.client = net["client"]
+
+    def ask(self, connection: str, *, ttl: int | None = None, group: str = "", **parameters: str) -> Numbers:
+        """Ask it something ten times.
+
+        Parameters
+        ----------
+        connection : str
+            As in `slownet.tools.statements.statements`.
+        ttl : int, optional
+            Look it up by its name each time, by a resolver at the client, which may remember the answer of the name server
+            beside the database for so many seconds.
+        group : str
+            The only group for key exchange that the client's OpenSSL knows, such as ``"P-256"``; its own list unless given.
+        **parameters : str
+            More parameters of libpq, such as ``sslmode="require"``.
+
+        Returns
+        -------
+        Numbers
+            ``statement_ms``.
+
+        Raises
+        ------
+        ServiceError, ToolError
+            A server does not start, or the client is refused.
+        """
+        host = self.host.IP() if ttl is None else NAME
+        where = {"host": host, "user": USER, "password": USER, "dbname": USER, **parameters}
+        (self.state / "openssl.cnf").write_text(OPENSSL.format(group))
+        env = {"OPENSSL_CONF": str(self.state / "openssl.cnf")} if group else {}
+        with nullcontext() if ttl is None else self._named(ttl):
+            return statements(self.client, "postgresql", QUESTION, where, connection=connection, env=env)
+
+    @contextmanager
+    def _named(self, ttl: int) -> Iterator[None]:
+        own = Unbound(self.host, self.directory, records={NAME: [self.host.IP()]}, ttl=ttl)
+        with own, Unbound(self.client, self.directory, forward=(self.host.IP(), UDP)), asking(self.client, LOCAL):
+            yield

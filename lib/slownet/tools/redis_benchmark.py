@@ -1,0 +1,116 @@
+"""``redis-benchmark``: requests to a Redis server, one by one, on several connections at once, or in pipelines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from slownet.judge.measured import Metrics
+from slownet.tools.numbers import Metric, single
+from slownet.tools.output import DECIMAL, complaint, needed
+from slownet.tools.process import Host
+from slownet.tools.tool import run
+
+_ROW = re.compile(rf'^"GET","({DECIMAL})","({DECIMAL})"', re.MULTILINE)
+"""Of ``--csv``: the test, requests per second, and the mean latency in ms."""
+PRINTED = 0.01
+"""It prints the rate with two decimals."""
+
+
+@dataclass(frozen=True)
+class RedisBenchmark(Metrics):
+    """The results of ``redis-benchmark``.
+
+    Attributes
+    ----------
+    command : tuple of str
+        The command.
+    raw : str
+        Its output.
+    requests : int
+        How many requests were answered.
+    at_once : int
+        How many requests all connections together send at a time, before they wait.
+    per_s : float
+        Requests per second; the time includes the handshake of the connections.
+    latency_ms : float
+        The mean time from the write of a request, or of a pipeline of them, to the first byte of an answer.
+    """
+
+    command: tuple[str, ...]
+    raw: str
+    requests: int
+    at_once: int
+    per_s: float
+    latency_ms: float
+
+    def metrics(self) -> dict[str, Metric]:
+        """Return ``requests_per_s``, ``turn_ms`` (from one turn of all connections to the next) and ``latency_ms``."""
+        turn = 1000 * self.at_once / self.per_s
+        return {
+            "requests_per_s": single(self.per_s, self.requests, PRINTED),
+            "turn_ms": single(turn, self.requests // self.at_once, turn * PRINTED / self.per_s),
+            "latency_ms": single(self.latency_ms, self.requests, 0.001),
+        }
+
+    def facts(self) -> dict[str, object]:
+        """Return the number of requests."""
+        return {"requests": self.requests}
+
+
+def redis_benchmark(
+    host: Host, address: str, *, requests: int, connections: int = 1, pipeline: int = 1, port: int = 6379
+) -> RedisBenchmark:
+    """Ask a Redis server for a key that it does not have, again and again.
+
+    Parameters
+    ----------
+    host : Host
+        The client's host.
+    address : str
+        The server's IP address.
+    requests : int
+        How many requests in all.
+    connections : int
+        How many connections ask at once.
+    pipeline : int
+        How many requests a connection sends before it waits for their answers.
+    port : int
+        The server's port.
+
+    Returns
+    -------
+    RedisBenchmark
+        Rate and times.
+
+    Raises
+    ------
+    ToolError
+        redis-benchmark is not installed, cannot reach the server, or printed something that is not understood.
+    """
+    words = [
+        "-h",
+        address,
+        "-p",
+        str(port),
+        "-t",
+        "get",
+        "--csv",
+        "-n",
+        str(requests),
+        "-c",
+        str(connections),
+        "-P",
+        str(pipeline),
+    ]
+    command = ["redis-benchmark", *words]
+    return parse(run(host, command, timeout=3600).stdout, command, requests, connections * pipeline)
+
+
+def parse(text: str, command: Sequence[str] = ("redis-benchmark",), requests: int = 1, at_once: int = 1) -> RedisBenchmark:
+    """Parse the output of ``--csv``. Raises ToolError that quotes it if it is not understood."""
+    rate, latency = map(float, needed(_ROW, text, "no rate", command).groups())
+    if not rate:
+        raise complaint("a rate of 0", text, command)
+    return RedisBenchmark(tuple(command), text, requests, at_once, rate, latency)

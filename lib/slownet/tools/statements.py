@@ -1,0 +1,67 @@
+"""A statement that a client executes again and again (`slownet.tools.programs.statements`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from slownet.model.errors import ToolError, nearest
+from slownet.tools.process import Host
+from slownet.tools.program import nanoseconds, python, read_json
+from slownet.tools.programs.statements import CHECKED, KEPT, NEW, SYSTEMS
+from slownet.tools.returned import Numbers
+from slownet.tools.tool import run
+
+CONNECTIONS = (NEW, KEPT, CHECKED)
+
+
+def statements(
+    host: Host,
+    system: str,
+    statement: str,
+    where: Mapping[str, object],
+    *,
+    connection: str = KEPT,
+    count: int = 10,
+    env: Mapping[str, str] | None = None,
+) -> Numbers:
+    """Execute a statement in a database, each one committed by itself.
+
+    Parameters
+    ----------
+    host : Host
+        The client's host.
+    system : str
+        ``postgresql`` (psycopg 3) or ``mariadb`` (PyMySQL).
+    statement : str
+        In SQL.
+    where : mapping of str to object
+        The client's parameters: ``{"host": "10.0.0.2", "user": "slownet"}``.
+    connection : str
+        ``kept``: all on one connection; ``new``: each on one of its own, which is then closed; ``checked``: all on one, with a
+        ``SELECT 1`` before each.
+    count : int
+        How often, after a first time that is not recorded.
+    env : mapping of str to str, optional
+        More environment variables of the client.
+
+    Returns
+    -------
+    Numbers
+        ``statement_ms``, with the connection if that is new.
+
+    Raises
+    ------
+    ToolError
+        System or connection are unknown, the client is not installed or is refused, or the output is not understood.
+    """
+    for name, known in ((system, SYSTEMS), (connection, CONNECTIONS)):
+        if name not in known:
+            raise ToolError(f"unknown '{name}'", "in statements", nearest(name, known))
+    command = python("statements", system, connection, count, statement, *(f"{name}={value}" for name, value in where.items()))
+    return parse(run(host, command, timeout=3600, env=env).stdout, command)
+
+
+def parse(text: str, command: Sequence[str] = ("statements",)) -> Numbers:
+    """Parse the program's output. Raises ToolError that quotes a line it does not understand."""
+    record = read_json(text, command, "statement_ns")
+    return Numbers({"statement_ms": nanoseconds(record, "statement_ns", text, least=1)}, tuple(command))
