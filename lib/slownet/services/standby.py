@@ -1,0 +1,107 @@
+"""PostgreSQL with a synchronous standby on another host."""
+
+from __future__ import annotations
+
+import os
+import pwd
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from slownet.services.postgresql import ACCOUNT, PostgreSQL
+from slownet.tools.process import Host, Hosts, wait_until
+from slownet.tools.programs.queries import USER
+from slownet.tools.returned import Numbers
+from slownet.tools.statements import statements
+from slownet.tools.tool import run
+
+LOOK_S, STREAMS_S = 0.05, 20.0
+CREATE = "CREATE TABLE written (id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, payload TEXT NOT NULL)"
+INSERT = "INSERT INTO written (payload) VALUES ('a row')"
+
+
+class Standby(PostgreSQL):
+    """A server that begins with a copy of a running one, and follows it.
+
+    Parameters
+    ----------
+    host : Host
+        The host that it runs on.
+    directory : str or Path
+        The run directory, for the log.
+    of : PostgreSQL
+        The primary.
+    """
+
+    def __init__(self, host: Host, directory: str | Path, *, of: PostgreSQL) -> None:
+        super().__init__(host, directory)
+        self.primary = of
+
+    def prepare(self) -> None:
+        """Copy the primary over the network. Raises ToolError."""
+        account = pwd.getpwnam(ACCOUNT)
+        os.chown(self.state, account.pw_uid, account.pw_gid)
+        source = f"host={self.primary.host.IP()} user={USER} password={USER}"
+        copied = ["--pgdata", f"{self.state}/data", "--write-recovery-conf", "--checkpoint=fast", "--no-sync"]
+        run(self.host, [*self._program("pg_basebackup"), "--dbname", source, *copied])
+
+
+class SynchronousPair:
+    """A primary on ``net["primary"]``, its standby on ``net["replica1"]``, and a client on ``net["client"]``.
+
+    Parameters
+    ----------
+    net : Hosts
+        The network.
+    directory : str or Path
+        The run directory, for logs.
+    """
+
+    def __init__(self, net: Hosts, directory: str | Path) -> None:
+        self.client = net["client"]
+        self.primary = PostgreSQL(net["primary"], directory)
+        self.standby = Standby(net["replica1"], directory, of=self.primary)
+        self._running = ExitStack()
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            stack.enter_context(self.primary)
+            self.primary.query(CREATE)
+            stack.enter_context(self.standby)
+            self._wait_for_each_commit()
+            self._running = stack.pop_all()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._running.close()
+
+    def _wait_for_each_commit(self) -> None:
+        """Make the standby synchronous: from now on, commits wait for it. Raises ServiceError."""
+        self.primary.query("ALTER SYSTEM SET synchronous_standby_names = '*'")
+        self.primary.query("SELECT pg_reload_conf()")
+        state = "SELECT sync_state FROM pg_stat_replication WHERE state = 'streaming'"
+        if not wait_until(lambda: self.primary.query(state) == ["sync"], STREAMS_S, LOOK_S):
+            raise self.standby.error(f"the standby does not follow after {STREAMS_S:g} s")
+
+    def insert(self, synchronous_commit: str) -> Numbers:
+        """Insert ten rows from the client, one after the other, each in a transaction of its own.
+
+        Parameters
+        ----------
+        synchronous_commit : str
+            What each commit waits for: PostgreSQL's setting.
+
+        Returns
+        -------
+        Numbers
+            ``statement_ms``.
+
+        Raises
+        ------
+        ToolError
+            The client is refused.
+        """
+        login = {"host": self.primary.host.IP(), "user": USER, "password": USER, "dbname": USER}
+        where = {**login, "options": f"-c synchronous_commit={synchronous_commit}"}
+        return statements(self.client, "postgresql", INSERT, where)
