@@ -17,6 +17,9 @@ FAILURES = {
     "throws": "ReferenceError: undefinedFunction is not defined, http://",
     "wrong version": "the page was not loaded over HTTP/2: 1 over http/1.1",
     "unknown host": "its name does not resolve",
+    "page dies": "the page's process crashed",
+    "browser dies": "Chromium ended (SIGKILL)",
+    "no memory": "Chromium needs 450 MB of memory, ",
 }
 
 
@@ -72,6 +75,22 @@ def test_a_warm_cache_asks_again_on_the_same_connection(samples):
     assert mean(warm, "received_bytes") < mean(cold, "received_bytes")
 
 
+def test_cold_and_warm_are_measured_beside_each_other(samples):
+    both = samples[0]["both"]
+    assert both["error"] is None
+    assert [both["metrics"][name]["n"] for name in ("load_ms", "warm_load_ms")] == [2, 2]
+    assert mean(both, "warm_connections") == 0
+    assert mean(both, "warm_received_bytes") < mean(both, "received_bytes")
+    assert mean(both, "load_ms") - mean(both, "warm_load_ms") > 2 * 40 - 12  # TCP and TLS
+
+
+def test_an_ordinary_window_has_a_cache_too(samples):
+    ordinary = samples[0]["ordinary"]
+    assert ordinary["error"] is None
+    assert mean(ordinary, "connections") == 0
+    assert mean(ordinary, "received_bytes") < mean(samples[0]["2"], "received_bytes")
+
+
 def test_names_of_hosts_are_resolved(samples):
     assert samples[0]["name"]["error"] is None
 
@@ -106,7 +125,26 @@ def test_tests_in_playwrights_words_and_steps(project):
     words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--slownet-memory", "1500", "test_ways.py"]
     done = subprocess.run(words, cwd=project, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
-    assert "9 passed" in done.stdout
+    assert "12 passed" in done.stdout
+
+
+PLAIN = """
+from slownet import TwoHosts, browse, experiment
+
+@experiment(topology=TwoHosts, vary={"rtt": ["10ms"]}, tdf="inf", blocks=1, warm_up=0)
+def plain(net, rtt):
+    \"\"\"What is said without Chromium?\"\"\"
+    return browse(net["client"], "http://10.0.0.2/")
+"""
+
+
+def test_without_chromium_a_run_says_what_to_write(tmp_path):
+    (tmp_path / "plain.py").write_text(PLAIN)
+    slownet("run", "plain.py", "--repeat", "1", "--labs", "1", cwd=tmp_path)
+    (kept,) = (tmp_path / "runs").glob("*-plain/samples.jsonl")
+    (sample,) = map(json.loads, kept.read_text().splitlines())
+    assert "Chromium is not installed" in sample["error"]
+    assert 'packages = ["chromium"]' in sample["error"]
 
 
 def test_the_project_of_init_decides_its_claim(project):

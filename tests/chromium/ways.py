@@ -10,9 +10,13 @@ import time
 import pytest
 
 from slownet import TwoHosts, act, browse
+from slownet.links.packets.connections import connections
 from slownet.model.errors import ToolError
 from slownet.net.nodes import inside
+from slownet.services.https import HttpsServer
+from slownet.tools.browser import chromium
 from slownet.tools.browser.expecting import expect
+from slownet.tools.tcpdump import Capture
 
 pytestmark = [pytest.mark.topology(TwoHosts), pytest.mark.hosts(client="client", web="server")]
 
@@ -188,6 +192,19 @@ def test_a_service_worker_answers(browser, net, shop):
     finally:
         server.shutdown()
         server.server_close()
+
+
+@pytest.mark.parametrize(
+    ("http", "transport", "application"), [("1.1", "TCP", "http/1.1"), ("2", "TCP", "h2"), ("3", "QUIC", "h3")]
+)
+def test_the_capture_shows_the_version_that_was_asked_for(net, tmp_path, http, transport, application):
+    client, pcap = net["client"], tmp_path / "pcap"
+    with HttpsServer(net["server"], tmp_path, files={"page.html": f"<!DOCTYPE html>{ICON}<p>Text".encode()}) as web:
+        with Capture(client, "client-eth0", pcap, filter="port 443"):
+            browse(client, f"{web.url}page.html", http=http, trust=[web.certificate])
+        (browser,) = chromium._running
+        seen = connections(pcap, browser.keys, transport)
+    assert {each.application for each in seen} == {application}
 
 
 async def checkout(page):

@@ -130,7 +130,7 @@ def _first(net: Any, name: str) -> str:
 
 
 WEB = ("wordpress", "nginx")
-_BROWSE = ("loads", "cache", "device", "http", "timeout")
+_BROWSE = ("loads", "cache", "device", "http", "window", "timeout")
 _TOOLS: Mapping[str, Named] = {
     "ab": Named(_ab, ("requests", "concurrency", "varying"), asks=WEB),
     "browse": Named(_browse, _BROWSE, asks=WEB, warm_up=1),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -18,7 +18,7 @@ from slownet.report.chart import CHARACTER, WIDTH, clipped, element, escaped
 from slownet.report.figure import Figure
 from slownet.report.scale import Linear
 from slownet.report.words import where
-from slownet.tools.browser.browse import parse
+from slownet.tools.browser.browse import Browse, parse
 from slownet.tools.browser.critical_path import CONNECTING, critical_path, described
 from slownet.tools.browser.loading import Load, Request
 
@@ -48,16 +48,43 @@ def waterfall_figures(run: RunData) -> list[Figure]:
     kept = RawOutput(run.directory)
     for title, rtt_ms, name, queue in list(_evidence(run))[:MOST_CELLS]:
         try:
-            loads = parse(kept.text(name)).loads
+            record = parse(kept.text(name))
             waiting = json.loads(kept.text(queue)) if queue else {}
         except (SlownetError, OSError, ValueError):
             continue
-        load = max(loads, key=lambda each: each.watched[1] - each.watched[0] if each.watched else 0.0)  # whose queue was kept
-        number = len(found) + 1
-        found.append(waterfall(load, title, f"waterfall-{number}", rtt_ms, waiting))
-        if load.frames:
-            found.append(filmstrip(load, title, f"filmstrip-{number}", rtt_ms))
+        found += _of_a_cell(record, title, len(found) + 1, rtt_ms, waiting)
     return found
+
+
+def _of_a_cell(record: Browse, title: str, number: int, rtt_ms: float | None, waiting: Mapping[str, Any]) -> Iterator[Figure]:
+    """Draw the load whose queue was kept, the longest one; with both caches, the two loads of its context on one axis."""
+    longest = max((*record.loads, *record.warm), key=_watched_ms)
+    pairs = zip(record.loads, record.warm, strict=True) if record.warm else ()
+    cold, warm = next((pair for pair in pairs if longest in pair), (longest, None))
+    for load, cache in ((cold, "cold cache"), (warm, "warm cache")):
+        if load is None:
+            continue
+        said = ", ".join(filter(None, (title, cache if warm else "")))
+        queue = waiting if load is longest else {}
+        shown = waterfall(load, said, f"waterfall-{number}{'-again' * (load is warm)}", rtt_ms, queue, _last(cold))
+        yield replace(shown, note=f"{shown.note} {compared(cold, load)}") if load is warm else shown
+    if cold.frames:
+        yield filmstrip(cold, title, f"filmstrip-{number}", rtt_ms)
+
+
+def _watched_ms(load: Load) -> float:
+    return load.watched[1] - load.watched[0] if load.watched else 0.0
+
+
+def compared(cold: Load, warm: Load) -> str:
+    """Say what a warm cache saved."""
+    cached = sum(each.cached for each in warm.requests)
+    came, comes = (each.received_bytes / 1000 for each in (cold, warm))
+    return (
+        f"With a warm cache {cached} of {len(warm.requests)} requests need no server; {comes:.3g} instead of {came:.3g} kB "
+        f"come over {warm.connections} instead of {cold.connections} new connections, and the load takes "
+        f"{warm.milestones['load']:.0f} instead of {cold.milestones['load']:.0f} ms."
+    )
 
 
 def _evidence(run: RunData) -> Iterator[tuple[str, float | None, str, str]]:
@@ -71,7 +98,7 @@ def _evidence(run: RunData) -> Iterator[tuple[str, float | None, str, str]]:
 
 
 def waterfall(
-    load: Load, title: str, name: str, rtt_ms: float | None = None, queue: Mapping[str, Any] | None = None
+    load: Load, title: str, name: str, rtt_ms: float | None = None, queue: Mapping[str, Any] | None = None, until: float = 0.0
 ) -> Figure:  # fmt: skip
     """Draw the waterfall of a load.
 
@@ -85,9 +112,11 @@ def waterfall(
         The round trip, for the sentence on what the first paint waited for.
     queue : mapping, optional
         What waited in front of the link meanwhile (`slownet.net.backlog.Backlog.to_json`).
+    until : float
+        The axis's end in ms, if that is later than the load's.
     """
     shown = load.requests[:MOST_REQUESTS]
-    last = max([each.end for each in shown] + [load.milestones[each] for each in MILESTONES if each in load.milestones])
+    last = max(_last(load), until)
     x = Linear(0.0, 1.02 * last)
     strips = [each for each in (_rate(load, last), _queued(load, queue or {})) if each]
     top = 62.0
@@ -102,6 +131,11 @@ def waterfall(
     note = described(load, rtt_ms) + (f" {more} more requests are not drawn." if more else "")
     text = f"Requests of the page over time{', ' + title if title else ''}"
     return Figure(name, text, element(text, WIDTH, height, "".join(body)), HEAD, _rows(load), note)
+
+
+def _last(load: Load) -> float:
+    ends = [each.end for each in load.requests[:MOST_REQUESTS]]
+    return max(ends + [load.milestones[each] for each in MILESTONES if each in load.milestones])
 
 
 HEAD = ("request", "kind", "protocol", "start, ms", "first byte, ms", "end, ms", "bytes", "blocks the first paint")

@@ -7,7 +7,7 @@ import pytest
 
 from slownet.model.errors import ToolError
 from slownet.tools.browser import har, loading
-from slownet.tools.browser.browse import parse
+from slownet.tools.browser.browse import browse, parse
 from slownet.tools.browser.speed import speed_index
 
 DATA = Path(__file__).parent / "data"
@@ -89,6 +89,25 @@ def test_the_record_has_metrics_for_claims():
     facts = parse(text("2")).facts()
     assert facts["by_protocol"] == {"h2": (8, 41215)}
     assert facts["browser"].startswith("Chrome/")
+
+
+def test_warm_loads_beside_cold_ones_have_metrics_of_their_own():
+    cold = json.loads(text("2"))
+    both = "\n".join(json.dumps(each) for each in (cold, cold | {"again": True}))
+    metrics = parse(both, cache="both").metrics()
+    assert next(iter(metrics)) == "load_ms"
+    assert metrics["load_ms"]["n"] == 1
+    assert metrics["warm_load_ms"]["values"] == metrics["load_ms"]["values"]
+    assert metrics["warm_requests"]["mean"] == 8
+    with pytest.raises(ToolError, match="0 loads with a cold cache and 1 with a warm one"):
+        parse(json.dumps(cold | {"again": True}))
+
+
+def test_unknown_caches_and_windows_name_the_known_ones():
+    with pytest.raises(ToolError, match="no cache 'hot', in browse: write one of cold, warm, both"):
+        browse(None, "http://a/", cache="hot")
+    with pytest.raises(ToolError, match="no window 'open', in browse: write one of private, ordinary"):
+        browse(None, "http://a/", window="open")
 
 
 def test_speed_index_is_the_area_above_completeness():

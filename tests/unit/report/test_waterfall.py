@@ -10,6 +10,7 @@ import pytest
 
 from slownet.report import waterfall
 from slownet.tools.browser import loading
+from slownet.tools.browser.browse import Browse
 
 DATA = Path(__file__).parents[1] / "browser" / "data"
 
@@ -55,3 +56,20 @@ def test_a_filmstrip_has_the_last_picture(load):
     assert figure.svg.count("<image ") == len(figure.rows) <= waterfall.MOST_PICTURES + 1
     assert figure.rows[-1][0] == load.frames[-1][0]
     assert "7.8 RTT" in figure.svg
+
+
+def test_cold_and_warm_are_on_one_axis_and_compared(load):
+    first, *rest = load.requests
+    times = {"first_byte": 40.0, "load": 60.0, "dom_ready": 50.0, "first_paint": 55.0}
+    warm = replace(load, milestones=times, requests=[replace(each, end=50.0, phases={}, received_bytes=0) for each in (first,)]
+                   + [replace(each, cached=True, end=10.0, phases={}, received_bytes=0) for each in rest])  # fmt: skip
+    record = Browse(("chromium",), "", (load,), cache="both", warm=(warm,))
+    cold_figure, warm_figure, strip = waterfall._of_a_cell(record, "rtt 40ms", 1, 40.0, {})
+    assert [each.name for each in (cold_figure, warm_figure, strip)] == ["waterfall-1", "waterfall-1-again", "filmstrip-1"]
+    assert cold_figure.title.endswith("rtt 40ms, cold cache")
+    assert warm_figure.note.endswith(
+        "With a warm cache 7 of 8 requests need no server; 0 instead of 41.2 kB come over 0 instead of 1 new connections, and "
+        "the load takes 60 instead of 273 ms."
+    )
+    ticks = [re.findall(r'text-anchor="middle">(\d+)<', each.svg) for each in (cold_figure, warm_figure)]
+    assert ticks[0] == ticks[1]

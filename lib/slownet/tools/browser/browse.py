@@ -6,7 +6,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
 from urllib.parse import urlsplit
@@ -24,7 +24,10 @@ from slownet.tools.numbers import Metric, series
 from slownet.tools.process import Host
 from slownet.tools.tool import beside
 
-CACHES = ("cold", "warm")
+CACHES = ("cold", "warm", "both")
+WINDOWS = ("private", "ordinary")
+WARM = "warm_"
+"""How the metrics of warm loads begin that come beside cold ones."""
 PAINT_STEP_MS = 4.0
 """Chromium rounds the times of paints up to this for pages to see (crbug.com/1498557); Web Vitals are such times."""
 PROTOCOLS = {"1.1": ("http/1.1",), "2": ("h2",), "3": ("h3",)}
@@ -46,7 +49,9 @@ class Browse(Metrics):
     speeds_ms : tuple of float
         The speed index of each load; empty if no pictures were taken.
     cache : str
-        ``cold`` or ``warm``.
+        ``cold``, ``warm`` or ``both``.
+    warm : tuple of Load
+        With ``both``, the second load of each context, with what the first one cached.
     files : mapping of str to bytes
         The loads as a HAR file, and the last one's filmstrip and screenshot.
     """
@@ -56,6 +61,7 @@ class Browse(Metrics):
     loads: tuple[Load, ...]
     speeds_ms: tuple[float, ...] = ()
     cache: str = "cold"
+    warm: tuple[Load, ...] = ()
     files: Mapping[str, str | bytes] = field(default_factory=dict, repr=False)
 
     def metrics(self) -> dict[str, Metric]:
@@ -63,14 +69,10 @@ class Browse(Metrics):
 
         ``first_byte_ms``, ``dom_ready_ms`` and ``load_ms`` are Chromium's, to the microsecond, as is ``first_paint_ms``, the
         first contentful paint; ``largest_paint_ms`` and ``layout_shift`` are those of web-vitals, times in steps of 4 ms.
-        ``dns_ms``, ``connect_ms`` and ``tls_ms`` are those of the page's own request, if it had them.
+        ``dns_ms``, ``connect_ms`` and ``tls_ms`` are those of the page's own request, if it had them. Warm loads beside cold
+        ones have the same milestones and numbers as ``warm_load_ms``, ``warm_requests`` and so on.
         """
-        # A record's first metric is the one that reports show.
-        order = ("load", *(each for each in self.loads[0].milestones if each != "load"))
-        names = [name for name in order if all(name in each.milestones for each in self.loads)]
-        found = {f"{name}_ms": series([each.milestones[name] for each in self.loads]) for name in names}
-        if "largest_paint_ms" in found:
-            found["largest_paint_ms"]["step"] = PAINT_STEP_MS
+        found = _milestones(self.loads)
         for phase in ("dns", "connect", "tls"):
             took = [each.document.phases[phase] for each in self.loads if phase in each.document.phases]
             if len(took) == len(self.loads):
@@ -79,28 +81,43 @@ class Browse(Metrics):
             found["speed_index_ms"] = series(self.speeds_ms)
         if any(each.tasks for each in self.loads):
             found["blocked_ms"] = series([each.blocked_ms for each in self.loads])
-        return found | {
-            "layout_shift": series([each.layout_shift for each in self.loads]),
-            "received_bytes": series([float(each.received_bytes) for each in self.loads]),
-            "requests": series([float(len(each.requests)) for each in self.loads]),
-            "connections": series([float(each.connections) for each in self.loads]),
-        }
+        found |= {"layout_shift": series([each.layout_shift for each in self.loads])} | _numbers(self.loads)
+        again = _milestones(self.warm) | _numbers(self.warm) if self.warm else {}
+        return found | {f"{WARM}{name}": metric for name, metric in again.items()}
 
     def facts(self) -> dict[str, object]:
         """Return the browser, the last load's requests and bytes by kind and protocol, and all loads' complaints."""
-        last = self.loads[-1]
-        failed = dict.fromkeys(f"{each.url}: {each.failed}" for load in self.loads for each in load.requests if each.failed)
-        errors = dict.fromkeys(error for load in self.loads for error in load.errors)
+        last, all_ = self.loads[-1], (*self.loads, *self.warm)
+        failed = dict.fromkeys(f"{each.url}: {each.failed}" for load in all_ for each in load.requests if each.failed)
+        errors = dict.fromkeys(error for load in all_ for error in load.errors)
         return {
             "browser": last.browser, "cache": self.cache, "by_kind": last.by("kind"), "by_protocol": last.by("protocol"),
             "failed_requests": list(failed), "errors": list(errors),
         }  # fmt: skip
 
 
+def _milestones(loads: Sequence[Load]) -> dict[str, Metric]:
+    # A record's first metric is the one that reports show.
+    order = ("load", *(each for each in loads[0].milestones if each != "load"))
+    names = [name for name in order if all(name in each.milestones for each in loads)]
+    found = {f"{name}_ms": series([each.milestones[name] for each in loads]) for name in names}
+    if "largest_paint_ms" in found:
+        found["largest_paint_ms"]["step"] = PAINT_STEP_MS
+    return found
+
+
+def _numbers(loads: Sequence[Load]) -> dict[str, Metric]:
+    return {
+        "received_bytes": series([float(each.received_bytes) for each in loads]),
+        "requests": series([float(len(each.requests)) for each in loads]),
+        "connections": series([float(each.connections) for each in loads]),
+    }
+
+
 def browse(
     host: Host, url: str, *, loads: int = 1, cache: str = "cold", device: str = "desktop", http: str = "",
     trust: Sequence[str | Path] = (), timeout: float = 60.0, pause: float = 0.0, pictures: bool = True, strict: bool = False,
-    simulate: str = "", flags: Sequence[str] = (),
+    simulate: str = "", window: str = "private", flags: Sequence[str] = (),
 ) -> Browse:  # fmt: skip
     """Load a page in Chromium on a host.
 
@@ -116,7 +133,7 @@ def browse(
     loads : int
         How often it is loaded.
     cache : str
-        ``"warm"`` loads the page in each context once before the load that is measured.
+        ``"warm"`` loads the page in each context once before the load that is measured; ``"both"`` measures both loads.
     device : str
         ``"desktop"``, ``"phone"``, ``"tablet"``, or a size such as ``"1280x720"``.
     http : str
@@ -126,13 +143,16 @@ def browse(
     timeout : float
         Seconds until the page's ``load`` event, on the network's clock.
     pause : float
-        Seconds between the two loads if the cache is warm: servers close idle connections.
+        Seconds between the two loads of a context: servers close idle connections.
     pictures : bool
         Whether to keep a filmstrip and a screenshot, and to compute the speed index.
     strict : bool
         Whether a request that fails, or a script that throws, is an error.
     simulate : str
         What Chrome shall simulate, to compare it with a network: ``"Slow 4G"``, ``"Fast 4G"`` or ``"Slow 3G"``.
+    window : str
+        ``"private"``, or ``"ordinary"``: a window of a browser of its own, started anew for each load, which takes seconds.
+        Chromium heeds ``<link rel="preconnect">`` and ``dns-prefetch`` only there.
     flags : sequence of str
         Further options of Chromium's.
 
@@ -147,25 +167,33 @@ def browse(
         Chromium is not in the layer, lacks memory or crashes; the page cannot be reached, does not load in time, is not
         trusted, or comes in another version of HTTP.
     """
-    _check(url, loads, cache)
+    _check(url, loads, cache, window)
     throttling = simulated(simulate) if simulate else None
-    browser = chromium.on(host, chromium.flags(http, _origin(url), trust, flags))
+    options = chromium.flags(http, _origin(url), trust, flags)
     where = f"host '{host.name}', {url}"
     heard = []
     for _ in range(loads):
-        with visit.opened(browser, named(device), throttling) as page:
+        is_private = window == "private"
+        browser = chromium.on(host, options) if is_private else chromium.anew(host, options)
+        with visit.opened(browser, named(device), throttling, is_private=is_private) as page:
             if cache == "warm":
                 visit.load(page, url, timeout, pictures=False)
-                page.devtools.wait(lambda: False, pause)
-            began = time.monotonic()
-            with beside():
-                heard.append(visit.load(page, url, timeout, pictures))
-            heard[-1] |= {"began": began, "watched_s": time.monotonic() - began}
+            for number in range(2 if cache == "both" else 1):
+                if number or cache == "warm":
+                    page.devtools.wait(lambda: False, pause)
+                heard.append(_watched(page, url, timeout, pictures) | {"again": bool(number)})
     found = _record(browser, heard, cache)
     _confirm(found, http, where)
     if strict:
         _strict(found, where)
     return found
+
+
+def _watched(page: visit.Tab, url: str, timeout: float, pictures: bool) -> Event:
+    began = time.monotonic()
+    with beside():
+        heard = visit.load(page, url, timeout, pictures)
+    return heard | {"began": began, "watched_s": time.monotonic() - began}
 
 
 def parse(text: str, command: Sequence[str] = ("chromium",), cache: str = "cold") -> Browse:
@@ -176,29 +204,34 @@ def parse(text: str, command: Sequence[str] = ("chromium",), cache: str = "cold"
         raise ToolError(f"what the browser said is not understood: {error}", raw=text) from None
     if not heard:
         raise ToolError("the browser loaded nothing", raw=text)
-    found = tuple(loading.read(each) for each in heard)
-    speeds = [speed_index(each["frames"], load.began) for each, load in zip(heard, found, strict=True)]
+    first, again = ([each for each in heard if bool(each.get("again")) is second] for second in (False, True))
+    if not first or (again and len(again) != len(first)):
+        raise ToolError(f"{len(first)} loads with a cold cache and {len(again)} with a warm one", raw=text)
+    found = tuple(loading.read(each) for each in first)
+    speeds = [speed_index(each["frames"], load.began) for each, load in zip(first, found, strict=True)]
     known = tuple(each for each in speeds if each is not None)
-    return Browse(tuple(command), text, found, known if len(known) == len(found) else (), cache)
+    warm = tuple(loading.read(each) for each in again)
+    return Browse(tuple(command), text, found, known if len(known) == len(found) else (), cache, warm)
 
 
 def _record(browser: Chromium, heard: Sequence[Event], cache: str) -> Browse:
     pictures = [each.pop("screenshot", "") for each in heard]
     text = "".join(f"{json.dumps(each)}\n" for each in heard)
     found = parse(text, browser.argv, cache)
-    files: dict[str, str | bytes] = {"har": json.dumps(har.archive(found.loads))}
+    files: dict[str, str | bytes] = {"har": json.dumps(har.archive((*found.loads, *found.warm)))}
     if pictures[-1]:
         files["png"] = visit.png(pictures[-1])
-    return Browse(found.command, text, found.loads, found.speeds_ms, cache, files)
+    return replace(found, files=files)
 
 
-def _check(url: str, loads: int, cache: str) -> None:
+def _check(url: str, loads: int, cache: str, window: str) -> None:
     if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
         raise ToolError(f"unclear address '{url}'", "in browse", "write one such as http://10.0.0.2/")
     if loads < 1:
         raise ToolError(f"loads is {loads}", "in browse", "write 1 or more")
-    if cache not in CACHES:
-        raise ToolError(f"no cache '{cache}'", "in browse", f"write one of {', '.join(CACHES)}")
+    for name, value, known in (("cache", cache, CACHES), ("window", window, WINDOWS)):
+        if value not in known:
+            raise ToolError(f"no {name} '{value}'", "in browse", f"write one of {', '.join(known)}")
 
 
 def _origin(url: str) -> str:

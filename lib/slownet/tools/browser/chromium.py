@@ -186,6 +186,11 @@ def on(host: Host, options: Sequence[str] = ()) -> Chromium:
     for each in _running:
         if each.options == tuple(options) and _same(each.host, host) and each.answers():
             return each
+    return anew(host, options)
+
+
+def anew(host: Host, options: Sequence[str] = ()) -> Chromium:
+    """Start a browser on a host, with a new profile, and end any other one; return it. Raises ToolError."""
     close_all()
     _running.append(Chromium(host, options))
     return _running[0]

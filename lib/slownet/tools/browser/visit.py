@@ -68,13 +68,30 @@ class Tab:
 
 
 @contextmanager
-def opened(browser: Chromium, device: Device, throttling: Mapping[str, float] | None = None) -> Iterator[Tab]:
-    """Open an empty page in a new context for a ``with`` block, with Chrome's own ``throttling`` or none. Raises ToolError."""
+def opened(
+    browser: Chromium, device: Device, throttling: Mapping[str, float] | None = None, is_private: bool = True
+) -> Iterator[Tab]:
+    """Open an empty page in a new context for a ``with`` block, or in the browser's own profile. Raises ToolError.
+
+    Contexts are Chromium's off-the-record profiles, which have no loading predictor, and so heed no ``preconnect`` (a policy,
+    says `IsLoadingPredictorEnabled`).
+
+    Parameters
+    ----------
+    browser : Chromium
+        The browser.
+    device : Device
+        Size and kind of the screen.
+    throttling : mapping, optional
+        What Chrome itself shall simulate: see `slownet.tools.browser.throttling`.
+    is_private : bool
+        Whether it is a context of its own.
+    """
     devtools = browser.devtools
-    context = devtools.call("Target.createBrowserContext")["browserContextId"]
+    context = {"browserContextId": devtools.call("Target.createBrowserContext")["browserContextId"]} if is_private else {}
     try:
-        size = {"width": device.width, "height": device.height}
-        target = devtools.call("Target.createTarget", url="about:blank", browserContextId=context, **size)["targetId"]
+        window = {"width": device.width, "height": device.height, "newWindow": True}
+        target = devtools.call("Target.createTarget", url="about:blank", **context, **window)["targetId"]
         session = devtools.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         page = Tab(browser, session, target)
         devtools.listen(session, page.heard)
@@ -84,8 +101,8 @@ def opened(browser: Chromium, device: Device, throttling: Mapping[str, float] | 
         yield page
         devtools.listen(session, None)
     finally:
-        if browser.runs:
-            devtools.send("Target.disposeBrowserContext", browserContextId=context)
+        if context and browser.runs:
+            devtools.send("Target.disposeBrowserContext", **context)
 
 
 def _prepare(page: Tab, device: Device) -> None:
