@@ -9,7 +9,7 @@ import pytest
 
 EXPERIMENTS = (
     "name_lookup", "dead_ipv6", "mtu_black_hole", "one_path_cut", "one_lost_packet",
-    "redis_pipelining", "many_queries", "connection_pool", "synchronous_commit",
+    "redis_pipelining", "many_queries", "connection_pool", "synchronous_commit", "row_on_two_sites",
 )  # fmt: skip
 
 

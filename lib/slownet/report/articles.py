@@ -19,7 +19,7 @@ PROTOCOLS = "protocols"
 OF_PROTOCOLS = (
     "handshakes", "page_of_objects", "page_under_loss", "one_lost_packet", "query_cost", "name_lookup", "dead_ipv6",
     "mtu_black_hole", "one_path_cut", "bufferbloat", "fairness", "queue_sizing", "loss_tolerance",
-    "redis_pipelining", "many_queries", "connection_pool", "synchronous_commit",
+    "redis_pipelining", "many_queries", "connection_pool", "synchronous_commit", "row_on_two_sites",
 )  # fmt: skip
 BEYOND = "beyond"
 """The group of the other experiments, which reproduce no article."""

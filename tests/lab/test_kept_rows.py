@@ -1,0 +1,28 @@
+"""Rows that MariaDB keeps on several hosts of the lab's network: for whom a commit waits, and who has the rows."""
+
+import pytest
+
+from slownet.services import kept_rows
+from slownet.services.galera import Galera
+from slownet.services.kept_rows import GALERA, NONE, SEMI, KeptRows
+from slownet.topologies import PrimaryReplicas
+
+TOPOLOGY = PrimaryReplicas
+RTT_MS = 20
+
+
+@pytest.mark.parametrize(("by", "trips"), [(NONE, 0), (SEMI, 1), (GALERA, 1)])
+def test_a_row_waits_for_whom_it_must(net, by, trips, tmp_path):
+    rows = KeptRows(net, tmp_path)
+    with rows.kept(by), net.link("primary", "switch").set(rtt=f"{RTT_MS}ms"):
+        assert rows.insert().metrics()["statement_ms"]["mean"] / RTT_MS == pytest.approx(trips, abs=0.1)
+
+
+def test_each_member_of_a_cluster_takes_rows_and_has_those_of_the_others(net, tmp_path):
+    with Galera(net, tmp_path, members=("primary", "replica1")) as cluster:
+        one, other = cluster.members
+        one.query(kept_rows.CREATE)
+        for each in (one, other):
+            each.query(f"USE wordpress; SET SESSION wsrep_sync_wait = 1; {kept_rows.INSERT}")
+        count = "SET SESSION wsrep_sync_wait = 1; SELECT COUNT(*) FROM wordpress.kept"
+        assert one.query(count) == other.query(count) == [["2"]]
