@@ -36,7 +36,7 @@ ARTICLES = {name.replace("-", "_"): article for name, article in published.artic
 myst_substitutions = {
     "figures": FIGURES,
     "articles": ARTICLES,
-    "protocols": {"spdy": published.spdy(), "loss_tolerance": published.bbr_paper()},
+    "protocols": published.protocols(),
     "databases": published.databases(),
     "facts": facts(),
     "version": __version__,

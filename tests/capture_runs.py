@@ -1,4 +1,7 @@
-"""Keeps the cells and claims of runs for the tests of their answers: capture_runs.py FOLDER, of `slownet reproduce --all`."""
+"""Keeps the cells and claims of runs for the tests of their answers: capture_runs.py FOLDER, of `slownet reproduce --all`.
+
+What was kept of other experiments stays.
+"""
 
 import json
 import sys
@@ -34,7 +37,8 @@ def numbers(summary):
 def main(folder):
     """Write the runs of a folder, by their experiment."""
     runs = [load(path.parent) for path in sorted(Path(folder).rglob("run.json"))]
-    lines = {run.experiment: json.dumps(captured(run)) for run in runs if run.cells}
+    lines = {name: json.dumps(kept) for name, kept in json.loads(KEPT.read_text()).items()}
+    lines |= {run.experiment: json.dumps(captured(run)) for run in runs if run.cells}
     KEPT.write_text("{\n" + ",\n".join(f'"{name}": {lines[name]}' for name in sorted(lines)) + "\n}\n")
 
 

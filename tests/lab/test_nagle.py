@@ -7,8 +7,9 @@ import pytest
 from slownet.links.packets.capture import departures, read
 from slownet.model.errors import ServiceError, ToolError
 from slownet.net import Network
-from slownet.services.peer import Peer, quick_route
+from slownet.services.peer import Peer
 from slownet.services.proxied import ProxiedDatabase
+from slownet.services.routes import quick_route
 from slownet.tools import strace
 from slownet.tools.delayed_ack import delayed_ack
 from slownet.tools.exchange import exchange, witnessed

@@ -110,3 +110,13 @@ def test_the_rates_of_bbrs_reproduction():
     }
     losses = ("0.001%", "0.01%", "0.1%", "1%", "5%", "10%")
     assert found == [(name, *each) for name, of in rates.items() for each in zip(losses, of, strict=True)]
+
+
+def test_what_was_published_of_windows():
+    assert published.initial_window_saves() == pytest.approx(0.1)
+    source = published.protocols()["http2_window"]
+    assert source["needed_mb"] << 20 == pytest.approx(32 * source["default_bytes"], rel=1e-4)
+    rows = published.grpc_unary()["rows"]
+    assert [(row["cell"]["message"], row["cell"]["every"], row["call_ms"]) for row in rows] == [
+        ("10kB", "10s", 240), ("30kB", "10s", 440), ("100kB", "10s", 650), ("30kB", "0.5s", 240),
+    ]  # fmt: skip

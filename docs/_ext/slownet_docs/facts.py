@@ -16,7 +16,7 @@ from slownet.model import userfile
 from slownet.model.units import duration, show_duration
 from slownet.net import verify
 from slownet.runner import rule, warming
-from slownet.theory import fallback, handshakes, path_mtu, published, slow_start
+from slownet.theory import fallback, handshakes, path_mtu, published, slow_start, throughput
 from slownet.theory.stats import DECIDING
 from slownet.tools import exchange
 
@@ -45,6 +45,7 @@ def facts() -> dict[str, str]:
         "image_layers": f"{source.MOST_LAYERS}",
         "image_memory_mib": f"{streams.MOST_MEMORY >> 20}",
         "image_unpacked_gib": f"{streams.MOST_UNPACKED >> 30}",
+        "least_variance_ms": f"{1000 * throughput.LEAST_VARIANCE_S:g}",
         "least_mtu_ipv4": f"{IPV4.least_mtu}",
         "least_mtu_ipv6": f"{IPV6.least_mtu}",
         "limit_days": f"{clock.LIMIT_S // 86_400}",

@@ -79,7 +79,7 @@ class Nginx(Service):
             f"{''.join(f'        {each};' + chr(10) for each in self.site())}"
             f"        root {self.root};\n"
             "        index index.php index.html;\n"
-            f"{self._php_location()}"
+            f"{self.locations()}"
             "    }\n"
             "}\n"
         )
@@ -88,7 +88,8 @@ class Nginx(Service):
         """Return directives of the ``server`` block: where the site is reached, beside the Unix socket."""
         return ["listen 80"]
 
-    def _php_location(self) -> str:
+    def locations(self) -> str:
+        """Return the ``location`` blocks of the ``server`` block: that of PHP, if there is any."""
         if self.php is None:
             return ""
         return (

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from slownet.model.errors import NetworkError
 from slownet.services.on_demand import OnDemand
 from slownet.services.program import Listener
-from slownet.tools.process import Host
-from slownet.tools.tool import run
+from slownet.services.routes import quick_route
 
 
 class Peer(OnDemand):
@@ -55,26 +52,3 @@ class Peer(OnDemand):
                 return
             with quick_route(self.host):
                 yield listener
-
-
-@contextmanager
-def quick_route(host: Host) -> Iterator[None]:
-    """Make a host send every ACK to its own network at once for a ``with`` block (``ip route ... quickack 1``).
-
-    Raises
-    ------
-    NetworkError
-        The host does not have exactly one such route, or the option was not set.
-    """
-    routes = json.loads(run(host, ["ip", "-json", "route", "show", "scope", "link"]).stdout)
-    if len(routes) != 1:
-        raise NetworkError(f"{len(routes)} routes to its own networks instead of 1", f"host '{host.name}'")
-    route = [routes[0]["dst"], "dev", routes[0]["dev"], "proto", routes[0]["protocol"], "scope", "link"]
-    route += ["src", routes[0]["prefsrc"]]
-    run(host, ["ip", "route", "change", *route, "quickack", "1"])
-    try:
-        if "quickack 1" not in run(host, ["ip", "route", "show", "scope", "link"]).stdout:
-            raise NetworkError("ip did not set quickack on the route", f"host '{host.name}'")
-        yield
-    finally:
-        run(host, ["ip", "route", "change", *route])

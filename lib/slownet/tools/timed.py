@@ -1,0 +1,71 @@
+"""Any client program, timed as a whole: from its start to its end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from slownet.judge.measured import Metrics
+from slownet.tools.numbers import Metric, series
+from slownet.tools.process import Host
+from slownet.tools.tool import run
+
+CLOCK_DIGITS = 1
+"""Round to a tenth of a millisecond. Below that, times vary with how often programs read the clock, even if the CPU is free."""
+
+
+@dataclass(frozen=True)
+class Timed(Metrics):
+    """How long a program took.
+
+    Attributes
+    ----------
+    command : tuple of str
+        The command.
+    raw : str
+        Its output, of all times that it ran.
+    times_ms : tuple of float
+        The time of each, in order.
+    """
+
+    command: tuple[str, ...]
+    raw: str
+    times_ms: tuple[float, ...]
+
+    def metrics(self) -> dict[str, Metric]:
+        """Return ``time_ms``."""
+        return {"time_ms": series(self.times_ms)}
+
+
+def timed(
+    host: Host, argv: Sequence[str], *, times: int = 1, env: Mapping[str, str] | None = None, timeout: float = 3600.0
+) -> Timed:
+    """Run a program, one time after the other.
+
+    Parameters
+    ----------
+    host : Host
+        The host to run it on.
+    argv : sequence of str
+        The program and its arguments.
+    times : int
+        How often.
+    env : mapping of str to str, optional
+        More environment variables.
+    timeout : float
+        Seconds for each time.
+
+    Returns
+    -------
+    Timed
+        Times in ms.
+
+    Raises
+    ------
+    ToolError
+        The program is missing, takes too long or fails.
+    """
+    done = [run(host, argv, timeout, env=env) for _ in range(times)]
+    return Timed(
+        tuple(argv), "".join(each.raw for each in done), tuple(round(1000 * each.seconds, CLOCK_DIGITS) for each in done)
+    )
