@@ -61,6 +61,12 @@ def test_pages_in_a_browser(tmp_path):
     run("slownet run throttled.py --memory 1500", folder)
 
 
+def test_etcd(tmp_path):
+    folder = copy("etcd", tmp_path)
+    for line in ("slownet lab build", "slownet run etcd_put.py", "slownet run etcd_settings.py"):
+        run(line, folder)  # status 0: every claim is supported
+
+
 @pytest.fixture(scope="module")
 def shop(tmp_path_factory):
     """The copied example of the shop, with what its first command printed: its images are kept then."""
