@@ -67,6 +67,12 @@ def test_etcd(tmp_path):
         run(line, folder)  # status 0: every claim is supported
 
 
+def test_pgbouncer(tmp_path):
+    folder = copy("pgbouncer", tmp_path)
+    for line in ("slownet lab build", "slownet run pooler.py"):
+        run(line, folder)
+
+
 @pytest.fixture(scope="module")
 def shop(tmp_path_factory):
     """The copied example of the shop, with what its first command printed: its images are kept then."""
