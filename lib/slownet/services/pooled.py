@@ -35,7 +35,7 @@ class FarPostgreSQL(PostgreSQL):
         self.client = net["client"]
 
     def ask(self, connection: str, *, ttl: int | None = None, group: str = "", **parameters: str) -> Numbers:
-        """Ask it something ten times.
+        """Ask it something three times.
 
         Parameters
         ----------
@@ -64,7 +64,7 @@ class FarPostgreSQL(PostgreSQL):
         (self.state / "openssl.cnf").write_text(OPENSSL.format(group))
         env = {"OPENSSL_CONF": str(self.state / "openssl.cnf")} if group else {}
         with nullcontext() if ttl is None else self._named(ttl):
-            return statements(self.client, "postgresql", QUESTION, where, connection=connection, env=env)
+            return statements(self.client, "postgresql", QUESTION, where, connection=connection, count=3, env=env)
 
     @contextmanager
     def _named(self, ttl: int) -> Iterator[None]:
