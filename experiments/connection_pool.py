@@ -2,7 +2,7 @@
 
 from slownet import TwoHosts, experiment, round_trips_between
 from slownet.services.pooled import FarPostgreSQL
-from slownet.tools.programs.statements import CHECKED, KEPT, NEW
+from slownet.tools.programs.statement_timer import CHECKED, KEPT, NEW
 
 RTT = "100ms"
 PLAIN, TLS = {"sslmode": "disable"}, {"sslmode": "require"}

@@ -3,7 +3,7 @@
 from slownet import BrokerWorkerDatabase, experiment, predicted, ratio
 from slownet.services.pipeline import BrokerAndDatabase
 from slownet.theory import published
-from slownet.tools.pipeline import BATCH
+from slownet.tools.row_pipeline import BATCH
 
 ROWS = {"row-by-row": 200, "batches": 3000, "pipelined": 3000}
 NEAR_MS, FAR_MS = 0.3, 10

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from slownet.model.sample import Sample
-from slownet.runner.sweep import store as stores
+from slownet.runner.sweep import sweep_store as stores
 from slownet.runner.sweep.cluster import Dask
 from slownet.runner.sweep.engine import Engine, Workers
-from slownet.runner.sweep.kept import Kept
 from slownet.runner.sweep.spec import Where
-from slownet.runner.sweep.store import Store
+from slownet.runner.sweep.stored_sample import StoredSample
+from slownet.runner.sweep.sweep_store import Store
 from slownet.runner.sweep.task import Result, Task
 from slownet.runner.sweep.workers import Pool
 
@@ -30,7 +30,7 @@ CELLS, WORKERS, TOGETHER = 100_000, 1_000, 16
 DELAYS = "rtt=0:75:5ms"
 PING_AND_AB = """
 from slownet import TwoHosts, ab, experiment, ping
-from slownet.services.page import StaticPage
+from slownet.services.static_page import StaticPage
 
 @experiment(topology=TwoHosts, service=StaticPage, vary={"tool": ["ping", "ab"], "rtt": ["0ms", "40ms"]}, tdf="inf")
 def ping_and_ab(net, page, tool, rtt):
@@ -48,7 +48,7 @@ def stub(task: Task) -> Result:
     return Result(tuple(_kept(task, number) for number in range(len(task))), {}, 0.0, "stub")
 
 
-def _kept(task: Task, number: int) -> Kept:
+def _kept(task: Task, number: int) -> StoredSample:
     cell, unit = task.cells[number], task.units[number]
     times = [10.0 + (hash(unit) % 1000) / 100 + each / 10 for each in range(25)]
     metrics = {
@@ -59,7 +59,7 @@ def _kept(task: Task, number: int) -> Kept:
         "status": "ok", "error": None, "metrics": metrics, "boot": 1, "block": 1, "lab": 1, "random": False, "seeds": [],
         "virtual_s": 1.0, "wall_s": 1.0, "raw": [],
     }  # fmt: skip
-    return Kept(f"{unit}-1", unit, sample, {"000-ab.txt": b"Time per request: 12.5 [ms] (mean)\n" * 40})
+    return StoredSample(f"{unit}-1", unit, sample, {"000-ab.txt": b"Time per request: 12.5 [ms] (mean)\n" * 40})
 
 
 def tasks(cells: int, together: int) -> Iterator[Task]:

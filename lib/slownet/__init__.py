@@ -157,7 +157,7 @@ _HOMES = {
         "Claim about all_of any_of bound constant_round_trips equal expected_round_trips fitted follows grows law monotone "
         "more_round_trips no_worse_than not_ predicted published_times ratio round_trips_between slowed"
     ),
-    "slownet.containers.compose.topology": "Compose",
+    "slownet.containers.compose.project_topology": "Compose",
     "slownet.links.conditions.link": "Condition",
     "slownet.links.conditions.schedule": "Schedule",
     "slownet.links.faults": "Faults",
@@ -174,11 +174,11 @@ _HOMES = {
     "slownet.theory.law": "Law fit",
     "slownet.judge.measured": "Measured",
     "slownet.model.mininets": "Node Topology",
-    "slownet.net.cable": "Link",
+    "slownet.net.network_link": "Link",
     "slownet.net.network": "Network",
     "slownet.judge.records.judgement": "Judgement",
     "slownet.judge.records.result": "RunData",
-    "slownet.services.awaited": "http",
+    "slownet.services.readiness": "http",
     "slownet.services.command": "Command",
     "slownet.containers.container": "Container",
     "slownet.services.files": "FileServer",
@@ -188,7 +188,7 @@ _HOMES = {
     "slownet.services.names": "NameServer",
     "slownet.services.nginx": "Nginx",
     "slownet.services.oltp": "OltpDatabase",
-    "slownet.services.page": "StaticPage",
+    "slownet.services.static_page": "StaticPage",
     "slownet.services.php_fpm": "PhpFpm",
     "slownet.services.redis": "Redis",
     "slownet.services.service": "Service",
@@ -202,7 +202,7 @@ _HOMES = {
     "slownet.tools.oha": "Oha oha",
     "slownet.tools.ping": "Ping ping",
     "slownet.tools.process": "Host Hosts",
-    "slownet.tools.returned": "Numbers",
+    "slownet.tools.user_metrics": "Numbers",
     "slownet.tools.sysbench": "Sysbench oltp",
     "slownet.tools.tool": "Measure",
     "slownet.tools.wget": "Wget wget",
@@ -218,7 +218,7 @@ TYPE_CHECKING = False  # type checkers assume True; importing it from `typing` w
 if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
 
-    from slownet.containers.compose.topology import Compose
+    from slownet.containers.compose.project_topology import Compose
     from slownet.containers.container import Container
     from slownet.containers.healthcheck import healthy
     from slownet.containers.mount import Mount
@@ -274,11 +274,10 @@ if TYPE_CHECKING:
         UnitError,
     )
     from slownet.model.mininets import Node, Topology
-    from slownet.net.cable import Link
     from slownet.net.clients import Client, Recorder
     from slownet.net.network import Network
+    from slownet.net.network_link import Link
     from slownet.runner.api import Compared, Plot, Run, compare, load, run
-    from slownet.services.awaited import http
     from slownet.services.command import Command
     from slownet.services.files import FileServer
     from slownet.services.mariadb import MariaDB
@@ -286,10 +285,11 @@ if TYPE_CHECKING:
     from slownet.services.names import NameServer
     from slownet.services.nginx import Nginx
     from slownet.services.oltp import OltpDatabase
-    from slownet.services.page import StaticPage
     from slownet.services.php_fpm import PhpFpm
+    from slownet.services.readiness import http
     from slownet.services.redis import Redis
     from slownet.services.service import Service
+    from slownet.services.static_page import StaticPage
     from slownet.services.varnish import Varnish
     from slownet.services.wordpress import WordPress
     from slownet.theory.law import Law, fit
@@ -303,9 +303,9 @@ if TYPE_CHECKING:
     from slownet.tools.oha import Oha, oha
     from slownet.tools.ping import Ping, ping
     from slownet.tools.process import Host, Hosts
-    from slownet.tools.returned import Numbers
     from slownet.tools.sysbench import Sysbench, oltp
     from slownet.tools.tool import Measure
+    from slownet.tools.user_metrics import Numbers
     from slownet.tools.wget import Wget, wget
     from slownet.tools.wrk import Wrk, wrk, wrk2
     from slownet.topologies import (

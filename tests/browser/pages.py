@@ -10,7 +10,7 @@ from slownet.judge.claim import law, predicted
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.result import RunData
-from slownet.report.page import write_page
+from slownet.report.html_page import write_page
 from slownet.report.reproduction import Reproduction, render
 from slownet.report.view import view
 from slownet.theory import published

@@ -64,7 +64,9 @@ def test_the_mends_of_missing_packages_are_the_packages_themselves():
     """Pinned as the extras have them, so that a mend does what installing the extra would."""
     extras = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     assert " ".join(f"'{each}'" for each in extras["cluster"]) == DASK
-    assert f"python -m pip install '{extras['notebook'][0]}'" in (CHECKOUT / "lib/slownet/runner/api/frames.py").read_text()
+    assert (
+        f"python -m pip install '{extras['notebook'][0]}'" in (CHECKOUT / "lib/slownet/runner/api/data_frames.py").read_text()
+    )
 
 
 def blocks():

@@ -172,7 +172,7 @@ TRANSFER = """
 import sys
 from pathlib import Path
 from slownet.net import Network
-from slownet.net.capture import Capture
+from slownet.net.interface_captures import Capture
 from slownet.services.files import FileServer
 from slownet.tools.wget import wget
 from slownet.topologies import TwoHosts

@@ -11,7 +11,7 @@ import pytest
 from command_line import SLOWNET, slownet
 from conftest import alive
 
-from slownet.runner.sweep import store as stores
+from slownet.runner.sweep import sweep_store as stores
 
 FILE = '''
 from pathlib import Path

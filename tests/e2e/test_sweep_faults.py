@@ -16,7 +16,7 @@ from command_line import SLOWNET, slownet
 from conftest import children_of
 from test_sweep import FILE, means
 
-from slownet.runner.sweep import store as stores
+from slownet.runner.sweep import sweep_store as stores
 
 GRID = ["--vary", "rtt=10,20,30ms", "--vary", "loss=0,20%", "--repeat", "2", "--fresh"]
 UNITS = 12

@@ -7,8 +7,8 @@ import pytest
 
 from slownet.lab import native
 from slownet.runner.measurement import Measurements, new_sample
-from slownet.tools.returned import Numbers
 from slownet.tools.tool import run
+from slownet.tools.user_metrics import Numbers
 
 FRAME, COUNT = 500, 28  # they leave within 100 ms, CoDel's interval, after which it would drop one
 STEP = 1e6 / 8 * 0.01

@@ -16,7 +16,7 @@ from readings import qdiscs
 
 from slownet.model.errors import UnitError
 from slownet.net import Network
-from slownet.net.quick import QuickNet
+from slownet.net.fast_mininet import QuickNet
 from slownet.topologies import Dumbbell, TwoHosts
 
 
@@ -119,7 +119,7 @@ def test_mininets_cli(net, tmp_path):
         from mininet.cli import CLI
         from mininet.log import setLogLevel
         from mininet.topo import Topo
-        from slownet.net.quick import QuickNet
+        from slownet.net.fast_mininet import QuickNet
 
         class Pair(Topo):
             def build(self):

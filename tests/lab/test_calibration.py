@@ -13,10 +13,10 @@ from slownet.links.packets import capture as packets
 from slownet.net import Network
 from slownet.topologies import TwoHosts
 from slownet.trials.calibration.carried import carried
+from slownet.trials.calibration.cases import Case, choose, matrix
 from slownet.trials.calibration.frames import OURS
-from slownet.trials.calibration.inside import ends, measure, prepare
 from slownet.trials.calibration.judge import OWN_FREE_CPU_S, OWN_S, judge
-from slownet.trials.calibration.matrix import Case, choose, matrix
+from slownet.trials.calibration.probe_run import ends, measure, prepare
 from slownet.trials.calibration.probes import PROBES
 
 

@@ -69,7 +69,7 @@ def test_a_students_program_runs_unchanged_and_changes_links_in_place(tmp_path):
     done = standin(code=STUDENT, folder=tmp_path)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout.splitlines()[-1])
-    assert found["mininet"] == "slownet.net.quick"
+    assert found["mininet"] == "slownet.net.fast_mininet"
     assert found["dropped"] == 0
     assert found["h1"] == found["s1"] == [pytest.approx(0.005), 0, "10Mbit", 1000]
     assert found["changed"] == [pytest.approx(0.010), 0, "20Mbit", 1000]

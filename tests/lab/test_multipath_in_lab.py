@@ -5,7 +5,7 @@ import pytest
 from slownet.model.errors import ToolError
 from slownet.services.two_paths import INTERFACES, Messages
 from slownet.theory.multipath import longest_stall_ms
-from slownet.tools.multipath import multipath
+from slownet.tools.path_cut import multipath
 from slownet.topologies import TwoPaths
 
 TOPOLOGY = TwoPaths

@@ -13,7 +13,7 @@ from slownet.links.conditions.link import Condition
 from slownet.links.conditions.oneway import OneWay
 from slownet.model.errors import ExperimentError, NetworkError, UnitError
 from slownet.net import verify
-from slownet.net.cables import ACQUAINTED_S
+from slownet.net.mininet_links import ACQUAINTED_S
 from slownet.net.network import SYSCTLS, Network
 from slownet.topologies.client_proxy_server import ClientProxyServer
 

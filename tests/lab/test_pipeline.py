@@ -6,8 +6,8 @@ import pytest
 
 from slownet.model.errors import ToolError
 from slownet.services.pipeline import BrokerAndDatabase
-from slownet.tools.pipeline import WAYS, consume, produce
 from slownet.tools.process import wait_until
+from slownet.tools.row_pipeline import WAYS, consume, produce
 from slownet.topologies import BrokerWorkerDatabase
 
 TOPOLOGY = BrokerWorkerDatabase

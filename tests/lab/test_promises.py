@@ -35,7 +35,7 @@ def by_mininets_names(names, near, far, cpu):
     done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout.splitlines()[-1])
-    assert found.pop("class") == "slownet.net.quick"
+    assert found.pop("class") == "slownet.net.fast_mininet"
     return found
 
 

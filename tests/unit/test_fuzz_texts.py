@@ -18,10 +18,10 @@ from slownet.hypotheses import file as hypotheses
 from slownet.lab import project
 from slownet.links.conditions.link import WORDS, Condition
 from slownet.links.conditions.schedule import Schedule
-from slownet.links.traces import mahimahi, pinglog, summary
+from slownet.links.traces import mahimahi, pinglog, trace_summary
 from slownet.model import units, userfile
 from slownet.model.errors import ComposeError, ConditionError, ExperimentError, LabError, SweepError, TraceError, UnitError
-from slownet.runner.sweep import spec, store
+from slownet.runner.sweep import spec, sweep_store
 from slownet.trials.field import baseline, record
 
 CHECKOUT = Path(__file__).parents[2]
@@ -208,8 +208,8 @@ TRACES = [path.read_bytes() for path in sorted((CHECKOUT / "tests/unit/traces/da
 def test_traces(data):
     path = written("trace", data)
     with only(TraceError):
-        found = summary.load(path)
-        summary.facts(found)
+        found = trace_summary.load(path)
+        trace_summary.facts(found)
     with only(TraceError, ConditionError, UnitError):
         mahimahi.schedule(path)
     with only(TraceError, ConditionError, UnitError):
@@ -246,7 +246,7 @@ HEADER = {"schema": 1, "cells": [], "spec": {"experiment": "x", "where": {}}}
 
 @pytest.mark.parametrize(
     ("read", "sample"),
-    [(baseline.read, BASELINE), (baseline.is_one, BASELINE), (record.read, FIELD), (composed.read, COMPOSED), (lambda path: store.read_header(FOLDER), HEADER)],  # noqa: E501
+    [(baseline.read, BASELINE), (baseline.is_one, BASELINE), (record.read, FIELD), (composed.read, COMPOSED), (lambda path: sweep_store.read_header(FOLDER), HEADER)],  # noqa: E501
     ids=["baseline", "is baseline", "field", "composed", "sweep"],
 )  # fmt: skip
 @given(data=st.data())

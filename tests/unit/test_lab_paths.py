@@ -14,9 +14,9 @@ OWN = "the folder itself is the host's: a lab writes below it"
 ALLOWED = {
     Found("slownet.judge.records.samples", "Raw.keep", "open"): IN_THE_LAB,
     Found("slownet.runner.inside", "run", "mkdir"): IN_THE_LAB,
-    Found("slownet.net.capture", "_fresh", "exists"): IN_THE_LAB,
+    Found("slownet.net.interface_captures", "_fresh", "exists"): IN_THE_LAB,
     Found("slownet.judge.records.samples", "SampleLog.__init__", "mkdir"): OWN,
-    Found("slownet.runner.surroundings", "_made", "mkdir"): OWN,
+    Found("slownet.runner.lab_environment", "_made", "mkdir"): OWN,
     Found("slownet.lab.image", "_make_site", "mkdir"): BEFORE,
     Found("slownet.lab.layer", "_build", "mkdir"): BEFORE,
     Found("slownet.pytest_plugin.staging", "Staging.__init__", "mkdir"): BEFORE,

@@ -59,8 +59,8 @@ def test_a_law_without_its_bend_and_without_its_noise():
     assert noise.mean == stays.mean == law.k.mean
     slopes = [(delay - 42.5) / 8875 for delay in law.delays]
     squares = [slope * slope for slope in slopes]
-    degrees = 99 * sum(squares) ** 2 / sum(square * square for square in squares)
-    assert noise.half_width == pytest.approx(math.sqrt(sum(squares)) * 0.1 * t_quantile(degrees) / t_quantile(99))
+    df = 99 * sum(squares) ** 2 / sum(square * square for square in squares)
+    assert noise.half_width == pytest.approx(math.sqrt(sum(squares)) * 0.1 * t_quantile(df) / t_quantile(99))
     assert noise.half_width < stays.half_width < law.k.half_width
     exact = fit((delay, within(time, 0.0)) for delay, time in ARTICLE)
     assert exact.endless().k.half_width == pytest.approx(exact.k.half_width)
@@ -127,7 +127,7 @@ def test_the_lack_of_fit_of_the_bank_accounts():
     law = Law(tuple(map(float, accounts)), points, tuple(float(len(group)) for group in accounts.values()))
     assert (law.t0.mean, law.k.mean) == (pytest.approx(50.7225, abs=1e-4), pytest.approx(0.48670, abs=1e-5))
     found = law.lack_of_fit()
-    assert (found.degrees, found.within) == (4, pytest.approx(5, rel=0.06))  # exactly 5 under equal variances
+    assert (found.df, found.within) == (4, pytest.approx(5, rel=0.06))  # exactly 5 under equal variances
     assert found.f == pytest.approx(14.80, abs=0.005)
     assert found.p == pytest.approx(0.006, abs=0.002)
     assert law.bent

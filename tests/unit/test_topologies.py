@@ -7,7 +7,7 @@ from mininet.topo import Topo
 
 from slownet import topologies
 from slownet.model.errors import ExperimentError, NetworkError
-from slownet.net import shape
+from slownet.net import check_topology
 from slownet.topologies import Chain, Dumbbell, PrimaryReplicas, Star, ThreeRegions, TwoHosts
 
 FOLDER = Path(topologies.__file__).parent
@@ -51,13 +51,13 @@ def test_a_file_needs_nothing_but_mininet(name):
 
 @pytest.mark.parametrize("name", KNOWN)
 def test_each_is_connected_and_fits(name):
-    shape.check(KNOWN[name]())
+    check_topology.check(KNOWN[name]())
 
 
 @pytest.mark.parametrize(("name", "most"), MOST.items())
 def test_sizes_from_one_to_the_most(name, most):
-    shape.check(KNOWN[name](1))
-    shape.check(KNOWN[name](most))
+    check_topology.check(KNOWN[name](1))
+    check_topology.check(KNOWN[name](most))
     for wrong in (0, -1, most + 1):
         with pytest.raises(ValueError, match=f"1 to {most} .*not {wrong}$") as caught:
             KNOWN[name](wrong)
@@ -131,6 +131,6 @@ class LongName(Topo):
 )
 def test_a_topology_that_cannot_work_is_one_line(topology, message):
     with pytest.raises(NetworkError) as caught:
-        shape.check(topology())
+        check_topology.check(topology())
     assert str(caught.value).startswith(message)
     assert len(str(caught.value).splitlines()) == 1

@@ -6,7 +6,7 @@ import inspect
 import re
 from collections.abc import Iterator, Mapping
 
-from slownet.judge.records.columns import condition as recorded
+from slownet.judge.records.condition_columns import condition as recorded
 from slownet.links.conditions.link import WORDS, Condition
 from slownet.links.conditions.profiles import TABLE
 from slownet.net.plan import layers

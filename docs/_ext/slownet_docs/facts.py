@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from slownet.containers import boxes, headers, source, streams
+from slownet.containers import blob_source, headers, image_source, streams
 from slownet.experiments import query_cost
 from slownet.hypotheses.experiment import MOST_CELLS
-from slownet.judge.records.charging import LEAST_BOOTS, USUAL_MARGIN, WAVER, Charging
+from slownet.judge.records.charging import CPU_VARIATION, LEAST_BOOTS, USUAL_MARGIN, Charging
 from slownet.judge.records.comparisons import MOST, looks
 from slownet.judge.records.exactness import AGREEING
 from slownet.lab import boot, clock, counter
 from slownet.links.conditions.netem import TRAVELLING
 from slownet.links.ip import IPV4, IPV6
-from slownet.links.traces import file as traces
+from slownet.links.traces import recording_file as traces
 from slownet.model import userfile
 from slownet.model.units import duration, show_duration
 from slownet.net import verify
@@ -41,8 +41,8 @@ def facts() -> dict[str, str]:
         "header_ipv6": f"{IPV6.header}",
         "image_entries": f"{headers.MOST_ENTRIES:,}",
         "image_header_mib": f"{headers.MOST_HEADER >> 20}",
-        "image_json_mib": f"{boxes.MOST_JSON >> 20}",
-        "image_layers": f"{source.MOST_LAYERS}",
+        "image_json_mib": f"{blob_source.MOST_JSON >> 20}",
+        "image_layers": f"{image_source.MOST_LAYERS}",
         "image_memory_mib": f"{streams.MOST_MEMORY >> 20}",
         "image_unpacked_gib": f"{streams.MOST_UNPACKED >> 30}",
         "least_variance_ms": f"{1000 * throughput.LEAST_VARIANCE_S:g}",
@@ -75,7 +75,7 @@ def facts() -> dict[str, str]:
         "syn_timeout": f"{fallback.SYN_TIMEOUT_MS / 1000:.0f} s",
         "syn_timeout_late": f"{fallback.SYN_TIMEOUT_LATE_MS / 1000:.1f} s",
         "travelling": f"{TRAVELLING:,}",
-        "waver_time": f"{100 * WAVER[Charging.TIME]:g}",
-        "waver_work": f"{100 * WAVER[Charging.WORK]:g}",
+        "waver_time": f"{100 * CPU_VARIATION[Charging.TIME]:g}",
+        "waver_work": f"{100 * CPU_VARIATION[Charging.WORK]:g}",
         "writer_s": f"{userfile.WRITER_S:g}",
     }

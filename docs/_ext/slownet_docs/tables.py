@@ -17,7 +17,7 @@ from slownet.hypotheses import file, predictions, toolbox
 from slownet.judge.records import samples
 from slownet.lab import project
 from slownet.model.units import duration
-from slownet.pytest_plugin import names, short, wishes
+from slownet.pytest_plugin import short, short_names, wishes
 
 
 def _table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -97,7 +97,7 @@ def _topology(name: str, kind: type) -> Iterator[str]:
 
 def fixtures() -> str:
     """Return the pytest fixtures."""
-    rows = ((f"`{name}`", f"`{names.PREFIX}{name}`", _fixture(each)) for name, each in sorted(short.FIXTURES.items()))
+    rows = ((f"`{name}`", f"`{short_names.PREFIX}{name}`", _fixture(each)) for name, each in sorted(short.FIXTURES.items()))
     return _table(["fixture", "full name", "what it is"], rows)
 
 
@@ -109,7 +109,8 @@ def _fixture(name: object) -> str:
 def markers() -> str:
     """Return the pytest markers."""
     rows = (
-        [f"`@pytest.mark.{name}{text.partition(': ')[0]}`", text.partition(": ")[2]] for name, text in names.MARKERS.items()
+        [f"`@pytest.mark.{name}{text.partition(': ')[0]}`", text.partition(": ")[2]]
+        for name, text in short_names.MARKERS.items()
     )
     return _table(["marker", "what it does"], rows)
 

@@ -10,15 +10,16 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from slownet import __version__
-from slownet.cli import analysis, classroom, completing, endings, hunting, images, lab, reporting, unchanged
+from slownet.cli import analysis, classroom, completing, endings, hunt_command, images, lab, report_command, unchanged
 from slownet.cli.ci import ForCi
 from slownet.cli.cleaning import clean
 from slownet.cli.composing import WithExec, compose
 from slownet.cli.doctor import doctor
 from slownet.cli.documentation import docs
 from slownet.cli.examples import explain
+from slownet.cli.help_words import help_
 from slownet.cli.helping import PLAIN, Group
-from slownet.cli.marking import mark
+from slownet.cli.mark_command import mark
 from slownet.cli.options import (
     BrowseOption,
     CaptureOption,
@@ -52,8 +53,7 @@ from slownet.cli.options import (
 )
 from slownet.cli.shell import shell
 from slownet.cli.starting import init
-from slownet.cli.sweeping import sweep
-from slownet.cli.words import help_
+from slownet.cli.sweep_command import sweep
 from slownet.lab import foreground
 from slownet.lab.boot import MEGABYTES
 from slownet.model.errors import ExperimentError, SlownetError
@@ -152,13 +152,13 @@ def run(
 ) -> None:
     """Run experiments, judge their claims and write a report."""
     from slownet.cli.running import run_and_show
-    from slownet.runner.asked import Asked
+    from slownet.runner.run_request import RunRequest
 
     if browse:
         if tool or url or tool_command:
             raise ExperimentError("--browse names tool and page", "--browse", "leave out --tool, --url and --tool-command")
         tool, url = "browse", browse
-    asked = Asked(
+    asked = RunRequest(
         experiments or [], clock, tdf, cpu, memory, place, vary or [], compose or [], profile or [], tool, url, option or [],
         capture, repeat, budget, labs, resume, runs, env or [], share or [], keep, require_confinement, speed, tool_command,
         value or [], unit or [], faults,
@@ -217,10 +217,10 @@ def reproduce(
 
 
 app.command()(sweep)  # here because --help lists commands in this order
-app.command()(hunting.hunt)
-app.command()(hunting.replay)
-app.command()(reporting.report)
-app.command()(reporting.show)
+app.command()(hunt_command.hunt)
+app.command()(hunt_command.replay)
+app.command()(report_command.report)
+app.command()(report_command.show)
 app.command()(analysis.predict)
 app.command()(analysis.field)
 app.command()(analysis.compare)

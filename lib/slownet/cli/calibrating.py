@@ -11,9 +11,9 @@ from slownet.lab.place import Interrupts, Place
 from slownet.links.ip import IP
 from slownet.model.errors import SlownetError
 from slownet.report.bars import bars
-from slownet.trials.calibration.matrix import choose, matrix
+from slownet.trials.calibration.calibration_table import show
+from slownet.trials.calibration.cases import choose, matrix
 from slownet.trials.calibration.measure import calibrate
-from slownet.trials.calibration.view import show
 
 
 def calibrate_and_show(place: Place, only: Sequence[str], quick: bool, seed: int, ip: IP, as_json: bool) -> int:

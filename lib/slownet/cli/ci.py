@@ -56,9 +56,9 @@ class ForCi:
         """Write the results of a comparison. Raises ExperimentError."""
         if self.junit or self.summary:
             from slownet.report import junit
-            from slownet.trials.field import view
+            from slownet.trials.field import field_tables
 
-            self._write(junit.write([view.suite(found)]), view.markdown(found))
+            self._write(junit.write([field_tables.suite(found)]), field_tables.markdown(found))
         if self.comment or self.history:
             from slownet.trials.field import comment
 

@@ -87,8 +87,8 @@ def compose(
     `slownet compose exec SERVICE COMMAND...` runs one command in a service's container instead.
     """
     from slownet.containers.compose import fields as table
-    from slownet.containers.compose import files as compose_files
-    from slownet.containers.compose import images, reader
+    from slownet.containers.compose import project_files as compose_files
+    from slownet.containers.compose import project_images, reader
 
     if fields:
         print(table.markdown())
@@ -99,7 +99,7 @@ def compose(
         raise typer.Exit(_check(named, profile or []))
     project = reader.read(named, profile or [])
     words = _checked(context.meta[WORDS], project) if WORDS in context.meta else []
-    images.need(project)
+    project_images.need(project)
     for line in project.warnings:
         print(f"slownet: {line}", file=sys.stderr)
     raise typer.Exit(_bring_up(project, named, profile or [], words, (clock, tdf, cpu, memory, place, require_confinement)))
@@ -143,10 +143,10 @@ def _checked(words: Sequence[str], project: Project) -> list[str]:
 
 def _check(named: Sequence[Path], profile: Sequence[str]) -> int:
     """Print all that is wrong with a project, and what is ignored; return 2 if it would not come up."""
-    from slownet.containers.compose import images, reader
+    from slownet.containers.compose import project_images, reader
 
     found = reader.check(named, profile)
-    missing = images.lacking(found.services)
+    missing = project_images.lacking(found.services)
     for kind, lines in (("refused", found.refused), ("image", missing)):
         for error in lines:
             print(f"{kind}  {error.line}")

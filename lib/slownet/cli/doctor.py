@@ -13,7 +13,7 @@ from slownet.cli.options import JsonOption
 if TYPE_CHECKING:  # `slownet --help` imports this module, and has no need of tables
     from rich.table import Table
 
-    from slownet.lab.doctor import Finding
+    from slownet.lab.examination import Finding
 
 GOOD, NEEDED, OPTIONAL = ("yes", "green"), ("NO", "bold red"), ("no", "dim")
 
@@ -31,11 +31,11 @@ def doctor(
     """
     from slownet.cli.terminal import console
     from slownet.containers import store
-    from slownet.lab import doctor as machine
-    from slownet.lab import image, init, kernel, layer, unused, wordpress_site
+    from slownet.lab import cache_cleanup, image, init, kernel, layer, wordpress_site
+    from slownet.lab import examination as machine
 
     modules = (kernel, init, image, layer, wordpress_site, store)
-    shelves = [*(each.SHELF for each in modules), unused.SNAPSHOTS]
+    shelves = [*(each.SHELF for each in modules), cache_cleanup.SNAPSHOTS]
     verified = list(machine.verify(shelves)) if verify else []  # first, so that no lab of a damaged part is booted
     found = [*machine.examine(), *verified]
     if as_json:

@@ -14,11 +14,11 @@ from slownet.model.errors import ExperimentError
 from slownet.model.units import percent
 from slownet.report.bars import bars
 from slownet.tools.web import address
-from slownet.tools.web.visit import INTERRUPTED
-from slownet.trials.field import baseline, page, view
+from slownet.tools.web.page_requests import INTERRUPTED
+from slownet.trials.field import baseline, field_page, field_tables
 from slownet.trials.field.compare import compare
-from slownet.trials.field.measure import measure
 from slownet.trials.field.row import margin
+from slownet.trials.field.service_measurement import measure
 
 
 def measure_and_show(url: str, requests: int, pause: str, timeout: str, root: Path, as_json: bool, http: str, tls: str) -> int:
@@ -32,11 +32,11 @@ def measure_and_show(url: str, requests: int, pause: str, timeout: str, root: Pa
         found = measure(where, requests, pause, timeout, lambda done: progress.update(task, completed=done), http=http, tls=tls)
     directory = new_run_directory(root, f"field-{where.host.replace(':', '-')}")
     found.write(directory)
-    path = page.write(found, directory)
+    path = field_page.write(found, directory)
     if as_json:
         print(json.dumps({**found.to_json(), "directory": str(directory)}, allow_nan=False))
     else:
-        console().print(view.measured(found, path))
+        console().print(field_tables.measured(found, path))
     if not found.error:
         return 0
     print(f"slownet: stopped after {len(found.pages)} of {requests} requests: {found.error}", file=sys.stderr)
@@ -57,7 +57,7 @@ def compare_and_show(
     if as_json:
         print(json.dumps(found.to_json(), allow_nan=False))
     else:
-        console().print(view.compared(found))
+        console().print(field_tables.compared(found))
     if for_ci:
         for_ci.write_comparison(found)
     return found.status

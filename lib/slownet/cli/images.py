@@ -94,7 +94,7 @@ def prune() -> None:
         print("every image has a name")
 
 
-def _print_table(images: list[store.Kept]) -> None:
+def _print_table(images: list[store.StoredImage]) -> None:
     from rich.table import Table
 
     from slownet.cli.terminal import console
@@ -110,7 +110,7 @@ def _print_table(images: list[store.Kept]) -> None:
     console().print(table)
 
 
-def _record(image: store.Kept) -> dict[str, object]:
+def _record(image: store.StoredImage) -> dict[str, object]:
     found = image.config
     return {
         "digest": image.digest, "names": list(image.names), "size": image.size, "added": image.added, "source": image.source,

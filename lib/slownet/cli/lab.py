@@ -141,20 +141,20 @@ def clean(
     system: SystemOption = False,
 ) -> None:
     """Remove kernels and images of other versions, and layers that no project on this machine uses; show what stays."""
-    from slownet.lab import parts, unused
+    from slownet.lab import cache_cleanup, parts
 
     if system:
         cache.use_system()
-    kept, gone = unused.entries(parts.need())
+    kept, gone = cache_cleanup.entries(parts.need())
     sizes = [each.size for each in gone]
     for each in gone:
         print(f"{'would remove' if dry_run else 'removing'} {each}")
         if not dry_run:
-            unused.remove(each)
+            cache_cleanup.remove(each)
     for each in kept:
         print(f"keeping {each}")
     if not dry_run:
-        unused.forget_projects()
+        cache_cleanup.forget_projects()
     freed = sum(sizes) / 2**20
     print(f"{'would free' if dry_run else 'freed'} {freed:.1f} MB" if gone else "there is nothing to remove")
 

@@ -21,7 +21,7 @@ from slownet.hypotheses import specs
 from slownet.lab.counters import Flow
 from slownet.model.errors import ExperimentError, SlownetError, nearest
 from slownet.model.shapes import Json
-from slownet.net import Network, absent, machine
+from slownet.net import Network, machine, missing_commands
 from slownet.runner.inside import end_with_parent
 
 if TYPE_CHECKING:
@@ -209,14 +209,14 @@ def main(argv: list[str]) -> int:
         print(f"slownet: {error}", file=sys.stderr)
         return 2
     finally:
-        if missing := absent.line():
+        if missing := missing_commands.line():
             print(f"slownet: {missing}", file=sys.stderr)
     return 2 if prompt.mistakes and not os.isatty(0) else 0
 
 
 def _project(job: Mapping[str, Json]) -> Any:
     from slownet.containers.compose import handover
-    from slownet.containers.compose.topology import Compose
+    from slownet.containers.compose.project_topology import Compose
 
     handover.use(Path(job["handed"]))
     files, profiles = job["compose"]

@@ -15,10 +15,10 @@ from slownet.report import table
 from slownet.report.progress import Follower
 from slownet.runner import planning
 from slownet.runner import run as runs
-from slownet.runner.asked import Asked, what_is_left
+from slownet.runner.run_request import RunRequest, what_is_left
 
 
-def run_and_show(asked: Asked, as_json: bool, for_ci: ForCi, explain_clock: bool = False) -> int:
+def run_and_show(asked: RunRequest, as_json: bool, for_ci: ForCi, explain_clock: bool = False) -> int:
     """Run, judge and print; return the exit status. Raises SlownetError."""
     plans, place = asked.plans()
     if explain_clock:

@@ -47,10 +47,10 @@ def shell(
     """Build a network and open Mininet's command line in it, on the real clock by default."""
     from slownet.hypotheses import specs
     from slownet.lab.place import choose
-    from slownet.net import shape
+    from slownet.net import check_topology
 
     planned = specs.topology(topology, arguments or [])
-    shape.check(planned, stp)
+    check_topology.check(planned, stp)
     links = [specs.link(text, planned) for text in link or []]
     chosen = choose(place, unless_asked(clock, tdf, cpu), tdf, memory, cpu, confined=require_confinement)
     path, _, rest = topology.partition(".py")

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from slownet.links.traces.summary import facts, load
+from slownet.links.traces.trace_summary import facts, load
 from slownet.model.shapes import Json
 from slownet.model.units import show_duration, show_percent, show_rate
 

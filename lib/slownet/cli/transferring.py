@@ -22,7 +22,7 @@ def export(
     What was measured of this machine is not in it. The same lab gives the same bytes.
     """
     from slownet.runner.transfer.export import write
-    from slownet.runner.transfer.fetch import source
+    from slownet.runner.transfer.lab_download import source
 
     written = write(file, here(), images)
     print(f"exported  {file}, {written.size / 2**20:.1f} MB: {_said(written.folders)}")
@@ -39,13 +39,13 @@ def import_(
     """Put a lab from a file into the cache, so that it need not be built here. All of it is checked before."""
     from slownet.lab import cache, parts
     from slownet.lab.place import charged
-    from slownet.runner.transfer import fetch
+    from slownet.runner.transfer import lab_download
     from slownet.runner.transfer.unpack import read
 
     if system:
         cache.use_system()
-    if fetch.URL.match(file) or fetch.BY_HASH.fullmatch(file):
-        new = fetch.take(fetch.source(file))
+    if lab_download.URL.match(file) or lab_download.BY_HASH.fullmatch(file):
+        new = lab_download.take(lab_download.source(file))
     else:
         _, new = read(Path(file))
     print(f"imported  {_said(new)}" if new else "imported  nothing: all of it is here already")

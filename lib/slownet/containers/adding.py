@@ -13,23 +13,23 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from slownet.containers import (
-    boxes,
+    blob_source,
     config,
     docker_archive,
-    fingerprint,
+    file_identity,
     headers,
+    image_names,
     layers,
-    layout,
-    machine,
-    names,
-    plain,
+    oci_layout,
+    processor,
     reference,
+    rootfs,
     skopeo,
     squash,
     store,
 )
+from slownet.containers.image_source import Source
 from slownet.containers.reference import Reference
-from slownet.containers.source import Source
 from slownet.containers.tree import Tree
 from slownet.lab import cache, container_shares
 from slownet.model.errors import ImageError
@@ -39,7 +39,7 @@ from slownet.model.errors import ImageError
 class Added:
     """What adding an image did."""
 
-    image: store.Kept
+    image: store.StoredImage
     is_new: bool
     omitted: Sequence[str] = ()
     """Paths of a folder that could not be read."""
@@ -64,10 +64,10 @@ def add(text: str, name: str = "", tag: str = "", *, tls_verify: bool = True) ->
     SlownetError
         It cannot be read, is damaged, or does not run in a lab; nothing is kept of it.
     """
-    wanted = [names.check(name)] if name else []
+    wanted = [image_names.check(name)] if name else []
     asked = reference.read(text)
     cache.sweep(container_shares.KIND)
-    seen = fingerprint.of(asked.path, f"{asked.transport} {tag or asked.tag}") if asked.path else ""
+    seen = file_identity.of(asked.path, f"{asked.transport} {tag or asked.tag}") if asked.path else ""
     for image in store.kept() if seen else ():
         is_there = seen in image.seen and store.SHELF.is_whole(image.folder)
         if is_there and (named := store.add_names(image, wanted or image.seen[seen], text)):
@@ -91,34 +91,34 @@ def _source(asked: Reference, tag: str, name: str, tls_verify: bool, stack: Exit
         return skopeo.source(asked.text, tls_verify)
     if asked.path.is_dir():
         return _of_folder(asked, asked.path, tag, name, stack)
-    file = boxes.uncompressed(asked.path, stack)
-    marks = boxes.marks(file, asked.text)
+    file = blob_source.uncompressed(asked.path, stack)
+    marks = blob_source.marks(file, asked.text)
     if asked.transport == "docker-archive" or (not asked.transport and "manifest.json" in marks):
-        return docker_archive.source(boxes.Tar(file, asked.text), tag, name)
+        return docker_archive.source(blob_source.Tar(file, asked.text), tag, name)
     if asked.transport or marks:
-        return layout.source(boxes.Tar(file, asked.text), tag, name, asked.path.name)
-    return plain.archive_source(file, asked.text)
+        return oci_layout.source(blob_source.Tar(file, asked.text), tag, name, asked.path.name)
+    return rootfs.archive_source(file, asked.text)
 
 
 def _of_folder(asked: Reference, path: Path, tag: str, name: str, stack: ExitStack) -> Source:
-    folder = boxes.Folder(path)
+    folder = blob_source.Folder(path)
     if asked.transport == "dir" or (not asked.transport and folder.has("manifest.json") and folder.has("version")):
-        return layout.folder_source(folder, ())
+        return oci_layout.folder_source(folder, ())
     if asked.transport or folder.has("oci-layout") or folder.has("index.json"):
-        return layout.source(folder, tag, name, path.resolve().name)
-    return plain.folder_source(path, stack)
+        return oci_layout.source(folder, tag, name, path.resolve().name)
+    return rootfs.folder_source(path, stack)
 
 
 def _own_names(found: Source, asked: Reference) -> list[str]:
-    own = [names.with_tag(each) for each in found.names if names.NAME.fullmatch(each)]
-    return own or [names.from_text(asked.path.resolve().name if asked.path else asked.text.partition(":")[2])]
+    own = [image_names.with_tag(each) for each in found.names if image_names.NAME.fullmatch(each)]
+    return own or [image_names.from_text(asked.path.resolve().name if asked.path else asked.text.partition(":")[2])]
 
 
 def _build(folder: Path, found: Source, where: str) -> None:
     cache.need_programs(squash.PROGRAMS, squash.WHAT)
     work = folder / "work"
     work.mkdir()
-    stored, tree, machines = found.layers(work), Tree(), machine.Machines()
+    stored, tree, machines = found.layers(work), Tree(), processor.Machines()
     count = 0
     for number, each in enumerate(stored):
         changes = layers.changes(each, number, None if found.states_platform else machines.look)

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from slownet.containers import bundle, kernel, users
-from slownet.containers.bundle import Overrides
+from slownet.containers import oci_bundle, system_calls, users
 from slownet.containers.mount import BIND, TMPFS, VOLUME, Mount, complete
+from slownet.containers.oci_bundle import Overrides
 from slownet.containers.root import Data, Root
-from slownet.containers.store import Kept
+from slownet.containers.store import StoredImage
 from slownet.lab import native
 from slownet.model.errors import ImageError
 
@@ -27,7 +27,7 @@ PROGRAM = "crun"
 class Plan:
     """A container that is to start."""
 
-    image: Kept
+    image: StoredImage
     replaced: Overrides
     hostname: str
     folder: Path
@@ -55,7 +55,7 @@ class Plan:
 
     def check(self) -> None:
         """Raise ImageError for what can be found wrong before anything is made."""
-        bundle.argv(self.image.config, self.replaced, self.where)
+        oci_bundle.argv(self.image.config, self.replaced, self.where)
         complete(self.mounts, self.image.config.volumes, self.where)
         for each in self.mounts:
             if each.kind == BIND and not Path(each.source).exists():
@@ -72,11 +72,11 @@ class Plan:
         root = Root(device, files, written)
         try:
             user = self._user(root)
-            env = bundle.environment(self.image.config, self.replaced, self.hostname, user)
-            cwd = bundle.working_directory(self.image.config, self.replaced)
-            words = bundle.argv(self.image.config, self.replaced)
+            env = oci_bundle.environment(self.image.config, self.replaced, self.hostname, user)
+            cwd = oci_bundle.working_directory(self.image.config, self.replaced)
+            words = oci_bundle.argv(self.image.config, self.replaced)
             first = [INIT, "--"] if self.init else []
-            main = bundle.process(
+            main = oci_bundle.process(
                 [*first, *words], {**env, **self.marks}, cwd, user, self.replaced.limits, self.replaced.capabilities
             )
             root.make(cwd)
@@ -84,14 +84,14 @@ class Plan:
             for path in (*self.shown, *self.written):  # in place of a symbolic link, which a mount would follow
                 root.write(path, self.written.get(path, ""))
             mounts = complete(self.mounts, self.image.config.volumes)
-            self._check_program(root, words[0], env.get("PATH", bundle.PATH), cwd, mounts)
+            self._check_program(root, words[0], env.get("PATH", oci_bundle.PATH), cwd, mounts)
             sources = {each: str(path) for each, path in self._sources(root, mounts).items()}
         finally:
             root.close()
         seen = [Mount(path, at, read_only=True) for at, path in self.shown.items()]
         seen += [Mount(self.init, INIT, read_only=True)] if self.init else []
         sources |= {each: str(each.source) for each in seen}
-        config = bundle.runtime_config(
+        config = oci_bundle.runtime_config(
             main, str(root.path), self.hostname, [*seen, *mounts], sources, self.read_only, self.sysctls
         )  # fmt: skip
         (self.folder / CONFIG).write_text(json.dumps(config))
@@ -125,7 +125,7 @@ def _inner(volume: Path, mount: Mount) -> Path:
     """Return the folder of a volume that a mount is of; a symbolic link in a volume leads nowhere else. Raises ImageError."""
     descriptor = os.open(volume, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        inner = kernel.open_in(descriptor, mount.subpath, os.O_PATH | os.O_DIRECTORY)
+        inner = system_calls.open_in(descriptor, mount.subpath, os.O_PATH | os.O_DIRECTORY)
         try:
             return Path(os.readlink(f"/proc/self/fd/{inner}"))
         finally:

@@ -14,19 +14,19 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-from slownet.containers import bundle, container_program, loop, runtime, store
+from slownet.containers import container_program, loop, oci_bundle, runtime, store
 from slownet.containers.assembly import FILES, PROGRAM, Plan
-from slownet.containers.bundle import Description, Overrides
-from slownet.containers.confinement import CAPABILITIES, SYSCTLS
+from slownet.containers.capabilities import CAPABILITIES, SYSCTLS
 from slownet.containers.container_data import Written
 from slownet.containers.healthcheck import Healthy, Probe
 from slownet.containers.mount import Mount
+from slownet.containers.oci_bundle import Description, Overrides
 from slownet.lab import owner
 from slownet.model.errors import ServiceError
 from slownet.net.namespace import Namespace, write_sysctls
 from slownet.net.nodes import inside
 from slownet.services import snapshot
-from slownet.services.awaited import Awaited
+from slownet.services.readiness import Awaited
 from slownet.tools.process import Host, end, environment, wait_until
 
 HOSTS, HOSTNAME, RESOLVER = "/etc/hosts", "/etc/hostname", "/etc/resolv.conf"
@@ -191,7 +191,7 @@ class Container(Awaited):
         try:
             if getattr(self.host, "inNamespace", True):
                 with inside(self.host):
-                    write_sysctls(SYSCTLS | bundle.of_network(self.sysctls))
+                    write_sysctls(SYSCTLS | oci_bundle.of_network(self.sysctls))
             device = loop.take(plan.image.squashfs)
             self._taken = plan.image.squashfs
             return self.host.popen(

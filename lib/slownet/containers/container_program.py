@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from slownet.containers import bundle, users
-from slownet.containers.bundle import Description
+from slownet.containers import oci_bundle, users
+from slownet.containers.oci_bundle import Description
 from slownet.containers.root import read
 from slownet.model.shapes import Json
 from slownet.tools.process import Host, environment
@@ -44,7 +44,7 @@ def as_user(program: Description, user: str, first: int | None, has_home: bool, 
         found = users.resolve(user, read(root, users.PASSWD), read(root, users.GROUP), where)
     finally:
         os.close(root)
-    own = bundle.process((), {}, "/", found, capabilities=program["capabilities"]["bounding"])
+    own = oci_bundle.process((), {}, "/", found, capabilities=program["capabilities"]["bounding"])
     env = _variables(program) | ({} if has_home else {"HOME": found.home})
     return {**program, **{name: own[name] for name in ("user", "capabilities")}, "env": _lines(env)}
 

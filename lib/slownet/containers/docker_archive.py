@@ -8,16 +8,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from slownet.containers.boxes import Box, parsed, read
+from slownet.containers.blob_source import BlobSource, parsed, read
+from slownet.containers.image_source import Source, choice, is_called, one_of, with_diff_ids
 from slownet.containers.layers import Layer
-from slownet.containers.source import Source, choice, is_called, one_of, with_diff_ids
 from slownet.containers.streams import digest
 from slownet.model.errors import ImageError
 
 MANIFEST = "manifest.json"
 
 
-def source(box: Box, tag: str, name: str) -> Source:
+def source(box: BlobSource, tag: str, name: str) -> Source:
     """Return an image of an archive; for tag and name see `one_of`. Raises ImageError."""
     images = parsed(read(box, MANIFEST), list, MANIFEST, box.where)
     if not images or not all(isinstance(each, dict) for each in images):
@@ -37,7 +37,7 @@ def source(box: Box, tag: str, name: str) -> Source:
     return Source(text, found, lambda _: with_diff_ids(bare, text, box.where), _tags(image), is_only=len(images) == 1)
 
 
-def _layer(box: Box, name: str, number: int) -> Layer:
+def _layer(box: BlobSource, name: str, number: int) -> Layer:
     return Layer(lambda: box.open(name), f"layer {number} of {box.where}")
 
 

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from slownet.containers import names
+from slownet.containers import image_names
 from slownet.containers.skopeo import TRANSPORTS
 from slownet.model.errors import ImageError
 from slownet.model.userfile import expanded
@@ -46,7 +46,7 @@ def read(text: str) -> Reference:
     if FILE.match(text) or (text and os.path.lexists(text)):
         return Reference(text, path=_there(path))
     name, _, digest = text.partition("@")
-    if not names.NAME.fullmatch(name) or (digest and not names.DIGEST.fullmatch(digest)):
+    if not image_names.NAME.fullmatch(name) or (digest and not image_names.DIGEST.fullmatch(digest)):
         raise ImageError(
             f"'{text}' is neither a file, nor a folder, nor an image's name",
             fix="write for example shop.tar, ./root or docker://registry.example/shop:1",

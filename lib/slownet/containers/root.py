@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
-from slownet.containers import kernel
+from slownet.containers import system_calls
 
 WRITTEN = ("upper", "volumes")
 """What a container has written, in the folder of its root: to its image, and to volumes that only it has."""
@@ -34,16 +34,16 @@ class Root:
 
         written: what a container of the same image had written, and this one begins with.
         """
-        kernel.own_mounts()
-        kernel.mount("tmpfs", str(folder), "tmpfs", 0, "mode=0755")
+        system_calls.own_mounts()
+        system_calls.mount("tmpfs", str(folder), "tmpfs", 0, "mode=0755")
         os.chdir(folder)  # overlay's options are separated by commas and colons, which a path may contain
         for name in ("image", "upper", "work", "root", "volumes"):
             os.mkdir(name, 0o755)
-        kernel.mount(device, "image", "squashfs", kernel.MS_RDONLY | kernel.MS_NODEV)
+        system_calls.mount(device, "image", "squashfs", system_calls.MS_RDONLY | system_calls.MS_NODEV)
         _copy_owner("image", "upper")
         if written:
             written.restore(folder)
-        kernel.mount("overlay", "root", "overlay", kernel.MS_NODEV, "lowerdir=image,upperdir=upper,workdir=work")
+        system_calls.mount("overlay", "root", "overlay", system_calls.MS_NODEV, "lowerdir=image,upperdir=upper,workdir=work")
         self.path = folder / "root"
         self._volumes = folder / "volumes"
         self._descriptor = os.open("root", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -51,8 +51,8 @@ class Root:
     def show(self, file: str, at: Path) -> None:
         """Show a file of the machine at a path below the folder, read-only. Raises OSError."""
         at.touch()
-        kernel.mount(file, str(at), "", kernel.MS_BIND)
-        kernel.mount("none", str(at), "", kernel.MS_BIND | kernel.MS_REMOUNT | kernel.MS_RDONLY)
+        system_calls.mount(file, str(at), "", system_calls.MS_BIND)
+        system_calls.mount("none", str(at), "", system_calls.MS_BIND | system_calls.MS_REMOUNT | system_calls.MS_RDONLY)
 
     def close(self) -> None:
         """Let go of it; what has been started in it keeps it."""
@@ -82,15 +82,15 @@ class Root:
     def _folder(self, path: str) -> Iterator[int]:
         """Open a folder, after making it if the image has none."""
         done = "/"
-        descriptor = kernel.open_in(self._descriptor, done, os.O_PATH | os.O_DIRECTORY)
+        descriptor = system_calls.open_in(self._descriptor, done, os.O_PATH | os.O_DIRECTORY)
         try:
             for name in PurePosixPath(path).parts[1:]:
                 done = os.path.join(done, name)
                 try:
-                    following = kernel.open_in(self._descriptor, done, os.O_PATH | os.O_DIRECTORY)
+                    following = system_calls.open_in(self._descriptor, done, os.O_PATH | os.O_DIRECTORY)
                 except FileNotFoundError:
                     os.mkdir(name, 0o755, dir_fd=descriptor)
-                    following = kernel.open_in(self._descriptor, done, os.O_PATH | os.O_DIRECTORY)
+                    following = system_calls.open_in(self._descriptor, done, os.O_PATH | os.O_DIRECTORY)
                 os.close(descriptor)
                 descriptor = following
             yield descriptor
@@ -104,7 +104,7 @@ class Root:
 
     def _is_program(self, path: str) -> bool:
         try:
-            descriptor = kernel.open_in(self._descriptor, path, os.O_PATH)
+            descriptor = system_calls.open_in(self._descriptor, path, os.O_PATH)
         except OSError:
             return False
         mode = os.fstat(descriptor).st_mode
@@ -122,7 +122,7 @@ class Root:
         if any(volume.iterdir()):
             return
         try:
-            source = kernel.open_in(self._descriptor, path, os.O_RDONLY | os.O_DIRECTORY)
+            source = system_calls.open_in(self._descriptor, path, os.O_RDONLY | os.O_DIRECTORY)
         except (FileNotFoundError, NotADirectoryError):
             return
         try:
@@ -136,7 +136,7 @@ class Root:
 def read(root: int, path: str) -> str:
     """Return the text of a file of a container. root: a descriptor of its root folder. Empty if there is none."""
     try:
-        with open(kernel.open_in(root, path), encoding="utf-8", errors="replace") as file:
+        with open(system_calls.open_in(root, path), encoding="utf-8", errors="replace") as file:
             return file.read()
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return ""

@@ -8,11 +8,11 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from slownet.containers import layout, streams
-from slownet.containers.boxes import MOST_JSON, Folder
+from slownet.containers import oci_layout, streams
+from slownet.containers.blob_source import MOST_JSON, Folder
 from slownet.containers.config import ARCHITECTURE, OS
+from slownet.containers.image_source import Source
 from slownet.containers.layers import Layer
-from slownet.containers.source import Source
 from slownet.lab import cache
 from slownet.model.errors import ImageError
 
@@ -45,7 +45,7 @@ def source(reference: str, tls_verify: bool = True) -> Source:
         source_verify = ("--src-tls-verify=false",) if verify else ()
         # A folder takes manifest, configuration and layers as they are; an OCI layout would lose Docker's health check.
         _run(reference, ["copy", "--quiet", *source_verify, reference, f"dir:{folder}"], work)
-        found = layout.folder_source(Folder(folder), ())
+        found = oci_layout.folder_source(Folder(folder), ())
         if found.digest != digest:
             raise ImageError(f"{reference} changed while it was fetched", fix="add it again")
         return found.layers(work)

@@ -17,7 +17,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypedDict
 
-from slownet.containers import names
+from slownet.containers import image_names
 from slownet.containers.config import Config, parse
 from slownet.lab import cache, container_shares, digests, native, shelf
 from slownet.lab.digests import LISTS, NUMBER, RATIO, TEXT, TEXTS, Part
@@ -48,7 +48,7 @@ class _Record(_Names):
 
 
 @dataclass(frozen=True)
-class Kept:
+class StoredImage:
     """An image that is kept."""
 
     folder: Path
@@ -94,7 +94,7 @@ def root() -> Path:
     return container_shares.root()
 
 
-def kept() -> list[Kept]:
+def kept() -> list[StoredImage]:
     """Return all kept images, the newest first. A name belongs to the newest that has it."""
     found = sorted(_all(), key=lambda each: (-each.added, each.digest))
     taken: set[str] = set()
@@ -104,10 +104,10 @@ def kept() -> list[Kept]:
     return found
 
 
-def _all() -> Iterator[Kept]:
+def _all() -> Iterator[StoredImage]:
     """Yield the images of this user's, then those of the system's cache that the user has not."""
     seen: set[str] = set()
-    damaged: dict[str, Kept] = {}
+    damaged: dict[str, StoredImage] = {}
     for folder in filter(None, (root(), container_shares.system())):
         for path in folder.glob("sha256-*"):
             if path.name in seen:
@@ -117,24 +117,24 @@ def _all() -> Iterator[Kept]:
                 seen.add(path.name)
             except DamagedError as error:
                 if path.is_dir():  # else it was removed meanwhile
-                    damaged.setdefault(path.name, Kept(path, path.name.replace("-", ":", 1), damage=error))
+                    damaged.setdefault(path.name, StoredImage(path, path.name.replace("-", ":", 1), damage=error))
     yield from (each for name, each in damaged.items() if name not in seen)
 
 
-def _load(folder: Path) -> Kept:
+def _load(folder: Path) -> StoredImage:
     """Return the image of a folder from its record, without a look at its files. Raises DamagedError."""
     digest = folder.name.replace("-", ":", 1)
     part = replace(PART, what=f"the kept image {short(digest)}")
     facts = digests.facts(folder / FACTS, part, WANTED)
     if facts["digest"] != digest:
         raise part.damaged(folder / FACTS, "is of another image")
-    return Kept(
+    return StoredImage(
         folder, digest, tuple(facts["names"]), facts["size"], facts["added"], facts["source"], tuple(facts["aliases"]),
         facts["seen"],
     )  # fmt: skip
 
 
-def _part(image: Kept) -> Part:
+def _part(image: StoredImage) -> Part:
     fix = f"slownet image add {image.source}" if image.source else PART.fix
     return replace(PART, what=f"the kept image {image.name}", fix=fix)
 
@@ -146,7 +146,7 @@ PART = Part("a kept image", (CONFIG, SQUASHFS), "slownet image add REF adds it a
 SHELF = Shelf(container_shares.KIND, PART, _load, _part)
 
 
-def check(image: Kept) -> None:
+def check(image: StoredImage) -> None:
     """Raise ImageError if an image is damaged. A lab, where no day of the host's passes, looks at sizes and times alone."""
     try:
         SHELF.load(image.folder, daily=not native.inside_lab())
@@ -154,7 +154,7 @@ def check(image: Kept) -> None:
         raise ImageError(error.what, error.where, error.fix) from error
 
 
-def sound() -> tuple[list[Kept], list[DamagedError]]:
+def sound() -> tuple[list[StoredImage], list[DamagedError]]:
     """Return the kept images as `kept` does, and instead of those that are damaged by their sizes and times, the errors."""
     whole, damaged = [], []
     for each in kept():
@@ -172,7 +172,7 @@ def is_whole(digest: str) -> bool:
     return folder.is_dir() and SHELF.is_whole(folder)
 
 
-def find(name_or_digest: str) -> Kept | None:
+def find(name_or_digest: str) -> StoredImage | None:
     """Return the image of that name or digest, or None.
 
     A name may lack its registry (``shop:1`` for ``localhost/shop:1``) and its tag (``latest``); of a digest six digits suffice.
@@ -182,23 +182,23 @@ def find(name_or_digest: str) -> Kept | None:
     asked, _, pinned = name_or_digest.partition("@")
     if pinned:
         return _only(name_or_digest, [each for each in images if pinned in (each.digest, *each.aliases)])
-    exact = [each for each in images if names.with_tag(asked) in each.names]
-    named = exact or [each for each in images if any(names.matches(asked, name) for name in each.names)]
+    exact = [each for each in images if image_names.with_tag(asked) in each.names]
+    named = exact or [each for each in images if any(image_names.matches(asked, name) for name in each.names)]
     return _only(asked, named or [each for each in images if _is_digest(asked, each)])
 
 
-def _is_digest(asked: str, image: Kept) -> bool:
-    return any(names.is_prefix(asked, each) for each in (image.digest, *image.aliases))
+def _is_digest(asked: str, image: StoredImage) -> bool:
+    return any(image_names.is_prefix(asked, each) for each in (image.digest, *image.aliases))
 
 
-def _only(asked: str, found: Sequence[Kept]) -> Kept | None:
+def _only(asked: str, found: Sequence[StoredImage]) -> StoredImage | None:
     if len(found) > 1:
         which = ", ".join(sorted(each.name for each in found))
         raise ImageError(f"'{asked}' is the name of several images: {which}", fix="write the whole name, or the digest")
     return found[0] if found else None
 
 
-def need(name_or_digest: str) -> Kept:
+def need(name_or_digest: str) -> StoredImage:
     """Return the image of that name or digest. Raises ImageError with the command that adds it, also if it is damaged."""
     found = find(name_or_digest)
     if found:
@@ -212,7 +212,7 @@ def need(name_or_digest: str) -> Kept:
     return found
 
 
-def known(name_or_digest: str) -> Kept:
+def known(name_or_digest: str) -> StoredImage:
     """Return the image of that name or digest. Raises ImageError with the nearest name."""
     found = find(name_or_digest)
     if not found:
@@ -230,7 +230,7 @@ def add(
     source: str = "",
     aliases: Iterable[str] = (),
     seen: Mapping[str, Sequence[str]] | None = None,
-) -> Kept:
+) -> StoredImage:
     """Keep an image, or add names to the kept one; the names leave other images.
 
     Parameters
@@ -243,7 +243,7 @@ def add(
         Called with an empty folder, only if the image is not kept yet; makes `SQUASHFS` there and leaves nothing else. What it
         leaves is kept whole or not at all.
     names, source, aliases, seen
-        As in `Kept`.
+        As in `StoredImage`.
 
     Raises
     ------
@@ -274,7 +274,7 @@ def add(
             return _named(folder, facts)
 
 
-def add_names(image: Kept, names: Iterable[str], source: str) -> Kept | None:
+def add_names(image: StoredImage, names: Iterable[str], source: str) -> StoredImage | None:
     """Add names to a kept image; return it, or None if it was removed meanwhile."""
     facts: _Names = {"digest": image.digest, "names": list(names), "source": source, "aliases": [], "seen": {}}
     with _changing(), contextlib.suppress(FileNotFoundError, DamagedError):
@@ -282,7 +282,7 @@ def add_names(image: Kept, names: Iterable[str], source: str) -> Kept | None:
     return None
 
 
-def _named(folder: Path, facts: _Names) -> Kept:
+def _named(folder: Path, facts: _Names) -> StoredImage:
     """Add names and more to an image's record; the names leave other images."""
     before = _load(folder)
     merged: _Record = {
@@ -302,7 +302,7 @@ def _named(folder: Path, facts: _Names) -> Kept:
     return _load(folder)
 
 
-def remove(name_or_digest: str) -> tuple[Kept, bool]:
+def remove(name_or_digest: str) -> tuple[StoredImage, bool]:
     """Remove a name, and the image itself if that was its last name or its digest is given.
 
     Returns the image as it was, and whether it is gone. Raises ImageError.
@@ -311,8 +311,8 @@ def remove(name_or_digest: str) -> tuple[Kept, bool]:
         found = known(name_or_digest)
         if found.folder.parent != root():
             raise ImageError(f"image {found.name} belongs to all users of this machine", str(found.folder), "remove it as root")
-        exact = names.with_tag(name_or_digest)
-        leaving = [exact] if exact in found.names else [each for each in found.names if names.matches(exact, each)]
+        exact = image_names.with_tag(name_or_digest)
+        leaving = [exact] if exact in found.names else [each for each in found.names if image_names.matches(exact, each)]
         rest = [each for each in found.names if each not in leaving]
         if rest and leaving:
             _write(found.folder, _facts(replace(found, names=rest)))
@@ -330,7 +330,7 @@ def _discard(folder: Path) -> None:
     shutil.rmtree(going, ignore_errors=True)
 
 
-def _facts(image: Kept) -> _Record:
+def _facts(image: StoredImage) -> _Record:
     return {
         "digest": image.digest,
         "names": list(image.names),

@@ -53,14 +53,14 @@ def resolve(text: str, passwd: str, group: str, where: str = "", more: Sequence[
     entry = next((each for each in entries if each[0] == who or (number is not None and int(each[1][1]) == number)), None)
     if entry is None and number is None:
         raise ImageError(f"the user '{who}' is not in the image's {PASSWD}", where, "name one of it, or a number")
-    further = [_group(each, group, each, where) for each in more]
+    exceeds = [_group(each, group, each, where) for each in more]
     name, fields = entry or ("", ["", str(number), "0", "", ""])
     uid, gid, home = int(fields[1]), int(fields[2]), fields[4] or "/"
     if whose:
         gid = _group(whose, group, text, where)
-        return User(uid, gid, tuple(dict.fromkeys([gid, *further])), home)
+        return User(uid, gid, tuple(dict.fromkeys([gid, *exceeds])), home)
     listed = [int(row[1]) for _, row in _rows(group) if name and name in row[2].split(",") and _is_number(row[1])]
-    return User(uid, gid, tuple(dict.fromkeys([gid, *listed, *further])), home)
+    return User(uid, gid, tuple(dict.fromkeys([gid, *listed, *exceeds])), home)
 
 
 def _group(whose: str, group: str, text: str, where: str) -> int:

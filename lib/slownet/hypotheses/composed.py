@@ -16,11 +16,11 @@ from typing import Any
 from slownet.containers.compose import links
 from slownet.containers.compose.links import NAMED
 from slownet.containers.compose.model import SWITCH, Project
-from slownet.containers.compose.topology import Compose
+from slownet.containers.compose.project_topology import Compose
 from slownet.hypotheses import project_tools
 from slownet.hypotheses.experiment import Cell, Experiment, grid
 from slownet.hypotheses.toolbox import Page
-from slownet.judge.records.columns import HOST, NONE
+from slownet.judge.records.condition_columns import HOST, NONE
 from slownet.judge.records.unreadable import MALFORMED
 from slownet.links.conditions.link import WORDS
 from slownet.model import userfile

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Protocol, TypeVar, overload
 
-from slownet.judge.records.columns import NONE, condition
+from slownet.judge.records.condition_columns import NONE, condition
 from slownet.lab.clock import EXACT, check_tdf
 from slownet.model.errors import ExperimentError, nearest
 from slownet.model.facts import Published

@@ -42,7 +42,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from slownet.containers.compose.topology import Compose
+from slownet.containers.compose.project_topology import Compose
 from slownet.hypotheses import own, predictions
 from slownet.hypotheses.experiment import Experiment, condition, grid
 from slownet.hypotheses.predictions import Prediction

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from slownet.hypotheses import marking, variants
+from slownet.hypotheses import class_marks, variants
+from slownet.hypotheses.class_marks import MISSING, RIGHT, UNREADABLE, WRONG, Mark
 from slownet.hypotheses.key import Exercise
-from slownet.hypotheses.marking import MISSING, RIGHT, UNREADABLE, WRONG, Mark
 from slownet.model import userfile
 from slownet.model.errors import ExperimentError, SlownetError
 
@@ -64,7 +64,7 @@ def answers(folder: Path, key: Sequence[Exercise], student: str) -> list[Graded]
     """Grade a submission's answers. What is wrong with them is what each question says; raises nothing for it."""
     own = variants.Assigned(key).of(student)
     try:
-        marked = marking.mark([_file(folder)], own)
+        marked = class_marks.mark([_file(folder)], own)
     except SlownetError as error:
         return [
             Graded(name(exercise, one.name), 0, 1, _without(error.line, folder))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from slownet.containers.compose.topology import Compose
+from slownet.containers.compose.project_topology import Compose
 from slownet.hypotheses.toolbox import SERVICES, TOOLS, Named, Options
 from slownet.model import importing
 from slownet.model.errors import ExperimentError, nearest

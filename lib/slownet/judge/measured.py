@@ -30,7 +30,7 @@ from dataclasses import dataclass
 from numbers import Number
 from typing import Any, ClassVar
 
-from slownet.judge.records import comparisons, intervals, waver
+from slownet.judge.records import comparisons, cpu_variation, intervals
 from slownet.judge.records.charging import Charging, Terms
 from slownet.model.errors import ExperimentError, nearest
 from slownet.model.sample import Metric, Sample
@@ -71,7 +71,7 @@ class Setting:
         """How to get an interval that is not widened by the variation between boots; empty if it is narrow."""
         if self.charging not in (Charging.REAL, Charging.TIME):
             return ""
-        differs = f"differs by about {100 * self.charging.waver:g} % between boots"
+        differs = f"differs by about {100 * self.charging.cpu_variation:g} % between boots"
         if self.charging is Charging.REAL:
             return (
                 f"on the real clock what the machine adds to a time {differs}: measure more requests, in more boots "
@@ -154,8 +154,8 @@ class Measured:
 
     @property
     def late(self) -> float:
-        """At most the share of this time by which processors woke late: `slownet.judge.records.waver.woken_late`."""
-        return waver.woken_late(self.setting.charging, self.setting.late)
+        """At most the share of this time by which processors woke late: `slownet.judge.records.cpu_variation.woken_late`."""
+        return cpu_variation.woken_late(self.setting.charging, self.setting.late)
 
     def __float__(self) -> float:
         return self.mean

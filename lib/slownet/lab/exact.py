@@ -30,12 +30,12 @@ from typing import BinaryIO
 from slownet.lab import autopsy, cache, cpu, emulator, kernel_package, memory, standstill
 from slownet.lab import channel as frames
 from slownet.lab.boot import GRACE_S, MEGABYTES, SAME_S, Share, Sink, check_megabytes, memory_folder
+from slownet.lab.changed_shares import Returned
 from slownet.lab.clock import Clock
 from slownet.lab.emulator import Machine, Talk
 from slownet.lab.excerpt import clipped
 from slownet.lab.kernel_package import Kernel
 from slownet.lab.packed import pack
-from slownet.lab.returned import Returned
 from slownet.lab.standstill import Snapshot
 from slownet.model.errors import LabError
 from slownet.model.facts import MachineFacts

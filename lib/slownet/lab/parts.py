@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from slownet.lab import cache, confinement, image, init, kernel, trial
+from slownet.lab import cache, confinement, image, init, kernel, trial_boot
 from slownet.lab import layer as layers
 from slownet.lab.boot import MEGABYTES, Lab, Share
 from slownet.lab.clock import INF, Clock
@@ -194,7 +194,7 @@ def build(report: Report = lambda what, done: None, *, only_exact: bool = False)
         else:
             report(what, True)
 
-    own = (kernel.SHELF, kernel.key(), partial(kernel.build, trial.boot))
+    own = (kernel.SHELF, kernel.key(), partial(kernel.build, trial_boot.boot))
     debians = (kernel_package.SHELF, kernel_package.key(), kernel_package.build)
     makers: dict[str, tuple[Shelf[Any], str, Callable[[], object]]] = {
         "init": (init.SHELF, init.key(), init.build),

@@ -15,7 +15,7 @@ from typing import Any
 
 from slownet.lab import native
 from slownet.model.errors import NetworkError
-from slownet.net import reading
+from slownet.net import kernel_counters
 from slownet.net.netlink import Route
 from slownet.net.nodes import inside
 from slownet.net.plan import ROOT
@@ -137,7 +137,7 @@ def _waiting(spaces: Iterable[tuple[Route, dict[int, Queue]]]) -> dict[str, int]
     """Return how many bytes wait on each interface."""
     found = {queue.name: 0 for _, numbered in spaces for queue in numbered.values()}
     for route, numbered in spaces:
-        for qdisc in reading.qdiscs(route):
+        for qdisc in kernel_counters.qdiscs(route):
             queue = numbered.get(qdisc.interface)
             # A bottleneck's own child holds what it holds, and a netem at the root also what is in flight.
             if queue and (qdisc.parent == ROOT if queue.limited else qdisc.root):

@@ -13,7 +13,7 @@ from slownet.judge.histories.history import FAIL, FAULTS, FILE, INFO, INVOKE, OK
 from slownet.model.errors import ExperimentError
 from slownet.model.importing import described
 from slownet.model.units import duration
-from slownet.net.faults import PlayingFaults
+from slownet.net.fault_injection import PlayingFaults
 from slownet.net.nodes import inside
 from slownet.tools.numbers import Metric, single
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from slownet.lab.counters import Counters, Flow
-from slownet.net import reading
+from slownet.net import kernel_counters
 from slownet.net.netlink import Route
 from slownet.net.nodes import inside
 
@@ -42,14 +42,14 @@ def counters(cables: Iterable[Any], gone: Callable[[Any], Flow]) -> dict[Any, Co
 def _flows(node: Any) -> dict[str, Flow]:
     """Return what each interface of a node's namespace has sent, by its name."""
     with inside(node), Route() as route:
-        interfaces = reading.interfaces(route)
+        interfaces = kernel_counters.interfaces(route)
         qdiscs = defaultdict(list)
-        for each in reading.qdiscs(route):
+        for each in kernel_counters.qdiscs(route):
             qdiscs[each.interface].append(each)
     return {each.name: flow(each, qdiscs[each.index]) for each in interfaces}
 
 
-def flow(interface: reading.Interface, qdiscs: list[reading.Qdisc]) -> Flow:
+def flow(interface: kernel_counters.Interface, qdiscs: list[kernel_counters.Qdisc]) -> Flow:
     """Summarise an interface's chain of queueing disciplines as one.
 
     What the interface sent is what left the chain. Classful disciplines also count the drops of their children, so the root's
@@ -68,7 +68,7 @@ def flow(interface: reading.Interface, qdiscs: list[reading.Qdisc]) -> Flow:
     )
 
 
-def _own(qdisc: reading.Qdisc) -> Flow:
+def _own(qdisc: kernel_counters.Qdisc) -> Flow:
     return Flow(
         qdisc.packets, qdisc.bytes, qdisc.dropped, qdisc.overlimits, qdisc.requeues, qdisc.queued_packets, qdisc.queued_bytes
     )

@@ -19,7 +19,7 @@ from typing import Any
 from slownet.links.ip import IP, IPV6
 from slownet.model.errors import NetworkError
 from slownet.net import addresses, reach
-from slownet.net.cables import keep_neighbours
+from slownet.net.mininet_links import keep_neighbours
 from slownet.net.nodes import inside
 
 PREFIX = ipaddress.IPv6Network("2001:db8::/96")

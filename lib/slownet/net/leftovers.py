@@ -21,7 +21,7 @@ from pathlib import Path
 from slownet.lab import owner
 from slownet.lab.owner import Owner
 from slownet.model.errors import NetworkError
-from slownet.net import limited, names, openvswitch, reading
+from slownet.net import kernel_counters, limited, openvswitch, unique_names
 from slownet.net.namespace import entered
 from slownet.net.netlink import Route
 from slownet.net.nodes import ovs_vsctl
@@ -70,7 +70,7 @@ def remove(leftovers: list[Leftover]) -> None:
                 try:
                     route.delete(each.name)
                 except NetworkError:
-                    if each.name in names.taken():
+                    if each.name in unique_names.taken():
                         raise
             elif each.kind == "directory":
                 shutil.rmtree(each.name, ignore_errors=True)
@@ -93,7 +93,7 @@ def _cgroups() -> Iterator[Leftover]:
 
 def _interfaces() -> Iterator[Leftover]:
     with Route() as route:
-        for each in reading.interfaces(route):
+        for each in kernel_counters.interfaces(route):
             whose = _of_alias(each.alias)
             if whose:
                 yield Leftover("interface", each.name, whose)
@@ -163,7 +163,7 @@ def _spaces() -> Callable[[str], Owner | None]:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         try:
             with entered(descriptor), Route() as route:
-                return _of_alias(next(each.alias for each in reading.interfaces(route) if each.name == "lo"))
+                return _of_alias(next(each.alias for each in kernel_counters.interfaces(route) if each.name == "lo"))
         finally:
             os.close(descriptor)
 

@@ -20,17 +20,28 @@ from slownet.links.conditions.link import Condition
 from slownet.links.conditions.oneway import OneWay
 from slownet.links.faults import Faults
 from slownet.model.errors import ConditionError, ExperimentError, NetworkError, SlownetError, nearest
-from slownet.net import addresses, counting, device, ipv6, names, openvswitch, reach, shape, spanning_tree, stated
-from slownet.net.cable import Link
-from slownet.net.capture import Capture, interface_of
+from slownet.net import (
+    addresses,
+    check_topology,
+    counting,
+    device,
+    ipv6,
+    openvswitch,
+    reach,
+    spanning_tree,
+    topology_statements,
+    unique_names,
+)
 from slownet.net.condition_log import ConditionLog
-from slownet.net.faults import PlayingFaults
+from slownet.net.fast_mininet import STANDALONE, QuickNet
+from slownet.net.fault_injection import PlayingFaults
 from slownet.net.fingerprint import sysctl
+from slownet.net.interface_captures import Capture, interface_of
 from slownet.net.layout import named
 from slownet.net.log import Log, Setting
+from slownet.net.network_link import Link
 from slownet.net.nodes import inside
 from slownet.net.play import Played
-from slownet.net.quick import STANDALONE, QuickNet
 from slownet.net.seeds import ASKED
 from slownet.net.shaping import Shaping
 from slownet.tools.ping import Ping
@@ -102,11 +113,11 @@ class Network:
 
     def __enter__(self) -> Self:
         setLogLevel("error")
-        shape.check(self._topology, self._stp)
+        check_topology.check(self._topology, self._stp)
         if self._topology.switches():
             openvswitch.ensure(may_start=native.inside_lab())
         try:
-            with names.choosing():
+            with unique_names.choosing():
                 self.mininet = QuickNet(
                     topo=self._topology, switch=STANDALONE, controller=None, link=TCLink, autoSetMacs=True, build=False,
                     sysctls=SYSCTLS, offloads_off=list(device.OFFLOADS), shaping=self.shaping, stp=self._stp,
@@ -114,7 +125,7 @@ class Network:
                 self.mininet.build()
                 self._files = Path(mkdtemp(prefix="names-", dir=owner.directory()))
                 addresses.publish(self.mininet.hosts, self._files)
-                stated.prepare(self._topology, self.mininet.hosts, self._files)
+                topology_statements.prepare(self._topology, self.mininet.hosts, self._files)
                 self.mininet.start()
             spanning_tree.wait(self.mininet.switches, type(self._topology).__name__)
             self.parts = reach.parts(self.mininet.hosts, DEADLINE_S, type(self._topology).__name__)
@@ -124,7 +135,7 @@ class Network:
             for cable in filter(self.shaping.is_set, self.mininet.links):  # a TCLink of the topology
                 with suppress(ConditionError):
                     self.condition_log[cable] = self.shaping.of(cable)
-            stated.set_conditions(self)
+            topology_statements.set_conditions(self)
         except BaseException as error:
             self._stop()
             if isinstance(error, Exception) and not isinstance(error, SlownetError):  # Mininet raises plain Exception

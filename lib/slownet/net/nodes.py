@@ -17,7 +17,7 @@ from mininet.node import Node, OVSSwitch
 
 from slownet.lab import native, owner
 from slownet.model.errors import NetworkError
-from slownet.net import absent, openvswitch
+from slownet.net import missing_commands, openvswitch
 from slownet.net.namespace import Namespace, apart, entered
 from slownet.net.netlink import Route
 
@@ -106,7 +106,7 @@ class QuickNode(Renamed, Node):  # type: ignore[misc]  # Mininet has no types
         except FileNotFoundError:
             if cmd[0] == "mnexec":
                 raise
-            absent.note(cmd[0])
+            missing_commands.note(cmd[0])
             return start(["mnexec", *cmd], **params)  # as in Mininet: mnexec prints the error and exits with 1
 
     def popen(self, *args: Any, **kwargs: Any) -> subprocess.Popen[Any]:
@@ -132,7 +132,7 @@ class QuickNode(Renamed, Node):  # type: ignore[misc]  # Mininet has no types
                 route.up("lo")
             return ""
         if self._opening:
-            args = (*args, ";", absent.function())
+            args = (*args, ";", missing_commands.function())
         return super().cmd(*args, **kwargs)
 
     def setDefaultRoute(self, intf: Any = None) -> None:  # noqa: N802

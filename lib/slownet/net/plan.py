@@ -14,7 +14,8 @@ rate is exact to 0.1 %, and a packet on an idle link takes its own length / rate
 (tbf, htb) lets everything that fits into its bucket pass at once, so a request would cross an idle 200 kbit link in no
 time. It is only used for what netem cannot do: netem schedules packets itself and leaves no queue to an AQM.
 
-This module chooses the disciplines; the options for each field are in the field's row, see `slownet.links.conditions.row`.
+This module chooses the disciplines; the options for each field are in the field's row, see
+`slownet.links.conditions.field_row`.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Required, TypedDict
 
+from slownet.links.conditions.field_row import BUCKET, CABLE, CAKE, LINE, Shown
 from slownet.links.conditions.link import ROWS, Condition
 from slownet.links.conditions.oneway import OneWay
-from slownet.links.conditions.row import BUCKET, CABLE, CAKE, LINE, Shown
 from slownet.model.shapes import Json
 
 Options = Mapping[str, Json]

@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class Reshaped(Protocol):
-    """The part of a link that is used here; see `slownet.net.cable.Link`."""
+    """The part of a link that is used here; see `slownet.net.network_link.Link`."""
 
     @property
     def name(self) -> str: ...

@@ -13,11 +13,11 @@ from slownet.lab.counters import Flow
 from slownet.links.conditions.jitter import Table
 from slownet.links.conditions.oneway import OneWay
 from slownet.model.errors import NetworkError
-from slownet.net import reading, shaper, tc
+from slownet.net import kernel_counters, shaper, tc
+from slownet.net.compare_qdiscs import Deviation, deviations
 from slownet.net.netlink import Route
 from slownet.net.nodes import inside
 from slownet.net.plan import BLACKHOLE, ROOT, Layer, Qdisc, layers
-from slownet.net.readback import Deviation, deviations
 from slownet.net.shaper import TCEnd
 
 DEFAULT = "0:"  # the handle of an interface's default qdisc
@@ -104,7 +104,7 @@ def _differences(interface: Any, end: TCEnd, shown: Sequence[Qdisc]) -> Iterable
 def class_rates(interface: Any) -> dict[str, int]:
     """Return the rates of an interface's classes in bit/s, by handle. Raises NetworkError."""
     with inside(interface.node), Route() as route:
-        return reading.class_rates(route, socket.if_nametoindex(interface.name))
+        return kernel_counters.class_rates(route, socket.if_nametoindex(interface.name))
 
 
 def changed(interface: Any, stated: OneWay, shown: Sequence[Qdisc]) -> bool:

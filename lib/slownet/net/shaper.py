@@ -17,14 +17,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from slownet.links.conditions import netem, tclink
+from slownet.links.conditions.field_row import CABLE, Shown, same_burst
 from slownet.links.conditions.link import Condition
 from slownet.links.conditions.oneway import OneWay
 from slownet.links.conditions.queueing import Queue
-from slownet.links.conditions.row import CABLE, Shown, same_burst
 from slownet.model.errors import ConditionError, SlownetError
 from slownet.model.mininets import Parameters
+from slownet.net.compare_qdiscs import flat
 from slownet.net.plan import Layer, Options, Qdisc, layer
-from slownet.net.readback import flat
 
 ROOT, CLASS, RED, NETEM = "5:", "5:1", "6:", "10:"
 CLASSFUL = ("htb", "hfsc")

@@ -19,7 +19,7 @@ from types import ModuleType
 from typing import Any
 
 from slownet.model.errors import ExperimentError, SlownetError
-from slownet.net import absent, machine
+from slownet.net import machine, missing_commands
 
 
 class _StandIn(ModuleType):
@@ -46,10 +46,10 @@ def install(stp: bool = False, exits: bool = False) -> None:
     from mininet import link, net, node
 
     from slownet.net import userspace
-    from slownet.net.cables import quick_interface, quick_link
     from slownet.net.conversion import quick
+    from slownet.net.fast_mininet import QuickNet
     from slownet.net.loops import Reference
-    from slownet.net.quick import QuickNet
+    from slownet.net.mininet_links import quick_interface, quick_link
 
     QuickNet.stp = stp
     links = {name: quick_link(getattr(link, name)) for name in ("Link", "TCLink", "TCULink")}
@@ -89,7 +89,7 @@ def _exiting(cls: Any) -> Any:
 
 def _failed(error: SlownetError) -> int:
     """Print a user's mistake, remove the networks that the program made, and return the exit status."""
-    from slownet.net.quick import QuickNet
+    from slownet.net.fast_mininet import QuickNet
 
     print(f"slownet: {error}", file=sys.stderr)
     for network in list(QuickNet.running):
@@ -175,7 +175,7 @@ def main(argv: list[str]) -> int:
     except SlownetError as error:
         return _failed(error)
     finally:
-        if missing := absent.line():
+        if missing := missing_commands.line():
             print(f"slownet: {missing}", file=sys.stderr)
     return 0
 

@@ -18,18 +18,18 @@ from slownet.lab import native
 from slownet.lab import pytest_inside as inside
 from slownet.model.errors import SlownetError
 from slownet.pytest_plugin import (
-    boots,
-    comment,
     explain,
     forwarding,
-    junit,
-    marks,
     missing,
-    names,
     own_frames,
     records,
     session,
-    workers,
+    session_comment,
+    session_junit,
+    several_boots,
+    short_names,
+    topology_marker,
+    xdist_workers,
 )
 from slownet.pytest_plugin.fixtures import (
     slownet_browser,
@@ -72,8 +72,8 @@ __all__ = [
 ]
 
 
-for marker in ("topology", f"{names.PREFIX}topology"):
-    marks.take_topologies(marker)
+for marker in ("topology", f"{short_names.PREFIX}topology"):
+    topology_marker.take_topologies(marker)
 
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
@@ -84,33 +84,33 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
             continue
         kind = {SEED: seed, BUDGET: budget, MEMORY: memory}.get(name, str)
         group.addoption(name, metavar=metavar, default=None, type=kind, help=text)
-    names.offer(parser, pluginmanager)
+    short_names.offer(parser, pluginmanager)
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
-    names.settle(config)
+    short_names.settle(config)
     config.pluginmanager.register(records.Records(config), "slownet records")
-    config.pluginmanager.register(boots.Boots(), "slownet boots")
+    config.pluginmanager.register(several_boots.Boots(), "slownet boots")
     if native.inside_lab():
         config.pluginmanager.register(records.Outgoing(config), "slownet outgoing")
-    junit.register(config)
-    comment.register(config, reports=not hasattr(config, "workerinput"))
+    session_junit.register(config)
+    session_comment.register(config, reports=not hasattr(config, "workerinput"))
     if forwarding.is_forwarded(config):
         forwarding.silence(config)
         config.pluginmanager.register(forwarding.Forwarder(config), "slownet forwarder")
         return
-    if workers.is_worker(config):
-        workers.settle(config)
-    elif workers.distributes(config):
-        config.pluginmanager.register(workers.Workers(config), "slownet workers")
+    if xdist_workers.is_worker(config):
+        xdist_workers.settle(config)
+    elif xdist_workers.distributes(config):
+        config.pluginmanager.register(xdist_workers.Workers(config), "slownet workers")
     elif not native.inside_lab() and not config.option.collectonly:
         config.pluginmanager.register(session.Session(config), "slownet session")
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_cmdline_main(config: pytest.Config) -> Generator[None, object, object]:
-    return workers.status(config, (yield))
+    return xdist_workers.status(config, (yield))
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
@@ -151,7 +151,7 @@ def pytest_runtest_makereport(
     own_frames.hide(item.config, call.excinfo)
     report = yield
     missing.explain(report, call.excinfo.value if call.excinfo else None)
-    return comment.attach(item, explain.with_the_network(item, report))
+    return session_comment.attach(item, explain.with_the_network(item, report))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -11,13 +11,13 @@ import pytest
 
 from slownet.lab import native, owner
 from slownet.model.errors import SlownetError
-from slownet.pytest_plugin import names, projects, records
+from slownet.pytest_plugin import projects, records, short_names
 from slownet.pytest_plugin.exports import LOGS
 from slownet.pytest_plugin.wishes import ROOT_FIXTURE, SEED, of_item
 
 if TYPE_CHECKING:
     from slownet.containers.compose.hosting import Running
-    from slownet.pytest_plugin.networks import Kept, Net, Networks, Wanted
+    from slownet.pytest_plugin.networks import LiveNetwork, Net, Networks, Wanted
     from slownet.services.mariadb import MariaDB
     from slownet.services.nginx import Nginx
     from slownet.services.wordpress import WordPress
@@ -103,10 +103,10 @@ def slownet_net(request: pytest.FixtureRequest, slownet_networks: Networks) -> I
 
 def _behind(request: pytest.FixtureRequest, net: Net) -> contextlib.AbstractContextManager[Any]:
     """Set the condition of the marker ``behind`` on the client's link, until the end of the context that is returned."""
-    marker = names.marker(request.node, "behind")
+    marker = short_names.marker(request.node, "behind")
     if marker is None:
         return contextlib.nullcontext()
-    with _Failing(lambda error: f"@pytest.mark.{marker.name}: {names.with_ini_hint(error, [marker])}", TypeError):
+    with _Failing(lambda error: f"@pytest.mark.{marker.name}: {short_names.with_ini_hint(error, [marker])}", TypeError):
         name = _host_in(net, request, "client", CLIENT)
         client: Any = net[name]
         own = client.defaultIntf()
@@ -173,7 +173,7 @@ def slownet_compose(request: pytest.FixtureRequest, slownet_net: Net, slownet_ne
     The project is that of a marker such as `@pytest.mark.compose("compose.yaml")`, else the compose file beside the test. `net`
     is its network: a host for each service, and `client`.
     """
-    from slownet.containers.compose.topology import Compose
+    from slownet.containers.compose.project_topology import Compose
 
     topology = slownet_net.topology
     if not isinstance(topology, Compose):
@@ -213,7 +213,7 @@ def slownet_measure(request: pytest.FixtureRequest, slownet_net: Net) -> Measure
     """
     node: pytest.Item = request.node
     with _Failing():
-        operations = names.number(node, "warm_up", MOST_OPERATIONS) or 0
+        operations = short_names.number(node, "warm_up", MOST_OPERATIONS) or 0
 
     def measured(tool: Callable[P, R], *args: P.args, **options: P.kwargs) -> R:
         records.of(node).warm_up(operations, tool, *args, **options)
@@ -245,10 +245,10 @@ def _wanted(node: Any) -> Wanted:
     from slownet.pytest_plugin.networks import Wanted
     from slownet.topologies import ClientWebDb
 
-    marker = names.marker(node, "topology")
+    marker = short_names.marker(node, "topology")
     if marker is None:
         return _wanted_project(node) or Wanted.of(ClientWebDb)
-    with _Failing(lambda error: f"@pytest.mark.{marker.name}: {names.with_ini_hint(error, [marker])}", TypeError):
+    with _Failing(lambda error: f"@pytest.mark.{marker.name}: {short_names.with_ini_hint(error, [marker])}", TypeError):
         return Wanted.of(*marker.args, **marker.kwargs)
 
 
@@ -259,12 +259,12 @@ def _wanted_project(node: Any) -> Wanted | None:
         found = projects.named(node)
     if not found:
         return None
-    from slownet.containers.compose.topology import Compose
+    from slownet.containers.compose.project_topology import Compose
 
     return Wanted.of(Compose, *found[0], profiles=found[1])
 
 
-def _take(request: pytest.FixtureRequest, networks: Networks, wanted: Wanted, pin: bool = False) -> Kept:
+def _take(request: pytest.FixtureRequest, networks: Networks, wanted: Wanted, pin: bool = False) -> LiveNetwork:
     with _Failing():
         return networks.take(wanted, pin=pin)
 
@@ -277,7 +277,7 @@ def _host(request: pytest.FixtureRequest, role: str, usual: tuple[str, ...]) -> 
 def _host_in(net: Net, request: pytest.FixtureRequest, role: str, usual: tuple[str, ...]) -> str:
     from slownet.pytest_plugin.networks import host_for
 
-    marker = names.marker(request.node, "hosts")
+    marker = short_names.marker(request.node, "hosts")
     return host_for(net, role, usual, marker.kwargs if marker else {})
 
 

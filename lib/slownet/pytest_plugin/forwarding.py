@@ -64,7 +64,7 @@ def silence(config: pytest.Config) -> None:
 
 
 class Forwarder:
-    """Sends the events of a session; see `slownet.pytest_plugin.reporting` for the other end."""
+    """Sends the events of a session; see `slownet.pytest_plugin.relayed_reports` for the other end."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config

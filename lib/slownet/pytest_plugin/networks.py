@@ -67,7 +67,7 @@ class Wanted:
 
 
 @dataclass
-class Kept:
+class LiveNetwork:
     """A running network, its initial state, and the servers on it."""
 
     wanted: Wanted
@@ -83,7 +83,7 @@ class Kept:
     after: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)  # clean-up after the network is closed
 
     @classmethod
-    def of(cls, wanted: Wanted, net: Net) -> Kept:
+    def of(cls, wanted: Wanted, net: Net) -> LiveNetwork:
         own = net.remember()
         net.end_programs()
         spaces = strays.spaces(net.hosts)
@@ -155,11 +155,11 @@ class Networks:
 
     def __init__(self, seed: int | None) -> None:
         self._seed = seed
-        self._kept: Kept | None = None
+        self._kept: LiveNetwork | None = None
         self._pinned = False
         self.built = 0
 
-    def take(self, wanted: Wanted, *, pin: bool = False) -> Kept:
+    def take(self, wanted: Wanted, *, pin: bool = False) -> LiveNetwork:
         """Return a network of that topology in its initial conditions: the last one restored, or a new one.
 
         pin: something that outlives the test uses the network. Raises NetworkError, ExperimentError.
@@ -182,7 +182,7 @@ class Networks:
         return self._kept
 
     @property
-    def kept(self) -> Kept:
+    def kept(self) -> LiveNetwork:
         """The network that was taken last. Raises NetworkError if there is none."""
         if self._kept is None:
             raise NetworkError("there is no network now", fix="request the fixture `net`")
@@ -198,19 +198,19 @@ class Networks:
         if kept:
             kept.close()
 
-    def _sound(self, kept: Kept, failed: bool = False) -> bool:
+    def _sound(self, kept: LiveNetwork, failed: bool = False) -> bool:
         try:
             kept.restore(failed)
         except Exception:  # a test may break it in any way: a new network replaces it
             return False
         return True
 
-    def _build(self, wanted: Wanted) -> Kept:
+    def _build(self, wanted: Wanted) -> LiveNetwork:
         net = Net(wanted.build(), self._seed)
         net.__enter__()
         self.built += 1
         try:
-            return Kept.of(wanted, net)
+            return LiveNetwork.of(wanted, net)
         except BaseException:
             net.__exit__(None, None, None)
             raise

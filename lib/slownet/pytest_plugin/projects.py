@@ -13,7 +13,7 @@ from slownet.containers.compose import handover
 from slownet.containers.compose.model import Project
 from slownet.lab.boot import Share
 from slownet.model.errors import ComposeError
-from slownet.pytest_plugin import names
+from slownet.pytest_plugin import short_names
 from slownet.pytest_plugin.wishes import needs_network
 
 MARKER, FIXTURE = "compose", "slownet_compose"
@@ -29,16 +29,16 @@ def named(node: Any) -> Named | None:
 
     Files are relative to the test's folder, or else to the session's rootdir. Raises ComposeError.
     """
-    marker = names.marker(node, MARKER)
+    marker = short_names.marker(node, MARKER)
     if marker is None and FIXTURE not in getattr(node, "fixturenames", ()):
         return None
     folder = node.path.parent
     stated = marker.args if marker else ()
     profiles = tuple(marker.kwargs.get("profiles", ())) if marker else ()
     if not stated:
-        from slownet.containers.compose import files  # needs PyYAML, which labs lack
+        from slownet.containers.compose import project_files  # needs PyYAML, which labs lack
 
-        return tuple(map(str, files.usual(folder))), profiles
+        return tuple(map(str, project_files.usual(folder))), profiles
     return tuple(_whole(str(each), folder, node.config.rootpath) for each in stated), profiles
 
 

@@ -107,7 +107,7 @@ class Record:
     def warm_up(self, operations: int, tool: Callable[..., Any], *args: Any, **options: Any) -> None:
         """Do so many operations with a tool that the test has not used in this boot; nothing of them is recorded."""
         from slownet.runner.warming import WarmUp
-        from slownet.tools.returned import as_record
+        from slownet.tools.user_metrics import as_record
 
         if operations and tool not in self._warm:
             self._warm.append(tool)
@@ -116,7 +116,7 @@ class Record:
     def measure(self, net: Net, tool: Callable[..., Any], *args: Any, **options: Any) -> Any:
         """Call the tool, record its result with the conditions, and return it."""
         from slownet.runner.measurement import Measurements
-        from slownet.tools.returned import as_record
+        from slownet.tools.user_metrics import as_record
 
         if self._measurements is None:
             self._measurements = Measurements(net, self._raw if self._item.config.getoption(REPORT) else None)
@@ -310,7 +310,7 @@ def draw(config: pytest.Config) -> None:
 
 def _draw(directory: Path) -> None:
     from slownet.judge.records import result
-    from slownet.report.page import write_report
+    from slownet.report.html_page import write_report
 
     run = result.load(directory)
     run.save()

@@ -33,9 +33,9 @@ from slownet.lab.clock import Clock
 from slownet.lab.events import Event
 from slownet.lab.place import Place, choose
 from slownet.model.errors import SlownetError
-from slownet.pytest_plugin import exports, junit, projects, records, shares, staging
-from slownet.pytest_plugin.reporting import Lines, Reporter
-from slownet.pytest_plugin.summary import Total
+from slownet.pytest_plugin import exports, projects, readable_folders, records, session_junit, staging
+from slownet.pytest_plugin.relayed_reports import Lines, Reporter
+from slownet.pytest_plugin.session_summary import Total
 from slownet.pytest_plugin.wishes import CONFINED, MEMORY, Wish, needs_network, of_session, option_names_here, wish_or_none
 
 GOES_ON = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
@@ -275,7 +275,7 @@ class Elsewhere:
         facts = {**place.facts, **place.clock.facts}
         plan = exports.planned(config, self._name, alone=len(self._items) == len(self._session.items))
         staging.say(config, staging.recover(config, plan))
-        shared = shares.Shares(config, plan)
+        shared = readable_folders.Shares(config, plan)
         with staging.staged(config, plan, shared.trees, [item.nodeid for item in self._items]) as staged:
             env = environment(config, facts, only, staged.handed())
             if not self._terminal and _writes(config):
@@ -368,7 +368,7 @@ def run(config: pytest.Config, groups: Groups) -> int:
 
 
 def _run(config: pytest.Config, groups: Groups) -> int:
-    reports = junit.Reports(config.getoption("xmlpath", None))
+    reports = session_junit.Reports(config.getoption("xmlpath", None))
     statuses, total = list[int](), Total(config)
     left = limit = int(config.getoption("maxfail", 0) or 0)
     for number, (wishes, _) in enumerate(groups):
@@ -377,7 +377,7 @@ def _run(config: pytest.Config, groups: Groups) -> int:
         if config.pluginmanager.hasplugin("_cov"):
             more += ["--cov-append"] if number else []
             more += ["--cov-fail-under=0"] if number < len(groups) - 1 else []  # the last one's coverage is that of all
-        span = junit.Span()
+        span = session_junit.Span()
         with tempfile.NamedTemporaryFile("r", prefix="slownet-summary-", encoding="utf-8") as summary:
             statuses.append(_attend_workers(config, only | {"summary": summary.name}, more))
             left -= total.take(summary.read())

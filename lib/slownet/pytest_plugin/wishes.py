@@ -12,7 +12,7 @@ from slownet.lab.clock import EXACT, INF, TDF_INF, TIME, check_cpu, check_kind, 
 from slownet.model import option_names
 from slownet.model.errors import LabError, SlownetError
 from slownet.model.units import whole_number
-from slownet.pytest_plugin import names
+from slownet.pytest_plugin import short_names
 
 if TYPE_CHECKING:
     import pytest
@@ -107,7 +107,7 @@ def of_item(item: pytest.Item) -> Wish:
     try:
         wish.check()
     except SlownetError as error:
-        fix = names.with_ini_hint(error.fix, (names.marker(item, name) for name in ("clock", "tdf")))
+        fix = short_names.with_ini_hint(error.fix, (short_names.marker(item, name) for name in ("clock", "tdf")))
         raise LabError(error.what, where=item.nodeid, fix=fix) from error
     return wish
 
@@ -150,11 +150,11 @@ def memory(text: str) -> int:
 
 def _argument(item: pytest.Item, name: str) -> str | None:
     """Return the only argument of a marker as text; None without the marker. Raises LabError."""
-    marker = names.marker(item, name)
+    marker = short_names.marker(item, name)
     if marker is None:
         return None
     values = [*marker.args, *marker.kwargs.values()]
     if len(values) != 1:
-        fix = names.with_ini_hint(f"write it like @pytest.mark.{marker.name}(...)", [marker])
+        fix = short_names.with_ini_hint(f"write it like @pytest.mark.{marker.name}(...)", [marker])
         raise LabError(f"the marker {marker.name} takes one value", where=item.nodeid, fix=fix)
     return TDF_INF if values[0] == INF else str(values[0])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import groupby, pairwise
 
 from slownet.judge.records.cell import Cell
-from slownet.judge.records.columns import NONE
+from slownet.judge.records.condition_columns import NONE
 from slownet.judge.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, Judgement
 from slownet.judge.records.quantity import quantity
 from slownet.judge.records.result import RunData

@@ -13,7 +13,7 @@ from slownet.report.scale import Named, Scale, along_levels, fitting
 from slownet.report.spreadsheet import Value
 from slownet.report.text import number, spelled
 from slownet.report.words import capital
-from slownet.theory.stats.effects import Levels, is_complete, marginal, shares
+from slownet.theory.stats.factorial import Levels, is_complete, marginal, shares
 
 WIDTH, ROW, LEFT = 352, 24, 130
 

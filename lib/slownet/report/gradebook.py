@@ -10,7 +10,7 @@ Canvas (``lib/gradebook_importer.rb``): ``Student, ID, SIS User ID, SIS Login ID
 from __future__ import annotations
 
 from slownet.hypotheses.answers import Answers
-from slownet.hypotheses.marking import Marked
+from slownet.hypotheses.class_marks import Marked
 from slownet.report import spreadsheet
 
 MOODLE = ("Full name", "Email address", "Username", "ID number")

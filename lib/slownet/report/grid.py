@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from slownet.judge.records.cell import Cell
-from slownet.judge.records.columns import condition
+from slownet.judge.records.condition_columns import condition
 from slownet.judge.records.result import RunData
 from slownet.links.conditions import profiles
 from slownet.model.errors import SlownetError

@@ -12,8 +12,8 @@ from slownet.judge.histories.checks import Violation
 from slownet.judge.histories.history import History
 from slownet.links.faults import Faults
 from slownet.report.figure import Figure
-from slownet.report.history import history_figure
-from slownet.report.page import REPORT, template, write_html
+from slownet.report.html_page import REPORT, template, write_html
+from slownet.report.run_history import history_figure
 
 
 @dataclass(frozen=True)

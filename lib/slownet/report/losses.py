@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from slownet.judge.claim.stated import THEORY
+from slownet.judge.claim.description import THEORY
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.samples import cell_key
 from slownet.model.units import unit_of

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from slownet.hypotheses.class_marks import MISSING, RIGHT, UNREADABLE, WRONG, Mark, Marked
 from slownet.hypotheses.key import Exercise, Solution
-from slownet.hypotheses.marking import MISSING, RIGHT, UNREADABLE, WRONG, Mark, Marked
-from slownet.report.page import template
+from slownet.report.html_page import template
 
 SIGNS = {RIGHT: "\u2713", WRONG: "\u2717", MISSING: "\u2013", UNREADABLE: "?"}
 STYLES = {RIGHT: "supported", WRONG: "refuted", MISSING: "baseline", UNREADABLE: "inconclusive"}

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from slownet.judge.records.columns import NONE, OPERATION
+from slownet.judge.records.condition_columns import NONE, OPERATION
 from slownet.model.units import spoken, unit_of
 from slownet.report import scale
 from slownet.report.chart import Chart, Point

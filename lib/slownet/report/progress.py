@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from slownet.model.control_characters import guard, visible
-from slownet.report.going import Going
+from slownet.report.run_progress import RunProgress
 from slownet.report.screen import Screen
 
 EVERY_S = 60.0
@@ -33,7 +33,7 @@ class Shown(Protocol):
     def begin(self) -> None:
         """Begin to show."""
 
-    def update(self, changed: Going) -> None:
+    def update(self, changed: RunProgress) -> None:
         """Show that an experiment has got further."""
 
     def complain(self, line: str) -> None:
@@ -46,8 +46,8 @@ class Shown(Protocol):
 class Follower:
     """Follows the events of runs and shows how far each is, with its time left, its estimate and what the clock saved."""
 
-    def __init__(self, totals: Mapping[str, int], shown: Callable[[Mapping[str, Going]], Shown] | None = None) -> None:
-        self.runs = {name: Going(name, total) for name, total in totals.items()}
+    def __init__(self, totals: Mapping[str, int], shown: Callable[[Mapping[str, RunProgress]], Shown] | None = None) -> None:
+        self.runs = {name: RunProgress(name, total) for name, total in totals.items()}
         self._shown = (shown or _place())(self.runs)
         self._lock = threading.Lock()
 
@@ -67,7 +67,7 @@ class Follower:
         self._shown.end()
 
 
-def _place() -> Callable[[Mapping[str, Going]], Shown]:
+def _place() -> Callable[[Mapping[str, RunProgress]], Shown]:
     """Choose by where standard error goes."""
     if _notebook():
         return Notebook
@@ -81,7 +81,7 @@ class Terminal:
     Of several experiments those that are being measured, as many as the terminal has lines for; the others are counted.
     """
 
-    def __init__(self, runs: Mapping[str, Going], console: Console | None = None) -> None:
+    def __init__(self, runs: Mapping[str, RunProgress], console: Console | None = None) -> None:
         self._runs = runs
         self.console = console or Screen(stderr=True)
         self._live = Live(self, console=self.console, transient=True, refresh_per_second=4)
@@ -90,7 +90,7 @@ class Terminal:
         self._live.start()
         guard()  # what is printed meanwhile, which Rich reads the styles of
 
-    def update(self, changed: Going) -> None:
+    def update(self, changed: RunProgress) -> None:
         """Nothing: it is redrawn four times a second."""
 
     def complain(self, line: str) -> None:
@@ -119,14 +119,14 @@ class Terminal:
 class Lines:
     """A line a minute for each experiment that has got further, for logs."""
 
-    def __init__(self, runs: Mapping[str, Going]) -> None:
+    def __init__(self, runs: Mapping[str, RunProgress]) -> None:
         self._last: dict[str, float] = {}
         self._began = time.monotonic()
 
     def begin(self) -> None:
         self._began = time.monotonic()
 
-    def update(self, changed: Going) -> None:
+    def update(self, changed: RunProgress) -> None:
         now = time.monotonic()
         if now - self._last.get(changed.name, self._began) >= EVERY_S:
             self._last[changed.name] = now
@@ -142,7 +142,7 @@ class Lines:
 class Notebook:
     """One text below a notebook's cell, which says at the end how long it took."""
 
-    def __init__(self, runs: Mapping[str, Going]) -> None:
+    def __init__(self, runs: Mapping[str, RunProgress]) -> None:
         self._runs = runs
         self._handle: Any = None
         self._last = 0.0
@@ -152,7 +152,7 @@ class Notebook:
 
         self._handle = display({"text/plain": ""}, raw=True, display_id=True)  # type: ignore[no-untyped-call]
 
-    def update(self, changed: Going) -> None:
+    def update(self, changed: RunProgress) -> None:
         now = time.monotonic()
         if now - self._last >= EVERY_NOTEBOOK_S:
             self._last = now
@@ -165,7 +165,7 @@ class Notebook:
         now = time.monotonic()
         self._show(lambda each: f"{each.name}: {each.summary(now)}")
 
-    def _show(self, said: Callable[[Going], str]) -> None:
+    def _show(self, said: Callable[[RunProgress], str]) -> None:
         self._handle.update({"text/plain": "\n".join(map(said, self._runs.values()))}, raw=True)
 
 

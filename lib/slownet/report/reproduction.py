@@ -24,7 +24,7 @@ from slownet.report.beside import beside
 from slownet.report.comparison import Line, Tally, lines, tally
 from slownet.report.explained import explained
 from slownet.report.fitted import Fitted
-from slownet.report.page import REPORT, script, template, write_html
+from slownet.report.html_page import REPORT, script, template, write_html
 from slownet.report.table import STYLES
 from slownet.report.text import NOTHING, confidence, number, spelled, with_interval
 from slownet.report.view import view

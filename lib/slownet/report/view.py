@@ -10,7 +10,7 @@ from slownet.judge.claim import verdict
 from slownet.judge.records import instructions
 from slownet.judge.records.cell import TIME, Cell
 from slownet.judge.records.charging import Charging
-from slownet.judge.records.columns import NONE
+from slownet.judge.records.condition_columns import NONE
 from slownet.judge.records.positions import shifts
 from slownet.judge.records.result import RunData, clock
 from slownet.judge.records.samples import cell_key

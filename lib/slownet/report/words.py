@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from slownet.judge.records.columns import NONE
+from slownet.judge.records.condition_columns import NONE
 from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.result import RunData
 from slownet.judge.records.samples import cell_key

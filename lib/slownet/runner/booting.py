@@ -18,7 +18,7 @@ from slownet.lab.outbox import place as write_whole
 from slownet.lab.place import Place
 from slownet.model.errors import ExperimentError, ServiceError, SlownetError
 from slownet.model.sample import Sample
-from slownet.runner import boot_events, surroundings
+from slownet.runner import boot_events, lab_environment
 from slownet.runner.job import Job
 from slownet.runner.planning import Plan
 
@@ -30,13 +30,13 @@ def boot(plan: Plan, place: Place, job: Job, handle: Handle, pinned: Callable[[i
     processor. Raises SlownetError, and KeyboardInterrupt if the user ended the boot.
     """
     complaints = Excerpt()
-    around = surroundings.of(plan, job, place.clock.is_exact)
+    around = lab_environment.of(plan, job, place.clock.is_exact)
     progress = BootCheck(plan, job, handle, around.directory)
     asked: dict[str, object] = {
         "experiment": plan.facts["source"], "directory": around.directory, "path": list(around.path),
         "later": place.clock.is_exact,
     }  # fmt: skip
-    inner = surroundings.inside(job, place.clock.is_exact)
+    inner = lab_environment.inside(job, place.clock.is_exact)
     begins = inner.common() if place.clock.is_exact else inner
     with events.Reader(progress.take, boot_events.grammar(index for index, _, _ in job.steps)) as stdout:
         code = place.run(

@@ -13,14 +13,14 @@ from pathlib import Path
 from slownet.hypotheses.experiment import Experiment
 from slownet.judge.claim.base import Claim
 from slownet.judge.claim.cost import any_depends_on_cpu
-from slownet.judge.records.charging import WAVER, Charging
+from slownet.judge.records.charging import CPU_VARIATION, Charging
 from slownet.judge.records.judgement import INCONCLUSIVE
 from slownet.judge.records.result import RunData
 from slownet.lab import emulator, packed
 from slownet.lab.clock import EXACT, TDF_INF, TIME
 from slownet.lab.place import Place
 from slownet.model.errors import LabError
-from slownet.runner import brought, named
+from slownet.runner import compose_project, named
 
 COST = "about five times the CPU of a boot"
 """What the exact clock costs from a snapshot: 23 s of CPU for client_delay, which takes 4.4 s where CPU time is charged."""
@@ -90,7 +90,7 @@ def _whose(claims: Sequence[Claim]) -> str:
 
 def _why_not_exact(experiment: Experiment, folders: Sequence[Path]) -> str:
     """Return why an experiment has no exact clock unless it asks for it; empty if only what labs take can be why."""
-    if brought.is_project(experiment.topology) or named.has_containers(*experiment.parts):
+    if compose_project.is_project(experiment.topology) or named.has_containers(*experiment.parts):
         return "containers do not run on the exact clock"
     if tool := named.lasts(*experiment.parts):
         return f"{tool} works for as long as it is told, which on the exact clock takes six times as long"
@@ -123,7 +123,7 @@ def what_decides(run: RunData) -> str:
 
 
 def _spread() -> str:
-    return f"{WAVER[Charging.TIME]:.0%}".replace("%", " %")
+    return f"{CPU_VARIATION[Charging.TIME]:.0%}".replace("%", " %")
 
 
 def _if_missing() -> str:

@@ -26,7 +26,7 @@ from slownet.model.errors import ExperimentError, NetworkError, ServiceError, Sl
 from slownet.model.importing import Terminated
 from slownet.model.sample import Sample
 from slownet.net import Network, openvswitch
-from slownet.net import capture as captures
+from slownet.net import interface_captures as captures
 from slownet.net.layout import layout
 from slownet.net.log import latest, longest
 from slownet.net.seeds import FREE, Seeds
@@ -34,7 +34,7 @@ from slownet.runner import disk
 from slownet.runner.job import CAPTURES, SERVICES, Job
 from slownet.runner.measurement import Measurements, new_sample
 from slownet.services import snapshot
-from slownet.tools.returned import as_record
+from slownet.tools.user_metrics import as_record
 
 ALIGNED_S = 65.536
 """16384 ticks at 250 Hz. The kernel rounds a timer up to 8 ticks from 0.26 s on, to 64 from 2 s on and so on, counted from the

@@ -27,7 +27,7 @@ from slownet.lab.place import Place
 from slownet.model import userfile
 from slownet.model.errors import ExperimentError
 from slownet.model.facts import Facts, Measurer
-from slownet.runner import brought, clock_choice, warming
+from slownet.runner import clock_choice, compose_project, warming
 from slownet.runner.boots import Boot, blocks_of, passes, read
 from slownet.runner.rule import Rule
 from slownet.runner.sampling import first_boots
@@ -131,7 +131,7 @@ def check(names: Sequence[str | Composed], chosen: Mapping[str, Sequence[str]]) 
     """Raise SlownetError for wrong names, conditions or claims, before anything is created."""
     for name in names:
         found = find(name) if isinstance(name, str) else name
-        brought.check(found.topology)
+        compose_project.check(found.topology)
         if found.cells(chosen) == found.cells():  # with other cells a claim may find none to judge
             preflight.check(found.name, found.judged_by, [(cell, condition(cell)) for cell in found.cells()])
 
@@ -154,8 +154,8 @@ def plan(
     experiment = experiment or (find(name) if isinstance(name, str) else name)
     decided = clock_choice.choose(experiment, place, experiment.judged_by, _around(name))
     place = decided.place
-    if place.clock.is_exact and brought.is_project(experiment.topology):
-        raise brought.not_on_the_exact_clock()
+    if place.clock.is_exact and compose_project.is_project(experiment.topology):
+        raise compose_project.not_on_the_exact_clock()
     cells = experiment.cells(chosen)
     directory = samples.new_run_directory(root, experiment.name).resolve()
     facts: Facts = {
@@ -169,7 +169,7 @@ def plan(
     own = experiment.cells()
     if all(cell in own for cell in cells):  # of others it was not measured
         facts["chance_spread"] = [each.to_json() for each in experiment.spreads]
-    if given := brought.hand_over(experiment.topology, directory):
+    if given := compose_project.hand_over(experiment.topology, directory):
         facts["compose"] = given
     made = Plan(experiment, directory, [], facts, rule, labs=labs, clock=place.clock)
     made.add(cells, first_boots(rule, Terms.of(facts), bool(experiment.judged_by)))
@@ -234,12 +234,12 @@ def resume(directory: Path, labs: int | None = None) -> Plan:
     damage = samples.read_log(directory, facts).damage
     with samples.SampleLog(directory) as log:  # sets aside what is damaged
         facts["samples"] = log.seal
-    brought.take(directory)
+    compose_project.take(directory)
     rule = Rule.from_json(facts.get("sampling") or {})
     boots = read(facts)
     facts["boots"] = facts.get("boots") or [boot.to_json() for boot in boots]
     experiment = find(facts["source"])
-    brought.take_again(experiment.topology, directory, facts)
+    compose_project.take_again(experiment.topology, directory, facts)
     return Plan(experiment, directory.resolve(), facts["planned"], facts, rule, boots, labs=labs, damage=damage)
 
 

@@ -37,7 +37,7 @@ def measure(plans: Mapping[int, Plan], place: Place, follow: Follow, labs: Labs)
     second one. A lab that finds no boot left in its plan does nothing. Returns the plans that failed or were interrupted, and
     why. Raises any error that is not a SlownetError, after all have ended.
     """
-    rounds = {rank: Round(each, place.with_clock(each.clock or place.clock), follow) for rank, each in plans.items()}
+    rounds = {rank: Batch(each, place.with_clock(each.clock or place.clock), follow) for rank, each in plans.items()}
     turns = sorted((lab > 1, rank, lab) for rank, each in rounds.items() for lab in range(1, each.labs + 1))
     begun = [
         (rounds[rank], labs.submit((is_further, rank), partial(rounds[rank].measure, lab))) for is_further, rank, lab in turns
@@ -48,7 +48,7 @@ def measure(plans: Mapping[int, Plan], place: Place, follow: Follow, labs: Labs)
     return _broken(begun)
 
 
-def _broken(begun: Sequence[tuple[Round, Future[None]]]) -> list[tuple[Plan, BaseException]]:
+def _broken(begun: Sequence[tuple[Batch, Future[None]]]) -> list[tuple[Plan, BaseException]]:
     """Return the first error of each plan."""
     broken: dict[int, tuple[Plan, BaseException]] = {}
     for each, future in begun:
@@ -60,7 +60,7 @@ def _broken(begun: Sequence[tuple[Round, Future[None]]]) -> list[tuple[Plan, Bas
     return list(broken.values())
 
 
-class Round:
+class Batch:
     """The boots of a plan between two looks at its claims, measured by its labs, one thread each.
 
     The samples of all labs go to one file, which this writes.

@@ -18,7 +18,7 @@ from slownet.lab import ceiling
 from slownet.lab.place import Place
 from slownet.model.errors import SlownetError
 from slownet.model.facts import Sampling
-from slownet.runner import answering, brought, clock_choice, repetition, sampling
+from slownet.runner import answering, clock_choice, compose_project, repetition, sampling
 from slownet.runner.labs import Labs
 from slownet.runner.planning import Plan
 from slownet.runner.repetition import Follow
@@ -82,7 +82,7 @@ class _Execution:
 
 def _import_ahead() -> None:
     """Import the modules needed at the end of a run (a second of CPU) while this process waits for labs to boot."""
-    for name in ("scipy.special", "slownet.report.page", "pyarrow.parquet"):
+    for name in ("scipy.special", "slownet.report.html_page", "pyarrow.parquet"):
         import_module(name)
 
 
@@ -107,7 +107,7 @@ def _still_open(plans: Mapping[int, Plan], runs: Mapping[str, RunData], spent_s:
 
 def judge(runs: Sequence[RunData], plans: Sequence[Plan], go_on: bool = False) -> list[RunData]:
     """Judge the runs' claims and write run.json, samples.parquet and report.html; go_on as in `execute`."""
-    from slownet.report.page import write_report
+    from slownet.report.html_page import write_report
 
     sure = {run.experiment: run.for_verdicts(_confidence(run)) for run in runs}
     judged = []
@@ -124,7 +124,7 @@ def judge(runs: Sequence[RunData], plans: Sequence[Plan], go_on: bool = False) -
         done.write_parquet()
         write_report(done)
         if not each.error:
-            brought.end(each.directory, each.keep)
+            compose_project.end(each.directory, each.keep)
         judged.append(done)
     return judged
 

@@ -85,7 +85,7 @@ def decide(
     if not claims or not good:
         return Decision((), DECIDING, f"{_count(rounds)}: {'no cell is ok' if claims else 'there is no claim to decide'}")
     plan = _schedule(run, good, rule.most)
-    left = Left(min(plan.next(rounds) - rounds, _affordable(rule, spent_s, round_s)), rounds, rule, round_s)
+    left = RemainingBudget(min(plan.next(rounds) - rounds, _affordable(rule, spent_s, round_s)), rounds, rule, round_s)
     if rounds < plan.first:
         unknown = _without_a_spread(run, claims, siblings) if run.charging is Charging.FREE else ()
         return _before_the_first_look(run, good, plan, left, unknown)
@@ -110,7 +110,7 @@ def _until_found(run: RunData, good: Sequence[Cell], rule: Rule, part: float, sp
 
 
 @dataclass(frozen=True)
-class Left:
+class RemainingBudget:
     """The rest of a budget: the boots until the next look."""
 
     boots: int
@@ -185,7 +185,7 @@ def _to_learn(run: RunData) -> str:
 
 
 def _before_the_first_look(
-    run: RunData, good: Sequence[Cell], plan: Schedule, left: Left, unknown: Sequence[Label]
+    run: RunData, good: Sequence[Cell], plan: Schedule, left: RemainingBudget, unknown: Sequence[Label]
 ) -> Decision:
     seeds = any(cell.is_random for cell in good)
     is_for_clock = not seeds and not _is_for_programs(run)
@@ -220,7 +220,9 @@ def _without_a_spread(run: RunData, claims: Sequence[Claim], siblings: Mapping[s
     ]
 
 
-def _look(run: RunData, claims: Sequence[Claim], siblings: Mapping[str, RunData], confidence: float, left: Left) -> Decision:
+def _look(
+    run: RunData, claims: Sequence[Claim], siblings: Mapping[str, RunData], confidence: float, left: RemainingBudget
+) -> Decision:
     """Judge the claims and find the cells of the open ones.
 
     An error in a claim is not raised here but when the run is judged.
@@ -319,7 +321,7 @@ def _why_enough(run: RunData, good: Sequence[Cell]) -> str:
     if run.charging is Charging.EXACT and min((cell.repetitions for cell in good), default=0) >= LEAST_BOOTS:
         return "the intervals are what programs' seeds make"
     if run.charging.is_measured:
-        return f"the intervals include the spread between boots as measured earlier ({100 * run.charging.waver:g} %)"
+        return f"the intervals include the spread between boots as measured earlier ({100 * run.charging.cpu_variation:g} %)"
     return "the intervals include the spread between boots"
 
 

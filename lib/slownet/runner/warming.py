@@ -80,7 +80,7 @@ def _one_of_each(planned: Sequence[Cell], measured: Iterable[Cell]) -> list[Cell
     What a program does at first depends on what is asked of it, such as which query, and not on how long a packet takes; and
     the first cell is the baseline, in which an operation takes the least.
     """
-    from slownet.judge.records.columns import is_of_links  # likewise: it imports the statistics
+    from slownet.judge.records.condition_columns import is_of_links  # likewise: it imports the statistics
 
     asked = {cell_key(cell) for cell in measured}
     found: dict[str, Cell] = {}

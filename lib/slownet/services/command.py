@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from slownet.model.errors import ServiceError
-from slownet.services.awaited import Awaited
+from slownet.services.readiness import Awaited
 from slownet.tools.process import Host
 
 

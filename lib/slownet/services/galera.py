@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from slownet.services.composite import Together
 from slownet.services.mariadb import LOOK_S, MariaDB
 from slownet.services.service import Service
-from slownet.services.together import Together
 from slownet.tools.process import Host, Hosts, wait_until
 
 PROVIDER = "/usr/lib/galera/libgalera_smm.so"

@@ -11,8 +11,8 @@ from slownet.services.mariadb import MariaDB
 from slownet.services.on_demand import OnDemand
 from slownet.services.replication import Replicated
 from slownet.tools.process import Hosts
-from slownet.tools.returned import Numbers
 from slownet.tools.statements import statements
+from slownet.tools.user_metrics import Numbers
 
 CREATE = "CREATE TABLE wordpress.kept (id INT AUTO_INCREMENT PRIMARY KEY, payload VARCHAR(255) NOT NULL)"
 INSERT = "INSERT INTO kept (payload) VALUES ('a row')"

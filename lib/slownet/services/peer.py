@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from slownet.services.on_demand import OnDemand
-from slownet.services.program import Listener
+from slownet.services.own_server import Listener
 from slownet.services.routes import quick_route
 
 

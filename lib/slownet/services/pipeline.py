@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from slownet.model.errors import ServiceError
+from slownet.services.composite import Together
 from slownet.services.mariadb import MariaDB
 from slownet.services.redis import Redis
-from slownet.services.together import Together
-from slownet.tools.pipeline import Pipeline, consume, produce
 from slownet.tools.process import Hosts
-from slownet.tools.programs.pipeline import TABLE
+from slownet.tools.programs.row_mover import TABLE
+from slownet.tools.row_pipeline import Pipeline, consume, produce
 
 CREATE = f"CREATE OR REPLACE TABLE wordpress.{TABLE} (id INT PRIMARY KEY, payload VARCHAR(255) NOT NULL) ENGINE=InnoDB"
 
@@ -44,7 +44,7 @@ class BrokerAndDatabase(Together):
         Parameters
         ----------
         way : str
-            How rows are moved: one of `slownet.tools.pipeline.WAYS`.
+            How rows are moved: one of `slownet.tools.row_pipeline.WAYS`.
         rows : int
             The number of rows.
 

@@ -12,8 +12,8 @@ from slownet.services.unbound import LOCAL, Unbound
 from slownet.theory.lookups import UDP
 from slownet.tools.process import Hosts
 from slownet.tools.programs.queries import USER
-from slownet.tools.returned import Numbers
 from slownet.tools.statements import statements
+from slownet.tools.user_metrics import Numbers
 
 OPENSSL = "openssl_conf = all\n[all]\nssl_conf = of_tls\n[of_tls]\nsystem_default = default\n[default]\nGroups = {}\n"
 NAME, QUESTION = "database.example", "SHOW server_version_num"

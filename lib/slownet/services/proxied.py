@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from slownet.services.mariadb import MariaDB
-from slownet.services.program import Proxy
+from slownet.services.own_server import Proxy
 from slownet.tools.process import Hosts
 
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from slownet.model.errors import ServiceError
+from slownet.services.composite import Together
 from slownet.services.mariadb import LOOK_S, MariaDB, Replication
-from slownet.services.together import Together
+from slownet.tools.commit_delay import Commits, commits
 from slownet.tools.process import Hosts, wait_until
-from slownet.tools.programs.replication import TABLE
-from slownet.tools.replication import Commits, commits
+from slownet.tools.programs.commit_writer import TABLE
 
 ACCOUNT, PASSWORD = "replica", "replica"
 CAUGHT_UP_S = 20.0

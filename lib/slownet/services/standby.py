@@ -12,9 +12,9 @@ from typing import Self
 from slownet.services.postgresql import ACCOUNT, PostgreSQL
 from slownet.tools.process import Host, Hosts, wait_until
 from slownet.tools.programs.queries import USER
-from slownet.tools.returned import Numbers
 from slownet.tools.statements import statements
 from slownet.tools.tool import run
+from slownet.tools.user_metrics import Numbers
 
 LOOK_S, STREAMS_S = 0.05, 20.0
 CREATE = "CREATE TABLE written (id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, payload TEXT NOT NULL)"

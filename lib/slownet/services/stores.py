@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from slownet.services.command import Command
+from slownet.services.composite import Together
 from slownet.services.mariadb import MariaDB
 from slownet.services.postgresql import PostgreSQL
 from slownet.services.redis import Redis
-from slownet.services.together import Together
 from slownet.tools.process import Hosts
 from slownet.tools.program import python
 from slownet.tools.programs.queries import PORT

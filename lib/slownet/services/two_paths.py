@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from slownet.services.on_demand import OnDemand
-from slownet.tools.multipath import Multipath, multipath
+from slownet.tools.path_cut import Multipath, multipath
 from slownet.tools.process import Host, Hosts
 from slownet.tools.tool import run
 

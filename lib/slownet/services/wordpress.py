@@ -8,11 +8,11 @@ from pathlib import Path
 
 from slownet.lab.excerpt import tail
 from slownet.model.errors import ServiceError
+from slownet.services.composite import Together
 from slownet.services.mariadb import MariaDB
 from slownet.services.nginx import Nginx
 from slownet.services.php_fpm import CHILDREN, PhpFpm
 from slownet.services.service import Service
-from slownet.services.together import Together
 from slownet.tools.process import Hosts
 
 ROOT = Path("/var/lib/slownet/wordpress/www")

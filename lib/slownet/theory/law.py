@@ -100,8 +100,8 @@ class Law:
         off, time = self.residuals[number], self.times[number]
         if not all(each.known for each in self.times):
             return Summary(off, -math.inf, math.inf, time.n, 0, time.confidence)
-        error, freedom = self._error(factors)
-        return from_error(off, error, time.n, freedom, time.confidence)
+        error, df_or_default = self._error(factors)
+        return from_error(off, error, time.n, df_or_default, time.confidence)
 
     def _line(self, delay: float) -> list[float]:
         """Return the factors of the times in the line's value at a delay, which is their weighted sum."""
@@ -200,14 +200,14 @@ class Law:
         """Return the time of a cell minus that of the first one and k round trips."""
         first, one = self.times[0], self.times[number]
         if not number:
-            return Summary(0.0, 0.0, 0.0, first.n, first.degrees, first.confidence)
+            return Summary(0.0, 0.0, 0.0, first.n, first.df, first.confidence)
         return difference(one, first).plus(-k * (self.delays[number] - self.delays[0]))
 
     def lack_of_fit(self) -> LackOfFit:
         """Test whether the points deviate from the line by more than their own intervals explain: see `LackOfFit`."""
         worst = max((abs(r) / abs(t.mean) for r, t in zip(self.residuals, self.times, strict=True) if t.mean), default=0.0)
         scatter = self._scatter
-        return LackOfFit(scatter.f, max(0, scatter.degrees), scatter.within, scatter.p, worst)
+        return LackOfFit(scatter.f, max(0, scatter.df), scatter.within, scatter.p, worst)
 
     def straight(self) -> Law:
         """Return the law with intervals from the points' own errors only: k is the slope of these points, bent or not.
@@ -247,22 +247,22 @@ class Law:
         confidence, n = self.times[0].confidence, sum(time.n for time in self.times)
         lasting, factor = min(confidence, self.lasting), math.fsum(f * f for f in factors)
         scatter = self._scatter
-        own, freedom = Summary(mean, mean, mean, n, None, confidence), float(scatter.degrees)
+        own, df_or_default = Summary(mean, mean, mean, n, None, confidence), float(scatter.df)
         if known := all(time.known for time in self.times):
-            error, freedom = self._error(factors)
-            own = from_error(mean, error, n, freedom, confidence)
-        if scatter.degrees < 1 and not known:
+            error, df_or_default = self._error(factors)
+            own = from_error(mean, error, n, df_or_default, confidence)
+        if scatter.df < 1 and not known:
             return Summary(mean, -math.inf, math.inf, n, 0, confidence)
         if self.bend is None:
             half = scatter.half_width(factor, own.half_width, lasting)
         else:
-            wide = t_quantile(scatter.degrees, lasting) if self.bend else 0.0
+            wide = t_quantile(scatter.df, lasting) if self.bend else 0.0
             half = math.hypot(own.half_width, wide * self.bend * math.sqrt(factor))
         if half > own.half_width and lasting == confidence:
-            freedom = float(scatter.degrees)
+            df_or_default = float(scatter.df)
         late = [f * ms for f, ms in zip(factors, self.late, strict=False)]
         early, later = (math.fsum(max(0.0, sign * each) for each in late) for sign in (1, -1))
-        return Summary(mean, mean - half - early, mean + half + later, n, freedom, confidence)
+        return Summary(mean, mean - half - early, mean + half + later, n, df_or_default, confidence)
 
     @cached_property
     def _boots(self) -> dict[Hashable, tuple[float, ...]]:
@@ -274,12 +274,12 @@ class Law:
         """Return the standard error of a weighted sum of the times, and its degrees of freedom."""
         if self._boots:
             return error_of_sum(self._boots, factors)
-        return welch(*((abs(f) * t.error, t.freedom) for f, t in zip(factors, self.times, strict=True)))
+        return welch(*((abs(f) * t.error, t.df_or_default) for f, t in zip(factors, self.times, strict=True)))
 
     def _error_of_residuals(self, shares: Sequence[float]) -> tuple[float, float]:
         """Return the root of what the points' errors contribute to the weighted squares of residuals; see `_error`."""
         if not self._boots:
-            return welch(*((t.error * math.sqrt(share), t.freedom) for t, share in zip(self.times, shares, strict=True)))
+            return welch(*((t.error * math.sqrt(share), t.df_or_default) for t, share in zip(self.times, shares, strict=True)))
         return error_of_residuals(self._boots, self.weights, [self._line(delay) for delay in self.delays])
 
     @cached_property
@@ -330,7 +330,7 @@ def fit(points: Iterable[tuple[float, Summary]], lasting: float = 1.0) -> Law:
         given = ", ".join(f"{delay:g}" for delay, _ in pairs) or "none"
         raise SlownetError(f"no law from these delays: {given}", fix="measure at two different delays")
     delays, times = zip(*pairs, strict=True)
-    if all(0 < time.half_width < math.inf and time.freedom >= ENOUGH for time in times):
+    if all(0 < time.half_width < math.inf and time.df_or_default >= ENOUGH for time in times):
         widest = max(time.half_width for time in times)
         return Law(delays, times, tuple((widest / time.half_width) ** 2 for time in times), lasting)
     return Law(delays, times, (1.0,) * len(times), lasting)

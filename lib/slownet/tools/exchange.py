@@ -1,4 +1,4 @@
-"""Requests and answers over one connection, each written in one piece or in several (`slownet.tools.programs.exchange`)."""
+"""Requests and answers over one connection, each written in one piece or several (`slownet.tools.programs.request_writer`)."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def witnessed(measured: Exchange, host: Host, address: str, *, port: int = 5000,
 def _command(address: str, port: int, pattern: str, count: int) -> list[str]:
     if pattern not in PATTERNS:
         raise ToolError(f"unknown pattern '{pattern}'", fix=nearest(pattern, PATTERNS))
-    return python("exchange", "talk", address, port, pattern, count)
+    return python("request_writer", "talk", address, port, pattern, count)
 
 
 def parse(text: str, command: Sequence[str] = ("exchange",)) -> Exchange:

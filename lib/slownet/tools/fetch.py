@@ -130,7 +130,7 @@ def fetch(
         "url": url, "requests": requests, "pause_s": pause, "timeout_s": timeout, "http": http, "tls": tls,
         "certificates": trusted,
     }  # fmt: skip
-    argv = python("fetch", json.dumps(job))
+    argv = python("phase_timer", json.dumps(job))
     done = run(host, argv, timeout=requests * (pause + timeout) + 60, check=False)
     if done.status:
         raise ToolError(last_line(done.raw), f"host '{host.name}'", raw=done.raw)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from slownet.judge.measured import Metrics
 from slownet.lab import owner
-from slownet.links.packets.answers import Answered, answered
 from slownet.links.packets.connections import PORT
+from slownet.links.packets.responses import Answered, answered
 from slownet.model.errors import ToolError
 from slownet.theory.handshakes import QUIC, STACKS
 from slownet.theory.head_of_line import THRESHOLD

@@ -86,7 +86,7 @@ def page_load(host: Host, url: str, protocol: str, objects: int, *, loads: int =
     """
     way = PROTOCOLS[protocol]
     job = {"chains": chains(way, page(url, objects)), "application": way.application, "groups": GROUPS}
-    command = python("objects", json.dumps(job))
+    command = python("object_chains", json.dumps(job))
     with owner.temporary("page") as directory:
         keys, pcap = Path(directory, "keys"), Path(directory, "pcap")
         with answering(host, command, key_log(keys)) as load:

@@ -1,4 +1,4 @@
-"""A statement that a client executes again and again (`slownet.tools.programs.statements`)."""
+"""A statement that a client executes again and again (`slownet.tools.programs.statement_timer`)."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from slownet.model.errors import ToolError, nearest
 from slownet.tools.process import Host
 from slownet.tools.program import nanoseconds, python, read_json
-from slownet.tools.programs.statements import CHECKED, KEPT, NEW, SYSTEMS
-from slownet.tools.returned import Numbers
+from slownet.tools.programs.statement_timer import CHECKED, KEPT, NEW, SYSTEMS
 from slownet.tools.tool import run
+from slownet.tools.user_metrics import Numbers
 
 CONNECTIONS = (NEW, KEPT, CHECKED)
 
@@ -57,7 +57,9 @@ def statements(
     for name, known in ((system, SYSTEMS), (connection, CONNECTIONS)):
         if name not in known:
             raise ToolError(f"unknown '{name}'", "in statements", nearest(name, known))
-    command = python("statements", system, connection, count, statement, *(f"{name}={value}" for name, value in where.items()))
+    command = python(
+        "statement_timer", system, connection, count, statement, *(f"{name}={value}" for name, value in where.items())
+    )
     return parse(run(host, command, timeout=3600, env=env).stdout, command)
 
 

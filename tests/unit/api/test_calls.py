@@ -13,7 +13,7 @@ from slownet.cli import app as cli
 from slownet.hypotheses.experiment import experiment
 from slownet.judge.records.samples import SampleLog, write_run_json
 from slownet.runner.api import calls
-from slownet.runner.asked import Asked
+from slownet.runner.run_request import RunRequest
 
 MEANS = {"0ms": 10.0, "10ms": 50.0, "40ms": 170.0}
 FOR_THE_TERMINAL = {"browse", "explain_clock", "json", "junit", "prometheus", "summary", "help"}
@@ -45,7 +45,7 @@ def asked(monkeypatch):
             found.append(self)
             raise slownet.LabError("no lab in this test")
 
-        monkeypatch.setattr(Asked, "plans", plans)
+        monkeypatch.setattr(RunRequest, "plans", plans)
         with pytest.raises(slownet.LabError, match="no lab in this test"):
             slownet.run(*given, **options)
         return found[0]

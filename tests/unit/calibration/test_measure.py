@@ -11,9 +11,9 @@ from slownet.lab.clock import INF, Clock
 from slownet.lab.events import line
 from slownet.links.ip import IPV4, IPV6
 from slownet.model.errors import SlownetError
-from slownet.trials.calibration.matrix import choose, matrix
+from slownet.trials.calibration.calibration_table import show
+from slownet.trials.calibration.cases import choose, matrix
 from slownet.trials.calibration.measure import calibrate
-from slownet.trials.calibration.view import show
 
 CASES = choose(matrix(), ["mtu", "duplicate", "rate"], quick=True)  # duplicate, rate, mtu
 TRUE = [

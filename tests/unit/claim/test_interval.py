@@ -3,7 +3,7 @@
 import pytest
 
 from slownet.judge.claim.base import interval
-from slownet.theory.stats.summary import Summary
+from slownet.theory.stats.estimate import Summary
 
 
 @pytest.mark.parametrize(

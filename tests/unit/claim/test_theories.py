@@ -9,7 +9,7 @@ import pytest
 
 from slownet.hypotheses.catalogue import discover
 from slownet.hypotheses.experiment import condition
-from slownet.judge.claim import bound, follows, judge_all, law, predicted, ratio, theories
+from slownet.judge.claim import bound, expected_values, follows, judge_all, law, predicted, ratio
 from slownet.judge.claim.preflight import _flat
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.repetitions import apart
@@ -67,7 +67,7 @@ def test_a_summary_is_an_expectation_too():
 
 def test_a_bare_number_of_measured_ones_has_lost_their_error():
     found = predicted("row_ms", FAR, expected=bare_sum, within=0.05).judge(run_of(from_moments(10.0, 0.2, 9), SURE))
-    assert (found.verdict, found.stays_open) == ("inconclusive", theories.BARE)
+    assert (found.verdict, found.stays_open) == ("inconclusive", expected_values.BARE)
     assert found.text.endswith(
         'so their error is lost: return a Summary, such as run.at(...).summary("row_ms") + 20 (without .mean)'
     )
@@ -117,7 +117,7 @@ def test_a_law_may_be_compared_with_what_was_counted():
     assert found.text == "4.00 round trips per operation measured, 4.00 (3.70 to 4.30) expected, 1.000 (0.930 to 1.081) times"
     assert claim.judge(run(0.0)).text == "4.00 round trips per operation measured, 4 expected"
     bare = law("time_ms", round_trips=lambda run: run.at({"rtt": "0ms"}).summary("round_trips").mean)
-    assert bare.judge(run(0.1)).stays_open == theories.BARE
+    assert bare.judge(run(0.1)).stays_open == expected_values.BARE
 
 
 def test_theory_may_take_measured_numbers_of_the_cell():
@@ -134,7 +134,7 @@ def test_theory_may_take_measured_numbers_of_the_cell():
     bare = follows(
         "row_ms", lambda condition, cell: cell.summary("row_ms").mean, at_least=0.9, at_most=1.1, because="", name="itself"
     )
-    assert bare.judge(run_of(SURE, Summary(10.0, 9.8, 10.2, 9))).stays_open == theories.BARE
+    assert bare.judge(run_of(SURE, Summary(10.0, 9.8, 10.2, 9))).stays_open == expected_values.BARE
 
 
 # Expected and measured numbers from the same cell
@@ -288,14 +288,14 @@ def test_whatever_a_shipped_experiment_expects_of_measured_numbers_has_their_err
     for claim in _flat(found.judged_by):
         for value in (getattr(claim, "expected", None), getattr(claim, "round_trips", None)):
             if callable(value):
-                given, read = theories.asked(value, run)
+                given, read = expected_values.asked(value, run)
                 assert isinstance(given, Summary) or not read, getattr(claim, "name", claim)
         for cell in run.cells if isinstance(claim, follows) else ():
-            given, read = theories.asked(lambda only: claim._theoretical(only.cells[0]), replace(run, cells=(cell,)))  # noqa: B023
+            given, read = expected_values.asked(lambda only: claim._theoretical(only.cells[0]), replace(run, cells=(cell,)))  # noqa: B023
             assert isinstance(given, Summary) or not read, claim.name
 
 
 def test_this_would_see_one():
     assert any(callable(getattr(claim, "expected", None)) for each in EXPERIMENTS.values() for claim in each.judged_by)
-    given, read = theories.asked(bare_sum, run_of(SURE, SURE))
+    given, read = expected_values.asked(bare_sum, run_of(SURE, SURE))
     assert (given, list(read)) == (50.0, ["room one"])

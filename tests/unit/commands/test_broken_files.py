@@ -154,7 +154,7 @@ def folder(tmp_path, monkeypatch):
         raise SlownetError("it would run")
 
     monkeypatch.setattr(place, "choose", choose)
-    monkeypatch.setattr("slownet.runner.asked.choose", choose)
+    monkeypatch.setattr("slownet.runner.run_request.choose", choose)
     monkeypatch.setattr(place.Place, "run", run)
     return tmp_path
 

@@ -9,7 +9,7 @@ import pytest
 
 from slownet.cli import app as cli
 from slownet.cli import endings
-from slownet.lab import doctor
+from slownet.lab import examination
 
 SLOWNET = [sys.executable, "-c", "from slownet.cli.entry import main; main()"]
 
@@ -18,7 +18,7 @@ def test_an_interrupt_is_said_and_is_status_130(monkeypatch, capsys):
     def interrupted():
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(doctor, "examine", interrupted)
+    monkeypatch.setattr(examination, "examine", interrupted)
     with pytest.raises(SystemExit) as caught:
         cli.main(["doctor"])
     assert caught.value.code == 130
@@ -40,7 +40,7 @@ def ended(monkeypatch, error):
     def fail():
         raise error
 
-    monkeypatch.setattr(doctor, "examine", fail)
+    monkeypatch.setattr(examination, "examine", fail)
     with pytest.raises(SystemExit) as caught:
         cli.main(["doctor"])
     return caught.value.code

@@ -4,7 +4,7 @@ from contextlib import suppress
 
 import pytest
 
-from slownet.cli.sweeping import Follower
+from slownet.cli.sweep_command import Follower
 
 
 def interrupted(folder, saved):

@@ -3,7 +3,7 @@
 import pytest
 
 from slownet.containers.compose import handover, reader
-from slownet.containers.compose.topology import Compose
+from slownet.containers.compose.project_topology import Compose
 from slownet.lab import native
 from slownet.model.errors import ComposeError
 

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 from kept import keep
 
-from slownet.containers.compose import images, reader
+from slownet.containers.compose import project_images, reader
 from slownet.lab import native
 from slownet.model.errors import ComposeError
 
@@ -29,7 +29,7 @@ def project(tmp_path):
 def test_what_images_say(project):
     web = keep("shop:1", ExposedPorts={"8000/tcp": {}, "53/udp": {}})
     db = keep("postgres:17", ExposedPorts={"5432/tcp": {}}, Healthcheck={"Test": ["CMD", "pg_isready"]})
-    found = images.need(
+    found = project_images.need(
         project(
             "services:\n  web: {image: shop:1}\n  own: {image: shop:1, expose: [9000]}\n  db: {image: postgres:17}\n"
             "  off: {image: postgres:17, healthcheck: {disable: true}}\n  on: {image: shop:1, healthcheck: {test: a}}\n"
@@ -43,7 +43,7 @@ def test_what_images_say(project):
 
 def test_an_image_that_is_not_kept(project, tmp_path):
     with pytest.raises(ComposeError) as error:
-        images.need(project("services:\n  web: {image: shop:1}\n"))
+        project_images.need(project("services:\n  web: {image: shop:1}\n"))
     where = f"{tmp_path}/compose.yaml:2:8"
     assert str(error.value) == f"there is no image 'shop:1', which web runs, {where}: slownet image add shop:1"
 
@@ -57,7 +57,7 @@ def test_an_image_that_is_to_be_built(builder, reference, project, tmp_path, mon
     if builder:
         (tmp_path / "bin" / builder).touch(mode=0o755)
     with pytest.raises(ComposeError) as error:
-        images.need(project("name: shop\nservices:\n  web: {build: ./web}\n"))
+        project_images.need(project("name: shop\nservices:\n  web: {build: ./web}\n"))
     assert error.value.what == "there is no image 'shop-web', which web is built as"
     program, source = builder or "buildah", reference or "containers-storage:localhost/"
     assert error.value.fix == f"{program} build -t shop-web {tmp_path}/web && slownet image add {source}shop-web"
@@ -68,7 +68,7 @@ def test_a_dockerfile_of_the_file_itself_is_piped(project, tmp_path, monkeypatch
     inline = "FROM debian:13\nRUN echo 'a 50% b' \\\n  && c   d\t e\n"
     text = f"name: shop\nservices:\n  web: {{build: {{context: ., dockerfile_inline: {json.dumps(inline)}}}}}\n"
     with pytest.raises(ComposeError) as error:
-        images.need(project(text))
+        project_images.need(project(text))
     assert "\n" not in str(error.value)
     printed, _, rest = error.value.fix.partition(" | ")
     assert rest.partition(" ")[2].startswith(f"build -t shop-web -f - {tmp_path} && slownet image add ")
@@ -77,23 +77,23 @@ def test_a_dockerfile_of_the_file_itself_is_piped(project, tmp_path, monkeypatch
 
 def test_all_images_that_are_missing(project):
     found = project("services:\n  web: {image: shop:1}\n  own: {image: shop:1}\n  db: {image: postgres:17, scale: 2}\n")
-    assert [each.what for each in images.lacking(found.services)] == [
+    assert [each.what for each in project_images.lacking(found.services)] == [
         "there is no image 'shop:1', which web runs", "there is no image 'postgres:17', which db runs",
     ]  # fmt: skip
     with pytest.raises(ComposeError, match=r"\(another one is missing: slownet compose --check lists all\)"):
-        images.need(found)
+        project_images.need(found)
 
 
 def test_an_image_that_was_built_and_added(project):
     built = keep("localhost/shop-web:latest")
-    assert images.need(project("name: shop\nservices:\n  web: {build: ./web}\n"))["web"].digest == built.digest
+    assert project_images.need(project("name: shop\nservices:\n  web: {build: ./web}\n"))["web"].digest == built.digest
 
 
 def test_waiting_for_health_that_nothing_checks(project, tmp_path):
     keep("shop:1")
     text = "services:\n  web: {image: shop:1, depends_on: {db: {condition: service_healthy}}}\n  db: {image: shop:1}\n"
     with pytest.raises(ComposeError) as error:
-        images.need(project(text))
+        project_images.need(project(text))
     assert str(error.value) == (
         f"web waits until db is healthy, which has no healthcheck, {tmp_path}/compose.yaml:2:37: "
         "add healthcheck: to db, or wait for service_started"

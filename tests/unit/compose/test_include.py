@@ -2,7 +2,7 @@
 
 import pytest
 
-from slownet.containers.compose import files, reader
+from slownet.containers.compose import project_files, reader
 from slownet.model.errors import ComposeError
 
 STOCK = """
@@ -116,12 +116,12 @@ def test_a_circle_is_refused(folder):
 def test_the_files_where_none_is_named(machine, names, folder):
     for each in ("compose.yaml", "compose.override.yaml"):
         (folder / each).touch()
-    assert files.unnamed(folder, machine) == [folder / each for each in names]
+    assert project_files.unnamed(folder, machine) == [folder / each for each in names]
 
 
 def test_the_file_of_variables_names_files_too(folder):
     (folder / ".env").write_text("COMPOSE_FILE=a.yaml\n")
-    assert files.unnamed(folder, {}) == [folder / "a.yaml"]
+    assert project_files.unnamed(folder, {}) == [folder / "a.yaml"]
 
 
 def test_files_of_variables_in_place_of_the_usual_one(folder):

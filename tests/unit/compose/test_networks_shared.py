@@ -2,9 +2,9 @@
 
 import pytest
 
-from slownet.containers.compose import names, reader
+from slownet.containers.compose import hosts_file, reader
 from slownet.containers.compose.model import of_json
-from slownet.containers.compose.topology import Compose
+from slownet.containers.compose.project_topology import Compose
 from slownet.model.errors import ComposeError
 
 TEXT = """
@@ -43,7 +43,7 @@ def test_the_names_that_their_hosts_know(read):
     found, addresses = read(TEXT), {"client": "10.0.0.1", "web": "10.0.0.2", "db": "10.0.0.3"}
 
     def known(host):
-        return names.hosts_file(host, found, addresses).replace("\t", " ").splitlines()[2:]
+        return hosts_file.hosts_file(host, found, addresses).replace("\t", " ").splitlines()[2:]
 
     assert known("web") == ["10.0.0.2 web", "10.0.0.3 db", "10.0.0.3 data", "10.0.0.99 mail"]
     assert known("db") == ["10.0.0.2 web", "10.0.0.3 db"]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from slownet.containers.compose import names, reader
-from slownet.containers.compose.topology import Compose
+from slownet.containers.compose import hosts_file, reader
+from slownet.containers.compose.project_topology import Compose
 from slownet.model.errors import ComposeError
 
 LAN = """
@@ -57,9 +57,9 @@ def test_the_first_address_of_a_host(read, tmp_path):
 def test_names_have_the_addresses_of_the_network(read):
     found = read(LAN)
     addresses = {"client": "10.0.0.1", "a": "172.28.0.2", "b": "172.28.0.3", "c": "10.0.0.4", "d": "10.0.0.5"}
-    assert "172.28.0.3\tb www\n" in names.hosts_file("a", found, addresses)
-    assert "172.28.0.3\tb\n" in names.hosts_file("c", found, addresses)  # its address; back has no subnet
-    assert "172.28.0.2\ta\n" in names.hosts_file("client", found, addresses)
+    assert "172.28.0.3\tb www\n" in hosts_file.hosts_file("a", found, addresses)
+    assert "172.28.0.3\tb\n" in hosts_file.hosts_file("c", found, addresses)  # its address; back has no subnet
+    assert "172.28.0.2\ta\n" in hosts_file.hosts_file("client", found, addresses)
 
 
 def test_a_range_for_addresses_that_are_not_stated(read):
@@ -83,7 +83,7 @@ def test_ipv6(read):
     )
     assert found["a"].addresses == {"n": ("fd28::a/64",)}
     assert found["b"].addresses == {"n": ("fd28::2/64",), "m": ("fd00:0:0:2::2/64",)}
-    known = names.hosts_file("a", found, {"client": "10.0.0.1", "a": "10.0.0.2", "b": "10.0.0.3"})
+    known = hosts_file.hosts_file("a", found, {"client": "10.0.0.1", "a": "10.0.0.2", "b": "10.0.0.3"})
     assert known.replace("\t", " ").splitlines()[2:] == ["10.0.0.2 a", "fd28::a a", "10.0.0.3 b", "fd28::2 b"]
 
 
@@ -196,9 +196,9 @@ def test_replicas_are_hosts_and_their_name_has_all_addresses(read):
     addresses = {name: f"10.0.0.{number}" for number, name in enumerate(found.hosts, start=1)}
     one, two = "10.0.0.2 web-1 web www", "10.0.0.3 web-2 web www"
     for host, lines in {"client": [one, two], "asker": [two, one]}.items():  # in turn, host by host
-        text = names.hosts_file(host, found, addresses).replace("\t", " ").splitlines()
+        text = hosts_file.hosts_file(host, found, addresses).replace("\t", " ").splitlines()
         assert [line for line in text if " web-" in line] == lines
-    assert "10.0.0.2\tw\n10.0.0.3\tw\n" in names.hosts_file("asker", found, addresses)
+    assert "10.0.0.2\tw\n10.0.0.3\tw\n" in hosts_file.hosts_file("asker", found, addresses)
 
 
 @pytest.mark.parametrize("text", ["scale: 2", "scale: '2', deploy: {replicas: 5}", "deploy: {replicas: 2, mode: replicated}"])

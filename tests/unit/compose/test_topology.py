@@ -2,10 +2,10 @@
 
 import pytest
 
-from slownet.containers.compose import names
-from slownet.containers.compose.topology import Compose
+from slownet.containers.compose import hosts_file
+from slownet.containers.compose.project_topology import Compose
 from slownet.links.conditions.link import Condition
-from slownet.net import shape
+from slownet.net import check_topology
 
 TEXT = """
 x-slownet: LTE
@@ -43,7 +43,7 @@ def test_each_service_is_a_host_on_the_switch(topology):
 
 
 def test_a_long_name_gets_an_interface_that_linux_can_name(topology):
-    shape.check(topology)
+    check_topology.check(topology)
     assert topology.linkInfo("elasticsearch", "switch")["intfName1"] == "host2-eth0"
     assert "intfName1" not in topology.linkInfo("web", "switch")
 
@@ -68,7 +68,7 @@ ADDRESSES = {"client": "10.0.0.1", "elasticsearch": "10.0.0.2", "alone": "10.0.0
     ],
 )
 def test_names_are_known_in_the_networks_that_services_share(host, lines, topology):
-    found = names.hosts_file(host, topology.project, ADDRESSES).replace("\t", " ").splitlines()
+    found = hosts_file.hosts_file(host, topology.project, ADDRESSES).replace("\t", " ").splitlines()
     assert found == ["127.0.0.1 localhost", "10.0.0.1 client", *lines]
 
 

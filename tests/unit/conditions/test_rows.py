@@ -5,14 +5,14 @@ import re
 
 import pytest
 
-from slownet.judge.records.columns import condition as columns
+from slownet.judge.records.condition_columns import condition as columns
 from slownet.links.conditions.link import ATTRIBUTES, ROWS, Condition
 from slownet.links.conditions.oneway import OneWay
 from slownet.links.conditions.slot import Slot
 from slownet.links.ip import IPV6
 from slownet.model.errors import SlownetError
+from slownet.net.compare_qdiscs import deviations
 from slownet.net.plan import layers
-from slownet.net.readback import deviations
 from slownet.net.verify import Span, span
 
 SHAKEN = {"delay": "9ms", "jitter": "1ms"}

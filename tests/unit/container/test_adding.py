@@ -15,7 +15,7 @@ import time
 
 import pytest
 
-from slownet.containers import adding, plain, skopeo, squash, store
+from slownet.containers import adding, rootfs, skopeo, squash, store
 from slownet.lab import cache
 from slownet.model.errors import ImageError, LabError
 
@@ -161,7 +161,7 @@ def umask_free(path):
 
 def aged(path):
     """Let a file or folder settle: what changed just now is read again."""
-    time.sleep(adding.fingerprint.SETTLED_S + 0.05)
+    time.sleep(adding.file_identity.SETTLED_S + 0.05)
     return path
 
 
@@ -585,8 +585,8 @@ def test_a_copy_of_a_folder_is_sorted_and_names_nobody(tmp_path):
         (tmp_path / "root" / name).mkdir(parents=True)
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as tar:
-        for path in plain.walk(tmp_path / "root", []):
-            plain._pack(tar, path, tmp_path / "root", [])
+        for path in rootfs.walk(tmp_path / "root", []):
+            rootfs._pack(tar, path, tmp_path / "root", [])
     out.seek(0)
     with tarfile.open(fileobj=out) as tar:
         assert [(each.name, each.uname, each.gname) for each in tar] == [(name, "", "") for name in (".", "a", "b", "c")]

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from slownet.containers import bundle, confinement
-from slownet.containers.bundle import Overrides
+from slownet.containers import capabilities, oci_bundle
 from slownet.containers.config import Config
 from slownet.containers.mount import Mount
+from slownet.containers.oci_bundle import Overrides
 from slownet.containers.users import User
 from slownet.model.errors import ImageError
 
@@ -31,40 +31,40 @@ ME = User(33, 34, (34, 50), "/home/me")
     ],
 )
 def test_entrypoint_and_command(replaced, words):
-    assert bundle.argv(IMAGE, replaced) == words
+    assert oci_bundle.argv(IMAGE, replaced) == words
 
 
 def test_nothing_to_run():
     with pytest.raises(ImageError, match="the image has no entrypoint and no command, image one: name one"):
-        bundle.argv(Config("amd64", "linux"), Overrides(), "image one")
+        oci_bundle.argv(Config("amd64", "linux"), Overrides(), "image one")
     with pytest.raises(ImageError, match="the program's name is empty"):
-        bundle.argv(Config("amd64", "linux", cmd=("",)), Overrides())
+        oci_bundle.argv(Config("amd64", "linux", cmd=("",)), Overrides())
 
 
 def test_variables():
-    assert list(bundle.environment(IMAGE, Overrides(env={"MODE": "fast", "MORE": "1"}), "web", ME).items()) == [
+    assert list(oci_bundle.environment(IMAGE, Overrides(env={"MODE": "fast", "MORE": "1"}), "web", ME).items()) == [
         ("PATH", "/opt/bin:/bin"), ("HOSTNAME", "web"), ("MODE", "fast"), ("MORE", "1"), ("HOME", "/home/me"),
     ]  # fmt: skip
-    plain = bundle.environment(Config("amd64", "linux"), Overrides(env={"HOME": "/x"}), "web", ME)
-    assert plain == {"PATH": bundle.PATH, "HOSTNAME": "web", "HOME": "/x"}
+    plain = oci_bundle.environment(Config("amd64", "linux"), Overrides(env={"HOME": "/x"}), "web", ME)
+    assert plain == {"PATH": oci_bundle.PATH, "HOSTNAME": "web", "HOME": "/x"}
 
 
 @pytest.mark.parametrize(("given", "found"), [(None, "/srv"), ("/x/y", "/x/y"), ("x", "/x"), ("", "/srv")])
 def test_working_directory(given, found):
-    assert bundle.working_directory(IMAGE, Overrides(cwd=given)) == found
+    assert oci_bundle.working_directory(IMAGE, Overrides(cwd=given)) == found
 
 
 def test_the_whole_of_it():
     mounts = [Mount("/srv/x", "/x", read_only=True), Mount("", "/scratch", "tmpfs"), Mount("", "/data", "volume")]
-    main = bundle.process(["/entry"], {"A": "1", "B": "x=y"}, "/srv", ME)
-    found = bundle.runtime_config(main, "/run/root", "web", mounts, {mounts[0]: "/srv/x", mounts[2]: "/run/volumes/2"})
+    main = oci_bundle.process(["/entry"], {"A": "1", "B": "x=y"}, "/srv", ME)
+    found = oci_bundle.runtime_config(main, "/run/root", "web", mounts, {mounts[0]: "/srv/x", mounts[2]: "/run/volumes/2"})
     assert found["process"] == {
         "terminal": False,
         "user": {"uid": 33, "gid": 34, "additionalGids": [34, 50]},
         "args": ["/entry"],
         "env": ["A=1", "B=x=y"],
         "cwd": "/srv",
-        "capabilities": {"bounding": confinement.CAPABILITIES},
+        "capabilities": {"bounding": capabilities.CAPABILITIES},
         "noNewPrivileges": True,
     }
     assert found["mounts"][-3:] == [
@@ -77,25 +77,25 @@ def test_the_whole_of_it():
 
 
 def test_root_keeps_docker_s_capabilities_and_another_user_what_execve_gives():
-    of_root = bundle.process(["x"], {}, "/", User())["capabilities"]
-    assert of_root == dict.fromkeys(("bounding", "effective", "permitted"), confinement.CAPABILITIES)
-    assert "CAP_MKNOD" not in confinement.CAPABILITIES
-    assert len(confinement.CAPABILITIES) == 13
+    of_root = oci_bundle.process(["x"], {}, "/", User())["capabilities"]
+    assert of_root == dict.fromkeys(("bounding", "effective", "permitted"), capabilities.CAPABILITIES)
+    assert "CAP_MKNOD" not in capabilities.CAPABILITIES
+    assert len(capabilities.CAPABILITIES) == 13
 
 
 def test_other_capabilities_and_settings():
-    main = bundle.process(["x"], {}, "/", ME, capabilities=["CAP_NET_ADMIN"])
+    main = oci_bundle.process(["x"], {}, "/", ME, capabilities=["CAP_NET_ADMIN"])
     assert main["capabilities"] == {"bounding": ["CAP_NET_ADMIN"]}
     stated = {"net.core.somaxconn": "1", "kernel.msgmax": "2"}  # the network is the host's
-    assert bundle.runtime_config(main, "/root", "web", [], {}, sysctls=stated)["linux"]["sysctl"] == {"kernel.msgmax": "2"}
-    assert bundle.of_network(stated) == {"net.core.somaxconn": "1"}
-    known = [*confinement.CAPABILITIES, *confinement.ADDED, *confinement.WITHHELD]
+    assert oci_bundle.runtime_config(main, "/root", "web", [], {}, sysctls=stated)["linux"]["sysctl"] == {"kernel.msgmax": "2"}
+    assert oci_bundle.of_network(stated) == {"net.core.somaxconn": "1"}
+    known = [*capabilities.CAPABILITIES, *capabilities.ADDED, *capabilities.WITHHELD]
     assert len(set(known)) == len(known) == 41  # linux/capability.h, Linux 5.9 and later
 
 
 def test_the_same_arguments_give_the_same_file_and_share_nothing():
     def made():
-        return bundle.runtime_config(bundle.process(["x"], {}, "/", User()), "/root", "web", [], {})
+        return oci_bundle.runtime_config(oci_bundle.process(["x"], {}, "/", User()), "/root", "web", [], {})
 
     first = made()
     text = json.dumps(first)
@@ -107,12 +107,15 @@ def test_the_same_arguments_give_the_same_file_and_share_nothing():
 
 @pytest.mark.parametrize("read_only", [False, True])
 def test_the_root_is_read_only_if_asked_for(read_only):
-    main = bundle.process(["x"], {}, "/", User())
-    assert bundle.runtime_config(main, "/root", "web", [], {}, read_only)["root"] == {"path": "/root", "readonly": read_only}
+    main = oci_bundle.process(["x"], {}, "/", User())
+    assert oci_bundle.runtime_config(main, "/root", "web", [], {}, read_only)["root"] == {
+        "path": "/root",
+        "readonly": read_only,
+    }
 
 
 def test_every_way_to_new_namespaces_is_refused():
-    rules = confinement.seccomp()["syscalls"]
+    rules = capabilities.seccomp()["syscalls"]
     flags = {rule["args"][0]["value"] for rule in rules if rule["names"] == ["clone"]}
     assert sum(flags) == 0x7E020000
     refused = {name for rule in rules if "args" not in rule for name in rule["names"]}

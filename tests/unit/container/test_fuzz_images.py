@@ -12,7 +12,7 @@ from fuzzing import altered, damaged, only
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slownet.containers import boxes, config, docker_archive, layers, layout, streams, tree
+from slownet.containers import blob_source, config, docker_archive, layers, oci_layout, streams, tree
 from slownet.containers.layers import Layer
 from slownet.model.errors import ImageError
 
@@ -49,12 +49,12 @@ def test_layers(data):
 @given(damaged([TAR]))
 def test_boxes(data):
     with only(ImageError):
-        boxes.marks(io.BytesIO(data), "it")
+        blob_source.marks(io.BytesIO(data), "it")
     with only(ImageError):
-        box = boxes.Tar(io.BytesIO(data), "it")
+        box = blob_source.Tar(io.BytesIO(data), "it")
         for name in list(box._members):
             with only(ImageError):
-                boxes.read(box, name)
+                blob_source.read(box, name)
 
 
 @given(damaged(PACKED))
@@ -109,14 +109,14 @@ def test_layouts(data):
     known = {**DESCRIPTOR, "digest": streams.digest(manifest), "size": len(manifest)}
     index = data.draw(altered([{"schemaVersion": 2, "manifests": [known]}, INDEX]))
     with only(ImageError):
-        layout.source(
+        oci_layout.source(
             Files(**{"index.json": json.dumps(index).encode(), "blob": manifest}),
             data.draw(st.sampled_from(["", "1"])),
             "",
             "x",
         )
     with only(ImageError):
-        layout.folder_source(Files(**{"manifest.json": manifest}), ())
+        oci_layout.folder_source(Files(**{"manifest.json": manifest}), ())
 
 
 @given(st.data())

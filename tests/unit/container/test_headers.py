@@ -11,8 +11,8 @@ import tarfile
 
 import pytest
 
-from slownet.containers import adding, config, headers, layers, plain
-from slownet.containers.boxes import MOST_JSON, Tar
+from slownet.containers import adding, config, headers, layers, rootfs
+from slownet.containers.blob_source import MOST_JSON, Tar
 from slownet.model.errors import ImageError
 
 ATTACK = "such an archive is damaged or an attack"
@@ -174,7 +174,7 @@ def test_a_root_of_a_thousand_folders_in_one_another_is_walked(tmp_path):
             os.mkdir("d")
             os.chdir("d")
         os.chdir(here)
-        assert sum(1 for _ in plain.walk(path, [])) == 1501
+        assert sum(1 for _ in rootfs.walk(path, [])) == 1501
     finally:
         os.chdir(here)
         subprocess.run(["rm", "-rf", str(path)], check=True)  # shutil.rmtree, and so pytest, would call itself too often

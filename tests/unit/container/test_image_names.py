@@ -1,6 +1,6 @@
 import pytest
 
-from slownet.containers import names
+from slownet.containers import image_names
 from slownet.model.errors import ImageError
 
 
@@ -15,7 +15,7 @@ from slownet.model.errors import ImageError
     ],
 )
 def test_a_name_gets_a_tag(text, whole):
-    assert names.check(text) == whole
+    assert image_names.check(text) == whole
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ def test_a_name_gets_a_tag(text, whole):
 )
 def test_what_is_no_name_is_one_line(text):
     with pytest.raises(ImageError, match="is not a name of an image, --name: write for example shop:1, in lower case"):
-        names.check(text)
+        image_names.check(text)
 
 
 @pytest.mark.parametrize(
@@ -36,8 +36,8 @@ def test_what_is_no_name_is_one_line(text):
     ],
 )
 def test_a_name_of_a_file(text, name):
-    assert names.from_text(text) == name
-    assert names.check(name) == name
+    assert image_names.from_text(text) == name
+    assert image_names.check(name) == name
 
 
 @pytest.mark.parametrize(
@@ -53,10 +53,10 @@ def test_a_name_of_a_file(text, name):
     ],
 )
 def test_leading_folders_may_be_left_out(asked, name, fits):
-    assert names.matches(asked, name) is fits
+    assert image_names.matches(asked, name) is fits
 
 
 def test_a_digest_is_abbreviated_by_six_digits_at_least():
     digest = "sha256:" + "0123456789abcdef" * 4
-    assert all(names.is_prefix(text, digest) for text in (digest, digest[7:], "012345", "sha256:0123456"))
-    assert not any(names.is_prefix(text, digest) for text in ("01234", "sha256:", "123456", "0123456g", digest + "0"))
+    assert all(image_names.is_prefix(text, digest) for text in (digest, digest[7:], "012345", "sha256:0123456"))
+    assert not any(image_names.is_prefix(text, digest) for text in ("01234", "sha256:", "123456", "0123456g", digest + "0"))

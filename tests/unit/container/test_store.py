@@ -247,7 +247,7 @@ def test_files_of_an_image_that_are_damaged_are_one_line_and_adding_it_again_men
 def test_an_image_whose_record_is_damaged_can_be_removed():
     made = add("shop:1")
     (made.folder / store.FACTS).write_text("{}")
-    assert store.remove(made.digest[7:19]) == (store.Kept(made.folder, made.digest), True)
+    assert store.remove(made.digest[7:19]) == (store.StoredImage(made.folder, made.digest), True)
     assert store.kept() == []
 
 

@@ -9,8 +9,8 @@ from pages import BODY, PEM
 
 from slownet.cli.app import main
 from slownet.tools.web import address
-from slownet.trials.field.measure import measure
 from slownet.trials.field.record import read, values
+from slownet.trials.field.service_measurement import measure
 
 
 def command(*words):
@@ -98,7 +98,7 @@ def test_an_interrupt_loses_nothing(web, tmp_path, capsys, monkeypatch):
         if len(web.seen) == 2:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("slownet.tools.web.visit.time.sleep", interrupted)
+    monkeypatch.setattr("slownet.tools.web.page_requests.time.sleep", interrupted)
     assert command("field", f"{web.url}/", "--runs", tmp_path) == 130
     assert capsys.readouterr().err == "slownet: stopped after 2 of 20 requests: interrupted\n"
     assert (read(record(tmp_path)).error, len(read(record(tmp_path)).pages)) == ("interrupted", 2)
@@ -146,7 +146,7 @@ def test_a_url_that_is_wrong(tmp_path, capsys, url, said):
 def at(monkeypatch, web, *hosts):
     """Make localhost resolve to these addresses, in this order."""
     endpoints = [address.Endpoint(socket.AF_INET, (host, web.server_port)) for host in hosts]
-    monkeypatch.setattr("slownet.tools.web.visit.resolve", lambda asked: endpoints)
+    monkeypatch.setattr("slownet.tools.web.page_requests.resolve", lambda asked: endpoints)
 
 
 def test_of_several_addresses_the_first_that_accepts_a_connection_is_measured(web, monkeypatch):
@@ -157,7 +157,7 @@ def test_of_several_addresses_the_first_that_accepts_a_connection_is_measured(we
 def test_after_an_address_of_an_unsupported_family_the_next_is_tried(web, monkeypatch):
     lacking = address.Endpoint(socket.AF_APPLETALK, ("::1", web.server_port))
     there = address.Endpoint(socket.AF_INET, ("127.0.0.1", web.server_port))
-    monkeypatch.setattr("slownet.tools.web.visit.resolve", lambda asked: [lacking, there])
+    monkeypatch.setattr("slownet.tools.web.page_requests.resolve", lambda asked: [lacking, there])
     assert measure(address.read(f"{web.url}/"), 2, "0ms", "5s").facts["address"] == "127.0.0.1"
 
 

@@ -5,7 +5,7 @@ import pytest
 from slownet.judge.records.result import gather
 from slownet.model.errors import ExperimentError
 from slownet.theory.stats import difference, from_moments
-from slownet.trials.field.parts import Part, cause, parts
+from slownet.trials.field.page_parts import Part, cause, parts
 
 
 def part(name, first, second, sd=0.2):

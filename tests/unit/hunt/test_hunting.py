@@ -6,14 +6,14 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from slownet import ConditionError, ExperimentError, LabError
-from slownet.cli import hunting as command
+from slownet.cli import hunt_command as command
 from slownet.links import fault_file
 from slownet.links.faults import Faults
 from slownet.runner.hunt import bench, hunting, replaying, strategy
 from slownet.runner.hunt.bench import Subject
 from slownet.runner.hunt.hunting import Hunt
-from slownet.runner.sweep.kept import Kept
 from slownet.runner.sweep.spec import Where
+from slownet.runner.sweep.stored_sample import StoredSample
 from slownet.runner.sweep.task import Result
 
 MINE = """
@@ -42,7 +42,7 @@ class Labs:
         sample = {"status": "ok", "error": None, "index": 0, "cell": task.cells[0]}
         if self.fails and self.fails in words:
             sample |= {"status": "failed", "error": "it does not start"}
-            return Result((Kept(f"{task.units[0]}-1", task.units[0], sample, {}),), {}, 0.0, "here")
+            return Result((StoredSample(f"{task.units[0]}-1", task.units[0], sample, {}),), {}, 0.0, "here")
         is_lost = any(str(each.action) == "kill server" and each.at >= 2 for each in Faults.parse(words).steps)
         events = [
             (1, "put", "invoke", 7),
@@ -54,7 +54,7 @@ class Labs:
             json.dumps({"time": time, "process": 0, "type": kind, "op": op, "value": value}) for time, op, kind, value in events
         ]
         raw = {"000-recorder.history.jsonl": ("\n".join(lines) + "\n").encode()}
-        return Result((Kept(f"{task.units[0]}-1", task.units[0], sample, raw),), {}, 0.0, "here")
+        return Result((StoredSample(f"{task.units[0]}-1", task.units[0], sample, raw),), {}, 0.0, "here")
 
 
 class Threads:

@@ -12,7 +12,7 @@ from slownet.hypotheses.catalogue import find
 from slownet.hypotheses.toolbox import TOOLS, Named
 from slownet.links.conditions.link import Condition
 from slownet.model.errors import ConditionError, ExperimentError, UnitError
-from slownet.runner.asked import Asked, conditions, names
+from slownet.runner.run_request import RunRequest, conditions, names
 
 TEXT = """
 name: shop
@@ -29,7 +29,9 @@ def make(tmp_path):
     (tmp_path / "compose.yaml").write_text(TEXT)
 
     def of(vary=(), tool="ab", url=URL, options=(), **words):
-        (found,) = names(Asked(vary=vary, compose=[tmp_path / "compose.yaml"], tool=tool, url=url, option=options, **words))
+        (found,) = names(
+            RunRequest(vary=vary, compose=[tmp_path / "compose.yaml"], tool=tool, url=url, option=options, **words)
+        )
         return found
 
     return of
@@ -90,13 +92,13 @@ def test_a_mistake_is_one_line(case, make):
 
 def test_words_for_projects_need_one():
     with pytest.raises(ExperimentError, match="--url is for compose projects, --url: add --compose"):
-        names(Asked(["client_delay"], url=URL))
-    assert names(Asked(["client_delay"], vary=["rtt=1ms"])) == ["client_delay"]
+        names(RunRequest(["client_delay"], url=URL))
+    assert names(RunRequest(["client_delay"], vary=["rtt=1ms"])) == ["client_delay"]
 
 
 def test_either_experiments_or_a_project(tmp_path):
     with pytest.raises(ExperimentError, match="either experiments or a compose project, --compose: leave one of them out"):
-        names(Asked(["client_delay"], compose=[tmp_path / "compose.yaml"], tool="ab", url=URL))
+        names(RunRequest(["client_delay"], compose=[tmp_path / "compose.yaml"], tool="ab", url=URL))
 
 
 def test_every_combination_is_a_cell(make):

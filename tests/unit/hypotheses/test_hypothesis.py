@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from slownet.hypotheses import class_marks, key
 from slownet.hypotheses import file as hypothesis
-from slownet.hypotheses import key, marking
 from slownet.hypotheses.answers import questions
 from slownet.hypotheses.file import read
 from slownet.hypotheses.predictions import COMPOSED, KINDS
@@ -337,7 +337,7 @@ def test_every_exercise_has_a_page_and_solutions_that_fit_the_class():
     solved = key.read(folder / "teacher" / "key.toml")
     asked = {path.stem: [each.name for each in questions(hypothesis.read(path).predictions)] for path in EXERCISES}
     assert {each.name: [one.name for one in each.solutions] for each in solved} == {k: v for k, v in asked.items() if v}
-    marked = marking.mark(sorted((folder / "class").glob("*.toml")), solved)
+    marked = class_marks.mark(sorted((folder / "class").glob("*.toml")), solved)
     most = sum(map(len, asked.values()))
     assert {name: marked.points(name) for name in marked.students} == {"Ada Lovelace": most, "Charles Babbage": 3}
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from slownet.cli import app
-from slownet.hypotheses import answers, attempts, key, marking
+from slownet.hypotheses import answers, attempts, class_marks, key
 from slownet.hypotheses.answers import Answers, questions
 from slownet.hypotheses.attempts import Rules
 from slownet.hypotheses.key import Exercise, Solution
@@ -119,7 +119,7 @@ def in_folder(tmp_path, monkeypatch):
 
 
 def test_a_class_is_marked():
-    marked = marking.mark(write_class(), KEY)
+    marked = class_marks.mark(write_class(), KEY)
     assert [[each.mark for each in marked.of(name)] for name in marked.students] == [
         ["right", "right", "right"],
         ["wrong", "unreadable", "missing"],
@@ -145,14 +145,14 @@ def test_a_class_is_marked():
 def test_a_file_that_cannot_be_marked_is_named_and_the_class_is_marked(text, line):
     if text is not None:
         Path("eve.toml").write_bytes(text if isinstance(text, bytes) else text.encode())
-    marked = marking.mark([Path("eve.toml"), *write_class()], KEY)
+    marked = class_marks.mark([Path("eve.toml"), *write_class()], KEY)
     assert [each.line for each in marked.skipped] == [line]
     assert [marked.points(name) for name in marked.students] == [3, 0, 0]
     with pytest.raises(ExperimentError) as error:
-        marking.mark([Path("eve.toml")], KEY)
+        class_marks.mark([Path("eve.toml")], KEY)
     assert str(error.value) == line
     with pytest.raises(ExperimentError, match=r"^none of 2 files can be marked: the first: "):
-        marking.mark([Path("eve.toml"), Path("eve.toml")], KEY)
+        class_marks.mark([Path("eve.toml"), Path("eve.toml")], KEY)
 
 
 RIGHT, WRONG = {"01_ping": {"round_trips": 2}}, {"01_ping": {"round_trips": 1}}
@@ -183,7 +183,7 @@ def test_two_files_of_one_student_are_attempts(rules, points, why):
         student("ADA", "3.toml", 30, **WRONG),
     ]
     for order in (paths, paths[::-1]):
-        marked = marking.mark(order, KEY, rules)
+        marked = class_marks.mark(order, KEY, rules)
         assert len(marked.students) == 1
         assert (marked.points(marked.students[0]), marked.counted[0].why) == (points, why)
 
@@ -200,7 +200,7 @@ def test_two_students_of_one_name_are_told_apart_by_their_ids():
     for name, known_as in (("a", "a@x"), ("b", "b@x"), ("c", "")):
         Path(f"{name}.toml").write_text(f'student = "Ada"\nid = "{known_as}"\n')
     Path("d.toml").write_text('student = "Ada (a@x)"\n[01_ping]\nround_trips = 2')
-    marked = marking.mark([Path(f"{each}.toml") for each in "abcd"], KEY)
+    marked = class_marks.mark([Path(f"{each}.toml") for each in "abcd"], KEY)
     assert marked.students == ["Ada (a@x)", "Ada (b@x)", "Ada (c.toml)", "Ada (a@x)'"]
     assert [marked.points(each) for each in marked.students] == [0, 0, 0, 1]
 
@@ -210,7 +210,7 @@ def test_a_class_of_a_hundred_is_marked_in_seconds():
     paths[50].write_text("not TOML")
     key_of_twelve = [replace(KEY[0], name=f"{number:02}") for number in range(11)] + KEY
     before = time.process_time()
-    marked = marking.mark(paths, key_of_twelve)
+    marked = class_marks.mark(paths, key_of_twelve)
     page = marks.render(marked)
     assert time.process_time() - before < 10
     assert (len(marked.students), len(marked.skipped)) == (99, 1)
@@ -220,7 +220,7 @@ def test_a_class_of_a_hundred_is_marked_in_seconds():
 def test_moodle_finds_a_user_by_what_the_id_is():
     for name, known_as in (("a", '"ada@x.org"'), ("b", '"bob"'), ("c", "1234"), ("d", '"=cmd|0"')):
         Path(f"{name}.toml").write_text(f'student = "=HYPERLINK({name})"\nid = {known_as}\n[01_ping]\nround_trips = 2')
-    marked = marking.mark([Path(f"{each}.toml") for each in "abcd"], KEY)
+    marked = class_marks.mark([Path(f"{each}.toml") for each in "abcd"], KEY)
     rows = list(csv.DictReader(gradebook.moodle(marked, "Delays").splitlines()))
     assert list(rows[0]) == ["Full name", "Email address", "Username", "ID number", "Delays", "Delays (feedback)"]
     assert [(row["Email address"], row["Username"], row["ID number"]) for row in rows] == [
@@ -234,7 +234,7 @@ def test_canvas_takes_the_header():
     """By the rules of its importer: two columns that say who, then SIS ids, Section, and only then assignments."""
     Path("a.toml").write_text('student = "Ada"\nid = "ada"\n[01_ping]\nround_trips = 2')
     Path("b.toml").write_text('student = "Bob, jr."\nid = 77\n')
-    marked = marking.mark([Path("a.toml"), Path("b.toml")], KEY, Rules(due=attempts.due("1970-01-02"), late=0.5))
+    marked = class_marks.mark([Path("a.toml"), Path("b.toml")], KEY, Rules(due=attempts.due("1970-01-02"), late=0.5))
     header, points, *rows = csv.reader(gradebook.canvas(marked, "Delays").splitlines())
     assert "Student" in header[0]
     assert "ID" in header[1]
@@ -248,7 +248,7 @@ def test_canvas_takes_the_header():
 
 
 def test_the_page_has_each_student_and_each_question():
-    page = marks.render(marking.mark(write_class(), KEY))
+    page = marks.render(class_marks.mark(write_class(), KEY))
     assert "&lt;Çelik&gt;" in page
     assert "<Çelik>" not in page
     assert re.search(r"So many: <strong>1\.9 to 2\.1 round trips</strong>\s*<span class=\"soft\">\(measured 2\)", page)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from slownet.hypotheses import class_marks, variants
 from slownet.hypotheses import file as hypothesis
-from slownet.hypotheses import marking, variants
 from slownet.hypotheses.key import Exercise, Solution
 from slownet.model.errors import ExperimentError
 from slownet.report import marks
@@ -93,7 +93,7 @@ def test_each_student_is_marked_by_the_key_of_the_own_variant(exercise):
     for name in names:
         far = (20, 30, 40)[variants.number("far_away", name, 3) - 1]
         Path(f"{name}.toml").write_text(f'student = "S"\nid = "{name}"\n[far_away]\nexpected = {far}\n[plain]\nexpected = 30\n')
-    marked = marking.mark([Path(f"{name}.toml") for name in names], [*key, plain])
+    marked = class_marks.mark([Path(f"{name}.toml") for name in names], [*key, plain])
     assert marked.most == 2
     assert {marked.points(name) for name in marked.students} == {1}
     page = marks.render(marked)

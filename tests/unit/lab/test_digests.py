@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from slownet.containers import store
-from slownet.lab import cache, digests, image, init, kernel, layer, shelf, unused, wordpress_site
+from slownet.lab import cache, cache_cleanup, digests, image, init, kernel, layer, shelf, wordpress_site
 from slownet.lab.digests import Part
 from slownet.lab.shelf import Shelf
 from slownet.model.errors import DamagedError, LabError
@@ -64,7 +64,7 @@ KINDS = {
         layer.SHELF, "l1", {"layer.squashfs": BIG, "layer.json": b'{"built": 7, "asked": ["jq"], "versions": {"jq": "1"}}'},
         "layer.squashfs", "layer.json",
     ),
-    "snapshot": Kind(unused.SNAPSHOTS, "w1", {"disk.tar": BIG, "removed.json": b"[]"}, "disk.tar"),
+    "snapshot": Kind(cache_cleanup.SNAPSHOTS, "w1", {"disk.tar": BIG, "removed.json": b"[]"}, "disk.tar"),
     "site": Kind(wordpress_site.SHELF, "s1", {"site.tar.xz": BIG}, "site.tar.xz"),
     "kept image": Kind(
         store.SHELF, DIGEST, {"root.squashfs": BIG, "config.json": CONFIG, "image.json": json.dumps(KEPT).encode()},
@@ -268,7 +268,7 @@ def test_a_part_of_an_earlier_version_is_taken_as_it_is_and_recorded(made, reads
 def test_a_part_of_an_earlier_version_without_a_file_is_damaged(made, name):
     made.as_of_an_earlier_version()
     lacking = getattr(made.kind, name)
-    if not lacking or made.shelf is unused.SNAPSHOTS:
+    if not lacking or made.shelf is cache_cleanup.SNAPSHOTS:
         return
     (made.folder / lacking).unlink()
     assert str(made.error()).endswith(f" is damaged: {lacking} is missing, {made.folder / lacking}: {made.error().fix}")
@@ -459,17 +459,17 @@ def test_a_lab_that_leaves_other_things_in_a_snapshot_gets_nothing_read_or_writt
         (half / "folder").mkdir()
         (half / os.fsdecode(b"\xff.tar")).write_bytes(b"x")
 
-    folder, is_new = unused.SNAPSHOTS.place("w1", build)
+    folder, is_new = cache_cleanup.SNAPSHOTS.place("w1", build)
     assert is_new
     assert (tmp_path / "secret").read_text() == "mine"
     assert not (folder / "digests.json").is_symlink()
     assert sorted(json.loads((folder / "digests.json").read_text())["files"]) == ["disk.tar", os.fsdecode(b"\xff.tar")]
-    unused.SNAPSHOTS.load(folder, full=True)
+    cache_cleanup.SNAPSHOTS.load(folder, full=True)
 
 
 def test_a_folder_in_the_records_place_is_one_line(home):
     with pytest.raises(LabError, match=r"^cannot write to .*digests\.json"):
-        unused.SNAPSHOTS.place("w1", lambda half: (half / "digests.json").mkdir())
+        cache_cleanup.SNAPSHOTS.place("w1", lambda half: (half / "digests.json").mkdir())
     assert [path.name for path in (home / "warm").iterdir()] == [".w1.lock"]
 
 

@@ -4,7 +4,7 @@ import errno
 
 import pytest
 
-from slownet.lab import doctor, standstill
+from slownet.lab import examination, standstill
 from slownet.model.errors import LabError
 
 
@@ -22,21 +22,21 @@ class Root:
 
 @pytest.fixture
 def root(tmp_path, monkeypatch):
-    monkeypatch.setattr(doctor.native, "succeeds", lambda argv: False)
+    monkeypatch.setattr(examination.native, "succeeds", lambda argv: False)
     return Root(tmp_path)
 
 
 def test_another_processor(monkeypatch):
-    monkeypatch.setattr(doctor.platform, "machine", lambda: "aarch64")
-    found = doctor.system()
+    monkeypatch.setattr(examination.platform, "machine", lambda: "aarch64")
+    found = examination.system()
     assert (found.good, found.needed) == (False, True)
     assert "aarch64" in found.text
     assert "x86-64" in found.mend
 
 
 def test_a_lab_that_does_not_fit_into_memory():
-    assert doctor.memory(1).good
-    found = doctor.memory(2**40)
+    assert examination.memory(1).good
+    found = examination.memory(2**40)
     assert not found.good
     assert "no folder has room" in found.text
     assert "--memory" in found.mend
@@ -44,68 +44,68 @@ def test_a_lab_that_does_not_fit_into_memory():
 
 def test_a_cache_without_room_matters_until_the_lab_is_built(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(doctor.kernel, "MEGABYTES", 2**40)
-    assert not doctor.disk(built=False).good
-    assert doctor.disk(built=True).good
+    monkeypatch.setattr(examination.kernel, "MEGABYTES", 2**40)
+    assert not examination.disk(built=False).good
+    assert examination.disk(built=True).good
 
 
 def test_a_cache_of_another_user(monkeypatch):
-    monkeypatch.setattr(doctor.os, "access", lambda folder, mode: False)
-    assert not doctor.disk(built=False).good
-    assert "XDG_CACHE_HOME" in doctor.disk(built=False).mend
-    assert doctor.disk(built=True).good
+    monkeypatch.setattr(examination.os, "access", lambda folder, mode: False)
+    assert not examination.disk(built=False).good
+    assert "XDG_CACHE_HOME" in examination.disk(built=False).mend
+    assert examination.disk(built=True).good
 
 
 def test_programs_that_build_a_lab(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(doctor.shutil, "which", lambda name, path: None if name in ("gcc", "bison") else "/usr/bin/x")
-    monkeypatch.setattr(doctor.os, "geteuid", lambda: 0)
-    (found,) = doctor.to_build()
+    monkeypatch.setattr(examination.shutil, "which", lambda name, path: None if name in ("gcc", "bison") else "/usr/bin/x")
+    monkeypatch.setattr(examination.os, "geteuid", lambda: 0)
+    (found,) = examination.to_build()
     assert found.text == "these programs are missing: gcc, bison"
     assert found.mend == "sudo apt-get install bison gcc"
 
 
 def test_what_a_wheel_brought_takes_no_programs(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(doctor.cache, "BUNDLE", tmp_path / "bundle")
-    assert {"gcc", "make", "flex", "mmdebstrap", "tar2sqfs"} <= doctor.builders().keys()
-    init = tmp_path / "bundle" / "init" / doctor.init.key()
+    monkeypatch.setattr(examination.cache, "BUNDLE", tmp_path / "bundle")
+    assert {"gcc", "make", "flex", "mmdebstrap", "tar2sqfs"} <= examination.builders().keys()
+    init = tmp_path / "bundle" / "init" / examination.init.key()
     init.mkdir(parents=True)
-    for each in doctor.init.PART.needs:
+    for each in examination.init.PART.needs:
         (init / each).touch()
-    kernel = tmp_path / "bundle" / "kernel" / doctor.kernel.key()
+    kernel = tmp_path / "bundle" / "kernel" / examination.kernel.key()
     kernel.mkdir(parents=True)
     (kernel / "linux").touch()
     (kernel / "kernel.json").write_text('{"release": "7.3", "source": "linux-source"}')
-    assert {"mmdebstrap", "tar2sqfs"} <= doctor.builders().keys()
-    assert not {"gcc", "make", "flex"} & doctor.builders().keys()
+    assert {"mmdebstrap", "tar2sqfs"} <= examination.builders().keys()
+    assert not {"gcc", "make", "flex"} & examination.builders().keys()
 
 
-@pytest.mark.parametrize(("name", "value"), [(name, value) for name, (value, _) in doctor.SWITCHES.items()])
+@pytest.mark.parametrize(("name", "value"), [(name, value) for name, (value, _) in examination.SWITCHES.items()])
 def test_each_switch_that_denies_user_namespaces(root, name, value):
     root.write(f"proc/sys/{name}", value + "\n")
-    found = doctor.namespaces(root.folder, "ann")
+    found = examination.namespaces(root.folder, "ann")
     assert name in found.text
-    assert found.mend == f"sudo sysctl {doctor.SWITCHES[name][1]}"
+    assert found.mend == f"sudo sysctl {examination.SWITCHES[name][1]}"
 
 
 def test_a_user_without_subordinate_ids(root):
     root.write("etc/subuid", "joann:100000:65536\n")
-    found = doctor.namespaces(root.folder, "ann")
+    found = examination.namespaces(root.folder, "ann")
     assert "no range for ann" in found.text
     assert found.mend.endswith(" ann")
 
 
 def test_newuidmap_is_a_package(root, monkeypatch):
     root.write("etc/subuid", "ann:100000:65536\n")
-    monkeypatch.setattr(doctor.shutil, "which", lambda name, path: None)
-    assert doctor.namespaces(root.folder, "ann").mend == "sudo apt-get install uidmap"
+    monkeypatch.setattr(examination.shutil, "which", lambda name, path: None)
+    assert examination.namespaces(root.folder, "ann").mend == "sudo apt-get install uidmap"
 
 
 def test_a_container_that_denies_them_all_the_same(root, monkeypatch):
     root.write("etc/subuid", "ann:100000:65536\n")
-    monkeypatch.setattr(doctor.shutil, "which", lambda name, path: "/usr/bin/newuidmap")
-    found = doctor.namespaces(root.folder, "ann")
+    monkeypatch.setattr(examination.shutil, "which", lambda name, path: "/usr/bin/newuidmap")
+    found = examination.namespaces(root.folder, "ann")
     assert (found.good, found.mend) == (False, "sudo slownet lab build")
 
 
@@ -137,7 +137,7 @@ class Parts:
     ],
 )
 def test_a_lab_is_good_if_it_boots(parts, good, mend):
-    found = doctor.lab(parts)
+    found = examination.lab(parts)
     assert (found.good, found.mend, found.needed) == (good, mend, True)
 
 
@@ -152,16 +152,16 @@ def test_a_lab_is_good_if_it_boots(parts, good, mend):
     ],
 )
 def test_what_native_mode_lacks(lacking, mend):
-    found = doctor.without_a_lab(lacking)
+    found = examination.without_a_lab(lacking)
     assert (found.good, found.mend, found.needed) == (not lacking, mend, False)
 
 
 def test_a_counter_is_optional(monkeypatch):
-    monkeypatch.setattr(doctor.counter, "scope", lambda: None)
-    assert not doctor.counted().good
-    monkeypatch.setattr(doctor.counter, "scope", lambda: "processor")
-    assert doctor.counted().good
-    assert not doctor.counted().needed
+    monkeypatch.setattr(examination.counter, "scope", lambda: None)
+    assert not examination.counted().good
+    monkeypatch.setattr(examination.counter, "scope", lambda: "processor")
+    assert examination.counted().good
+    assert not examination.counted().needed
 
 
 @pytest.mark.parametrize(
@@ -173,15 +173,15 @@ def test_a_counter_is_optional(monkeypatch):
     ],
 )
 def test_a_lab_is_confined_or_not(version, good, text, mend):
-    found = doctor.confined(version)
+    found = examination.confined(version)
     assert (found.good, found.text, found.mend, found.needed) == (good, text, mend, False)
 
 
 def test_labs_on_the_exact_clock(monkeypatch, tmp_path):
     def there(version, *programs):
-        monkeypatch.setattr(doctor.emulator, "version", lambda: version)
-        monkeypatch.setattr(doctor.shutil, "which", lambda name, **how: name if name in programs else None)
-        return doctor.emulated()
+        monkeypatch.setattr(examination.emulator, "version", lambda: version)
+        monkeypatch.setattr(examination.shutil, "which", lambda name, **how: name if name in programs else None)
+        return examination.emulated()
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     found = there("7.2.22", "tar2sqfs")
@@ -192,7 +192,7 @@ def test_labs_on_the_exact_clock(monkeypatch, tmp_path):
     assert there("7.2.22", "tar2sqfs").text.endswith("; 2 MB of snapshots, with which they begin")
     assert "a version that was not tried" in there("9.1.0", "tar2sqfs").text
     assert there("7.2.22").mend == "apt-get install squashfs-tools-ng"
-    monkeypatch.setattr(doctor.emulator, "program", lambda: "/usr/bin/qemu")
+    monkeypatch.setattr(examination.emulator, "program", lambda: "/usr/bin/qemu")
     old = there("6.2.0", "tar2sqfs")
     assert (old.good, old.mend) == (False, "apt-get install qemu-system-x86")
     assert old.text == "QEMU 6.2.0 has no machine pc-i440fx-7.2; 7.2 is the first that has"
@@ -200,13 +200,13 @@ def test_labs_on_the_exact_clock(monkeypatch, tmp_path):
 
 def test_without_an_emulator_there_are_none(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
-    found = doctor.emulated()
+    found = examination.emulated()
     assert not found.good
     assert "needs QEMU" in found.text
     assert found.mend == "apt-get install qemu-system-x86"
 
 
 def test_without_its_own_kernel_a_lab_is_one_on_the_exact_clock():
-    found = doctor.lab(None, has_exact=True)
+    found = examination.lab(None, has_exact=True)
     assert (found.good, found.mend, found.needed) == (False, "slownet lab build", False)
     assert "labs on the exact clock do without" in found.text

@@ -17,7 +17,7 @@ from slownet.lab.channel import Exit, Full, Message, Output, Parser, ProtocolErr
 from slownet.lab.events import MARK, EventError, Reader
 from slownet.lab.feed import Feed
 from slownet.model.control_characters import visible
-from slownet.report.going import Going
+from slownet.report.run_progress import RunProgress
 from slownet.report.topology import topology_figure
 from slownet.runner.boot_events import grammar
 from slownet.runner.repetition import news
@@ -237,7 +237,7 @@ def test_what_is_taken_of_an_event_can_be_used(event):
     for each in found:
         json.dumps(each, allow_nan=False).encode()
         json.dumps(each, ensure_ascii=False).encode()
-        going = Going("run", 2)
+        going = RunProgress("run", 2)
         told = {"event": "sample", "index": each["index"], **news(each["sample"])} if each["event"] == "sample" else each
         going.take({**told, "lab": 1}, 0.0)
         assert going.progress(1.0) + going.activity(1.0) + going.summary(1.0)

@@ -5,7 +5,7 @@ import os
 import ordinary_user
 import pytest
 
-from slownet.containers.compose import files, reader
+from slownet.containers.compose import project_files, reader
 from slownet.lab import ownership, project
 from slownet.model.errors import ComposeError
 
@@ -160,15 +160,15 @@ def test_neighbours_of_a_compose_file_that_nobody_named(tmp_path, capsys):
     main.write_text("services: {web: {image: 'shop:${TAG:-1}'}}\n")
     over.write_text("services: {web: {image: 'evil:1'}}\n")
     variables.write_text("TAG=evil\n")
-    assert reader.read(files.usual(tmp_path), machine={})["web"].image == "evil:1"
+    assert reader.read(project_files.usual(tmp_path), machine={})["web"].image == "evil:1"
     for each in (over, variables):
         os.chown(each, NOBODY, NOBODY)
-    assert reader.read(files.usual(tmp_path), machine={})["web"].image == "shop:1"
+    assert reader.read(project_files.usual(tmp_path), machine={})["web"].image == "shop:1"
     assert capsys.readouterr().err.splitlines() == [
         f"slownet: {each} is not obeyed, it belongs to nobody: to obey it, set SLOWNET_SAFE_FOLDERS={tmp_path}"
         for each in (over, variables)
     ]
     os.chown(main, NOBODY, NOBODY)
     with pytest.raises(ComposeError, match=rf"^{main} is not obeyed: it belongs to nobody: to run it all the same, name it: "):
-        files.usual(tmp_path)
+        project_files.usual(tmp_path)
     assert reader.read([main], machine={})["web"].image == "shop:1"

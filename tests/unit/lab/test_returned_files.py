@@ -2,8 +2,8 @@
 
 import pytest
 
+from slownet.lab.changed_shares import Returned
 from slownet.lab.channel import ProtocolError
-from slownet.lab.returned import Returned
 from slownet.model.errors import LabError, SlownetError
 
 

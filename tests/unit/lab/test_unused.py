@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from slownet.lab import layer, project, unused
+from slownet.lab import cache_cleanup, layer, project
 from slownet.lab.image import Image
 from slownet.lab.kernel import Kernel
 from slownet.lab.parts import Parts
@@ -57,32 +57,32 @@ def names(entries):
 
 
 def test_other_versions_can_go_and_this_one_stays(found, home):
-    kept, gone = unused.entries(found)
+    kept, gone = cache_cleanup.entries(found)
     assert names(kept) == ["kernel/ours", "image/ours", "init/ours"]
     assert names(gone) == ["kernel/theirs", "image/theirs", "init/theirs"]
     assert 10_000 <= gone[0].size < 20_000
     assert str(gone[0]) == "kernel theirs, 0.0 MB: of another version of slownet"
     for each in gone:
-        unused.remove(each)
-    assert unused.entries(found) == (kept, [])
+        cache_cleanup.remove(each)
+    assert cache_cleanup.entries(found) == (kept, [])
     assert sorted(path.name for path in (home / "image").iterdir()) == [".ours.lock", ".theirs.lock", "ours"]
 
 
 def test_a_layer_stays_as_long_as_a_project_needs_it(found, shop, home):
     build(home, "0ld", ["jq", "sl"], shop)
-    kept, gone = unused.entries(found)
+    kept, gone = cache_cleanup.entries(found)
     assert str(kept[-1]).endswith(f": {shop}")
     assert [str(each) for each in gone if each.path.parent.name == "layer"] == [
         "layer 0ld, 0.0 MB: no project uses it (jq, sl)"
     ]
     shop.write_text('packages = ["sl"]\n')
-    assert len(unused.entries(found)[1]) == len(gone) + 1
+    assert len(cache_cleanup.entries(found)[1]) == len(gone) + 1
     shop.write_text("packages = 7\n")  # what it needs is unknown now
-    assert [each.why for each in unused.entries(found)[0][-2:]] == [str(shop)] * 2
+    assert [each.why for each in cache_cleanup.entries(found)[0][-2:]] == [str(shop)] * 2
     shop.unlink()
-    assert len(unused.entries(found)[1]) == len(gone) + 1
+    assert len(cache_cleanup.entries(found)[1]) == len(gone) + 1
     assert list(layer.known().values()) == [shop]
-    unused.forget_projects()
+    cache_cleanup.forget_projects()
     assert layer.known() == {}
 
 
@@ -92,11 +92,11 @@ def test_what_a_killed_build_left_goes_and_what_is_being_built_stays(found, home
     (home / "layer" / ".dead.lock").touch()
     with (home / "layer" / ".busy.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        gone = [each for each in unused.entries(found)[1] if each.path.parent.name == "layer"]
+        gone = [each for each in cache_cleanup.entries(found)[1] if each.path.parent.name == "layer"]
     assert names(gone) == ["layer/.dead.half", "layer/.nolock.half"]
     assert str(gone[0]) == "layer dead.half, 0.0 MB: a build was killed"
     for each in gone:
-        unused.remove(each)
+        cache_cleanup.remove(each)
     assert (home / "layer" / ".busy.half").exists()
 
 
@@ -105,9 +105,9 @@ def test_a_link_to_a_folder_elsewhere_is_removed_and_the_folder_stays(found, hom
     elsewhere.mkdir()
     (elsewhere / "content").touch()
     (home / "image" / "linked").symlink_to(elsewhere)
-    (entry,) = (each for each in unused.entries(found)[1] if each.path.name == "linked")
+    (entry,) = (each for each in cache_cleanup.entries(found)[1] if each.path.name == "linked")
     assert entry.size == 0
-    unused.remove(entry)
+    cache_cleanup.remove(entry)
     assert (elsewhere / "content").exists()
     assert not (home / "image" / "linked").is_symlink()
 
@@ -118,5 +118,5 @@ def test_a_cache_of_somebody_elses_is_one_line(found, home, monkeypatch):
 
     monkeypatch.setattr("pathlib.Path.rename", refuse)
     with pytest.raises(LabError) as error:
-        unused.remove(unused.entries(found)[1][0])
+        cache_cleanup.remove(cache_cleanup.entries(found)[1][0])
     assert str(error.value) == (f"cannot remove {home}/kernel/theirs (Permission denied): run it as the user who built the lab")

@@ -5,7 +5,7 @@ import subprocess
 import pytest
 
 from slownet.lab import native, owner
-from slownet.net import absent
+from slownet.net import missing_commands
 
 
 @pytest.fixture(autouse=True)
@@ -19,7 +19,7 @@ def in_lab(monkeypatch, inside=True):
 
 
 def bash(line):
-    return subprocess.run(["bash", "-c", f"{absent.function()}; {line}"], capture_output=True, text=True, check=False)
+    return subprocess.run(["bash", "-c", f"{missing_commands.function()}; {line}"], capture_output=True, text=True, check=False)
 
 
 def test_a_shell_says_what_bash_says_and_notes_it(monkeypatch):
@@ -27,31 +27,31 @@ def test_a_shell_says_what_bash_says_and_notes_it(monkeypatch):
     done = bash("no-such-command a b")
     assert (done.returncode, done.stderr) == (127, "bash: no-such-command: command not found\n")
     assert bash("true; no-such-command || nmap-of-nobody").returncode == 127
-    assert absent.line() == (
+    assert missing_commands.line() == (
         "hosts ran what is not in the lab: no-such-command, nmap-of-nobody: "
         'write packages = ["..."] under [tool.slownet] in pyproject.toml, then slownet lab build'
     )
-    assert absent.line() == "", "it was said"
+    assert missing_commands.line() == "", "it was said"
 
 
 def test_known_commands_come_with_their_packages(monkeypatch):
     for each in ("dig", "nmap", "dig", "nslookup", "netplan"):
-        absent.note(each)
+        missing_commands.note(each)
     in_lab(monkeypatch)
-    assert absent.line() == (
+    assert missing_commands.line() == (
         "hosts ran what is not in the lab: dig, nmap, nslookup: "
         'write packages = ["bind9-dnsutils", "nmap"] under [tool.slownet] in pyproject.toml, then slownet lab build'
     )
-    absent.note("hping3")
+    missing_commands.note("hping3")
     in_lab(monkeypatch, inside=False)
-    assert absent.line() == "hosts ran what is not on this machine: hping3: apt-get install hping3"
+    assert missing_commands.line() == "hosts ran what is not on this machine: hping3: apt-get install hping3"
 
 
 def test_what_no_package_has_is_said_with_what_does_its_work(monkeypatch):
     for each in ("ofdatapath", "fping", "ofprotocol"):
-        absent.note(each)
+        missing_commands.note(each)
     in_lab(monkeypatch, inside=False)
-    assert absent.line() == (
+    assert missing_commands.line() == (
         "hosts ran what is not on this machine: ofdatapath, fping, ofprotocol: apt-get install fping; "
         "no Debian package has ofdatapath: let an OVSSwitch do its work; "
         "no Debian package has ofprotocol: let an OVSSwitch do its work"
@@ -59,4 +59,4 @@ def test_what_no_package_has_is_said_with_what_does_its_work(monkeypatch):
 
 
 def test_nothing_is_said_of_nothing():
-    assert absent.line() == ""
+    assert missing_commands.line() == ""

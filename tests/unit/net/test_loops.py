@@ -11,7 +11,7 @@ from mininet.topolib import TorusTopo, TreeTopo
 from mininet.util import customClass
 
 from slownet.model.errors import NetworkError
-from slownet.net import loops, shape
+from slownet.net import check_topology, loops
 
 RING = [("s1", "s2"), ("s2", "s3"), ("s3", "s1")]
 
@@ -64,7 +64,7 @@ HOSTS = [("h1", "s1"), ("h2", "s2")]
     ],
 )
 def test_what_is_no_loop_passes(plan):
-    shape.check(plan)
+    check_topology.check(plan)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_what_is_no_loop_passes(plan):
 )
 def test_a_loop_of_any_switches_that_learn_is_refused_with_the_line_that_closes_it(kind):
     with pytest.raises(NetworkError) as caught:
-        shape.check(Plan([*HOSTS, *RING], switch=kind))
+        check_topology.check(Plan([*HOSTS, *RING], switch=kind))
     line = str(caught.value)
     assert line.startswith("the switches s1, s2, s3 form a loop, where broadcasts circle for ever, Plan, ")
     number = next(at for at, text in enumerate(Path(__file__).read_text().splitlines(), 1) if "self.addLink(first" in text)
@@ -81,29 +81,29 @@ def test_a_loop_of_any_switches_that_learn_is_refused_with_the_line_that_closes_
 
 def test_a_loop_that_one_switch_without_stp_closes_is_refused():
     with pytest.raises(NetworkError, match="the switches s2, s1, s3 form a loop"):
-        shape.check(Plan([*RING, *HOSTS], switch={"stp": True}, own={"s2": {"stp": False}}))
+        check_topology.check(Plan([*RING, *HOSTS], switch={"stp": True}, own={"s2": {"stp": False}}))
 
 
 def test_a_torus_and_a_fat_tree_are_loops_and_come_up_with_stp():
     with pytest.raises(NetworkError, match="form a loop"):
-        shape.check(TorusTopo(3, 3))
-    shape.check(TorusTopo(3, 3), stp=True)
+        check_topology.check(TorusTopo(3, 3))
+    check_topology.check(TorusTopo(3, 3), stp=True)
     pods = [(f"s{4 + pod * 4 + edge}", f"s{6 + pod * 4 + above}") for pod in range(4) for edge in (1, 2) for above in (1, 2)]
     cores = [(f"s{6 + pod * 4 + above}", f"s{above * 2 - core}") for pod in range(4) for above in (1, 2) for core in (0, 1)]
     hosts = [(f"h{number}", f"s{4 + number // 2 * 4 + number % 2 + 1}") for number in range(8)]
     with pytest.raises(NetworkError, match="form a loop"):
-        shape.check(Plan([*pods, *cores, *hosts]))
-    shape.check(Plan([*pods, *cores, *hosts], switch={"stp": True}))
+        check_topology.check(Plan([*pods, *cores, *hosts]))
+    check_topology.check(Plan([*pods, *cores, *hosts], switch={"stp": True}))
 
 
 def test_a_host_that_is_linked_to_itself_is_refused():
     with pytest.raises(NetworkError, match=r"'h1' is linked to itself, Plan, .*test_loops.py:\d+: name another node"):
-        shape.check(Plan([("h1", "h1"), *HOSTS], own={"h1": {"cls": Host}}))
+        check_topology.check(Plan([("h1", "h1"), *HOSTS], own={"h1": {"cls": Host}}))
 
 
 def test_a_switch_that_is_linked_to_itself_is_refused():
     with pytest.raises(NetworkError, match="the switch s1 is linked to itself"):
-        shape.check(Plan([("s1", "s1"), ("s1", "h1")]))
+        check_topology.check(Plan([("s1", "s1"), ("s1", "h1")]))
 
 
 class Fake:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from slownet.net.names import machine_name
+from slownet.net.unique_names import machine_name
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from mininet.node import CPULimitedHost, Host, Node, OVSSwitch
 from mininet.topo import Topo
 
 from slownet.model.errors import SlownetError
-from slownet.net import parameters, places, shape
+from slownet.net import check_topology, parameters, places
 
 HERE = Path(__file__).name
 
@@ -72,7 +72,7 @@ WHERE = f"interface h1-eth0, {{here}}:{LINE}"
 )
 def test_a_parameter_of_a_link_without_effect_is_one_line(link, line):
     with pytest.raises(SlownetError) as caught:
-        shape.check(Pair(link))
+        check_topology.check(Pair(link))
     found = str(caught.value)
     assert line.replace("{here}", HERE) in found.replace(f"{Path(__file__).parent}/", "").replace("tests/unit/net/", "")
     assert len(found.splitlines()) == 1
@@ -94,7 +94,7 @@ def test_a_parameter_of_a_link_without_effect_is_one_line(link, line):
     ids=str,
 )
 def test_what_a_class_takes_passes(link):
-    shape.check(Pair(link))
+    check_topology.check(Pair(link))
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_what_a_class_takes_passes(link):
 )
 def test_a_parameter_of_a_node_without_effect_is_one_line(host, switch, line):
     with pytest.raises(SlownetError) as caught:
-        shape.check(Pair(host=host, switch=switch))
+        check_topology.check(Pair(host=host, switch=switch))
     lines = Path(__file__).read_text().splitlines()
     starts = (("host", "first, second ="), ("switch", "self.addSwitch"))
     at = {word: next(number for number, text in enumerate(lines, 1) if start in text) for word, start in starts}
@@ -137,7 +137,7 @@ def test_a_parameter_of_a_node_without_effect_is_one_line(host, switch, line):
     ids=str,
 )
 def test_what_a_node_takes_passes(host, switch):
-    shape.check(Pair(host=host, switch=switch))
+    check_topology.check(Pair(host=host, switch=switch))
 
 
 PROGRAM = """
@@ -158,11 +158,11 @@ def test_what_the_program_reads_itself_passes_unless_it_means_a_condition(tmp_pa
     monkeypatch.chdir(tmp_path)
     names = {"__name__": "costs"}
     exec(compile(PROGRAM, str(file), "exec"), names)
-    shape.check(names["Costs"]())
+    check_topology.check(names["Costs"]())
     with pytest.raises(
         SlownetError, match=r"a TCLink has no parameter 'bandwidth', interface h1-eth0, costs\.py:5: did you mean"
     ):
-        shape.check(names["Costs"](bandwidth=3))
+        check_topology.check(names["Costs"](bandwidth=3))
     assert places.reads(str(file)) == {"weight", "role", "bandwidth"}
 
 

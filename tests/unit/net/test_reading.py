@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import pytest
 
 from slownet.model.errors import ExperimentError
-from slownet.net import capture, reading
+from slownet.net import interface_captures, kernel_counters
 from slownet.net.counting import flow
-from slownet.net.reading import Interface, Qdisc
+from slownet.net.kernel_counters import Interface, Qdisc
 from slownet.tools import tcpdump
 
 # {"kind":"tbf","handle":"53:","parent":"51:", ... "bytes":4816,"packets":8,"drops":0,"overlimits":1,"requeues":0,
@@ -25,9 +25,9 @@ NOQUEUE = (
 
 
 def test_a_qdisc():
-    found = reading._qdisc(bytes.fromhex(TBF))
+    found = kernel_counters._qdisc(bytes.fromhex(TBF))
     assert found == Qdisc(3, "tbf", "53:", "51:", False, 8, 4816, 0, 1, 0, 0, 0)
-    assert reading._qdisc(bytes.fromhex(NOQUEUE)) == Qdisc(1, "noqueue", "0:", "ffff:", True, 0, 0, 0, 0, 0, 0, 0)
+    assert kernel_counters._qdisc(bytes.fromhex(NOQUEUE)) == Qdisc(1, "noqueue", "0:", "ffff:", True, 0, 0, 0, 0, 0, 0, 0)
 
 
 def test_a_chain_is_its_root_and_the_sum_of_what_a_root_does_not_know():
@@ -52,9 +52,9 @@ def test_what_tcpdump_says_on_its_way_and_at_its_end():
 
 
 def test_what_was_captured_before_stays(tmp_path):
-    assert capture._fresh(tmp_path, "000-h1-eth0") == tmp_path / "000-h1-eth0.pcap"
+    assert interface_captures._fresh(tmp_path, "000-h1-eth0") == tmp_path / "000-h1-eth0.pcap"
     (tmp_path / "000-h1-eth0.pcap").touch()
-    assert capture._fresh(tmp_path, "000-h1-eth0") == tmp_path / "000-h1-eth0-2.pcap"
+    assert interface_captures._fresh(tmp_path, "000-h1-eth0") == tmp_path / "000-h1-eth0-2.pcap"
 
 
 def test_interfaces_are_found_by_name():
@@ -67,7 +67,7 @@ def test_interfaces_are_found_by_name():
 
     h1, s1 = node("h1", ["h1-eth0", "h1-eth1"]), node("s1", ["s1-eth1"])
     net = SimpleNamespace(hosts=[h1], switches=[s1])
-    assert capture.find(net, ["s1-eth1", "hosts"]) == [(s1, "s1-eth1"), (h1, "h1-eth0"), (h1, "h1-eth1")]
-    assert capture.find(net, []) == []
+    assert interface_captures.find(net, ["s1-eth1", "hosts"]) == [(s1, "s1-eth1"), (h1, "h1-eth0"), (h1, "h1-eth1")]
+    assert interface_captures.find(net, []) == []
     with pytest.raises(ExperimentError, match="no interface 'h1-eht0', --capture: did you mean 'h1-eth0'"):
-        capture.find(net, ["h1-eht0"])
+        interface_captures.find(net, ["h1-eht0"])

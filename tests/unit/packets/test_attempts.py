@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from slownet.links.packets import attempts
+from slownet.links.packets import connection_attempts
 from slownet.model.errors import ToolError
 
 DATA = Path(__file__).parent / "data"
@@ -13,14 +13,14 @@ FIRST, SECOND = DATA / "dead-ipv6-first.pcap", DATA / "dead-ipv6-second.pcap"
 
 @pytest.mark.parametrize("sources", [(FIRST, SECOND), (SECOND, FIRST)])
 def test_both_families_are_tried_and_the_one_that_answers_is_found(sources):
-    found = attempts.read(sources)
+    found = connection_attempts.read(sources)
     assert (found.families, found.answered) == (("IPv6", "IPv4"), "IPv4")
     assert found.first_byte_ms == pytest.approx(280, rel=0.002)
 
 
 def test_a_path_alone():
-    assert attempts.read([FIRST]).first_byte_ms == pytest.approx(80, rel=0.002)
+    assert connection_attempts.read([FIRST]).first_byte_ms == pytest.approx(80, rel=0.002)
     with pytest.raises(ToolError, match="none of 1 connections brought a page"):
-        attempts.read([SECOND])
+        connection_attempts.read([SECOND])
     with pytest.raises(ToolError, match="no connection to port 80 begins in the captures"):
-        attempts.read([DATA / "tls13.pcap"])
+        connection_attempts.read([DATA / "tls13.pcap"])

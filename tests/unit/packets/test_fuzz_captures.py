@@ -7,7 +7,7 @@ from fuzzing import damaged, only
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slownet.links.packets import answers, attempts, capture, connections, dns, keylog, mptcp
+from slownet.links.packets import capture, connection_attempts, connections, dns, keylog, mptcp, responses
 from slownet.model.errors import ToolError
 
 DATA = Path(__file__).parent / "data"
@@ -19,7 +19,12 @@ ENCRYPTED = [(path.read_bytes(), path.with_suffix(".keys").read_bytes()) for pat
 
 @given(damaged(SMALL))
 def test_captures(data):
-    for read in (capture.read, mptcp.opens, lambda data: capture.datagrams(data, 443), lambda data: attempts.read([data])):
+    for read in (
+        capture.read,
+        mptcp.opens,
+        lambda data: capture.datagrams(data, 443),
+        lambda data: connection_attempts.read([data]),
+    ):
         with only(ToolError):
             read(data)
 
@@ -38,7 +43,7 @@ def test_connections_that_are_decrypted(tmp_path_factory, transport, data):
     pcap, keys = data.draw(st.sampled_from([(damaged([pcap]), st.just(keys)), (st.just(pcap), damaged([keys]))]))
     (folder / "x.pcap").write_bytes(data.draw(pcap))
     (folder / "x.keys").write_bytes(data.draw(keys))
-    for read in (connections.connections, answers.answered):
+    for read in (connections.connections, responses.answered):
         with only(ToolError):
             read(folder / "x.pcap", folder / "x.keys", transport)
 

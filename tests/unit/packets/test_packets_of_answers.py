@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from slownet.links.packets.answers import answered, in_records, numbered
+from slownet.links.packets.responses import answered, in_records, numbered
 from slownet.links.packets.tls import Piece
 from slownet.model.errors import ToolError
 from slownet.theory.handshakes import QUIC, TCP

@@ -9,8 +9,8 @@ from slownet import about
 from slownet.judge.measured import Measured
 from slownet.judge.records import comparisons
 from slownet.judge.records.comparisons import Comparisons, compared_in
-from slownet.pytest_plugin import comment
-from slownet.pytest_plugin.boots import COMPARISONS
+from slownet.pytest_plugin import session_comment
+from slownet.pytest_plugin.several_boots import COMPARISONS
 from slownet.theory.stats import from_moments
 from slownet.trials.field.comment import Entry
 
@@ -18,11 +18,11 @@ pytest_plugins = "pytester"
 
 
 def report(test="test_a.py::test_page", outcome="passed", when="call", numbers=None):
-    return SimpleNamespace(nodeid=test, outcome=outcome, when=when, **{comment.ATTRIBUTE: numbers} if numbers else {})
+    return SimpleNamespace(nodeid=test, outcome=outcome, when=when, **{session_comment.ATTRIBUTE: numbers} if numbers else {})
 
 
 def taken(*reports):
-    found = comment.Tests()
+    found = session_comment.Tests()
     for each in reports:
         found.take(each)
     return found
@@ -30,7 +30,7 @@ def taken(*reports):
 
 def written(found, *before):
     now = Entry("now", {each.name: each.value.mean for each in found.all() if each.value})
-    return comment.text(str(found), found.all(), [*before, now]).splitlines()
+    return session_comment.text(str(found), found.all(), [*before, now]).splitlines()
 
 
 def test_a_report_has_what_its_test_compared():
@@ -42,12 +42,12 @@ def test_a_report_has_what_its_test_compared():
         assert page == about(52, within=0.05)
     item = SimpleNamespace(stash={COMPARISONS: found})
     passed = SimpleNamespace(when="call")
-    comment.attach(item, passed)
-    (one, other) = getattr(passed, comment.ATTRIBUTE)
+    session_comment.attach(item, passed)
+    (one, other) = getattr(passed, session_comment.ATTRIBUTE)
     assert one == other == ["time_per_request_ms", 51.8, page.low, page.high]
     setup = SimpleNamespace(when="setup")
-    comment.attach(item, setup)
-    assert not hasattr(setup, comment.ATTRIBUTE)
+    session_comment.attach(item, setup)
+    assert not hasattr(setup, session_comment.ATTRIBUTE)
     found.begin()
     assert found.compared == []
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from slownet.lab import pytest_inside as inside
-from slownet.pytest_plugin.reporting import Lines, Reporter, ReportError
+from slownet.pytest_plugin.relayed_reports import Lines, Reporter, ReportError
 
 
 def sent(event, monkeypatch, tmp_path):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from slownet import pytest_plugin
-from slownet.pytest_plugin import names
+from slownet.pytest_plugin import short_names
 
 pytest_plugins = ["pytester"]
 
@@ -259,7 +259,7 @@ def test_the_fixtures_are_listed_with_what_they_are(pytester):
         assert re.search(rf"^slownet_{name}\b.* -- ", result.stdout.str(), re.MULTILINE)
         assert re.search(rf"^{name}\b.* -- ", result.stdout.str(), re.MULTILINE)
     listed = pytester.runpytest_subprocess(*PLUGIN, "--markers").stdout.str()
-    for name in names.MARKERS:
+    for name in short_names.MARKERS:
         assert f"@pytest.mark.{name}(" in listed
         assert f"@pytest.mark.slownet_{name}(" in listed
 

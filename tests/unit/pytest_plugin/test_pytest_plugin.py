@@ -16,7 +16,7 @@ from slownet.lab import caller, pytest_inside
 from slownet.lab.clock import Clock
 from slownet.lab.place import Place
 from slownet.model.errors import ExperimentError, LabError
-from slownet.pytest_plugin import junit, names, session
+from slownet.pytest_plugin import session, session_junit, short_names
 from slownet.pytest_plugin.networks import Wanted, host_for
 from slownet.pytest_plugin.wishes import CLOCK, CONFINED, MEMORY, TDF, Wish, of_item
 from slownet.topologies import ClientWebDb, Star
@@ -49,7 +49,7 @@ def test_tests_without_a_network_run_here_beside_labs():
 def item(clock=None, tdf=None, marks=None):
     """A test for `of_item`, with session options and markers."""
     markers = {name: SimpleNamespace(name=name, args=values, kwargs={}) for name, values in (marks or {}).items()}
-    config = SimpleNamespace(getoption={CLOCK: clock, TDF: tdf}.get, getini={names.INI: names.SHORT}.get)
+    config = SimpleNamespace(getoption={CLOCK: clock, TDF: tdf}.get, getini={short_names.INI: short_names.SHORT}.get)
     return SimpleNamespace(config=config, nodeid="test_a.py::test_it", get_closest_marker=markers.get)
 
 
@@ -89,11 +89,11 @@ def test_a_marker_that_cannot_be_names_the_test(marks, said):
 
 def test_reports_of_several_labs_become_one(tmp_path):
     path = tmp_path / "junit.xml"
-    reports = junit.Reports(str(path))
+    reports = session_junit.Reports(str(path))
     for name in ("one", "two"):
         path.write_text(f'<testsuites><testsuite name="pytest"><testcase name="{name}"/></testsuite></testsuites>')
-        reports.take(junit.Span())
-    reports.take(junit.Span())  # a lab that left no report
+        reports.take(session_junit.Span())
+    reports.take(session_junit.Span())  # a lab that left no report
     reports.merge()
     root = ET.parse(path).getroot()
     assert [case.get("name") for case in root.iter("testcase")] == ["one", "two"]
@@ -104,8 +104,8 @@ def test_a_suite_has_this_machines_date_and_time(tmp_path):
     path = tmp_path / "junit.xml"
     path.write_text('<testsuites><testsuite time="3600.000" timestamp="2031-01-01T00:00:00" hostname="lab"/></testsuites>')
     before = datetime.datetime.now().astimezone()
-    span = junit.Span()
-    reports = junit.Reports(str(path))
+    span = session_junit.Span()
+    reports = session_junit.Reports(str(path))
     reports.take(span)
     reports.merge()
     (suite,) = ET.parse(path).getroot()
@@ -115,12 +115,12 @@ def test_a_suite_has_this_machines_date_and_time(tmp_path):
 
 
 def test_a_test_is_timed_by_files_of_the_folder_that_the_lab_writes(tmp_path):
-    times = junit.InLab(SimpleNamespace(workerinput={"workerid": "gw1"}), tmp_path)
+    times = session_junit.InLab(SimpleNamespace(workerinput={"workerid": "gw1"}), tmp_path)
     (tmp_path / ".slownet-time-gw1").touch()  # of a session that was killed
     before, now, after = time.time(), times.now(), time.time()
     assert before - 0.1 <= now <= after + 0.1  # a file's date is that of the kernel's last tick
     assert list(tmp_path.iterdir()) == []
-    assert junit.InLab(SimpleNamespace(), tmp_path / "none").now() is None
+    assert session_junit.InLab(SimpleNamespace(), tmp_path / "none").now() is None
 
 
 def test_the_marker_takes_a_class():

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from xdist import remote, workermanage
 
-from slownet.pytest_plugin import workers
+from slownet.pytest_plugin import xdist_workers
 
 
 class OwnWarning(UserWarning):
@@ -18,8 +18,8 @@ class OwnWarning(UserWarning):
 def build(monkeypatch):
     """Build a warning of what a worker sends."""
     monkeypatch.setattr(workermanage, "unserialize_warning_message", workermanage.unserialize_warning_message)
-    workers.distrust_warnings()
-    workers.distrust_warnings()
+    xdist_workers.distrust_warnings()
+    xdist_workers.distrust_warnings()
     return workermanage.unserialize_warning_message
 
 
@@ -56,7 +56,7 @@ def test_nothing_that_a_worker_names_is_imported_or_called(build, tmp_path, modu
 def test_coverage_data_that_a_worker_sends_itself_is_dropped():
     """pytest-cov would run it as SQL, which can write to any file."""
     carried = []
-    controller = workers.Workers(SimpleNamespace())
+    controller = xdist_workers.Workers(SimpleNamespace())
     controller._staging = SimpleNamespace(carry_coverage=lambda: carried.append(1))
     node = SimpleNamespace(workeroutput={"cov_worker_data": b"z", "cov_worker_node_id": "gw0"})
     controller.pytest_testnodedown(node)

@@ -50,7 +50,7 @@ def test_boots_before_a_verdict_and_before_the_first_look():
 def test_terms_of_a_run():
     assert Terms.of({}) == Terms(None, False)
     assert Terms.of({"clock": "virtual", "tdf": "inf", "chance": "threads"}) == Terms(Charging.FREE, True)
-    assert (Terms.of({"clock": "real"}).waver, Terms().waver) == (0.12, 0.0)
+    assert (Terms.of({"clock": "real"}).cpu_variation, Terms().cpu_variation) == (0.12, 0.0)
 
 
 def test_a_run_repeats_where_the_cpu_is_free_and_no_program_draws():

@@ -27,7 +27,7 @@ def test_means_of_boots_where_all_of_the_cpu_counts():
     boots = [sample(mean, boot=boot) for boot, means in enumerate(((50, 52), (53, 53), (55, 55)), 1) for mean in means]
     for charging in (Charging.REAL, Charging.TIME):
         found = of(charging, *boots)
-        assert (found.mean, found.n, found.freedom) == (53, 600, 2)
+        assert (found.mean, found.n, found.df_or_default) == (53, 600, 2)
         assert found.log_half == pytest.approx(t_quantile(2) * 2 / math.sqrt(3) / 53)
 
 
@@ -54,9 +54,9 @@ def test_older_records_that_tell_no_boots_have_one_a_sample():
 @pytest.mark.parametrize("charging", [Charging.REAL, Charging.TIME, Charging.WORK])
 def test_one_boot_has_the_measured_waver_in_it(charging):
     found = of(charging, sample(50.0))
-    assert found.half_width == pytest.approx(Z * math.hypot(0.2, charging.waver * 50), rel=0.02)
+    assert found.half_width == pytest.approx(Z * math.hypot(0.2, charging.cpu_variation * 50), rel=0.02)
     two = of(charging, sample(50.0, boot=1), sample(50.0, boot=2))
-    assert two.half_width == pytest.approx(Z * math.hypot(0.2, charging.waver * 50) / math.sqrt(2), rel=0.02)
+    assert two.half_width == pytest.approx(Z * math.hypot(0.2, charging.cpu_variation * 50) / math.sqrt(2), rel=0.02)
 
 
 def test_only_the_cpus_part_of_a_time_wavers():
@@ -71,11 +71,11 @@ def test_only_the_cpus_part_of_a_time_wavers():
 
 
 def test_on_the_exact_clock_only_seeds_make_an_error_and_another_run_none():
-    waver = Charging.EXACT.waver
+    cpu_variation = Charging.EXACT.cpu_variation
     one = of(Charging.EXACT, sample(50.0, 20.0, random=False))
-    assert one.half_width == pytest.approx(Z * waver * 50, rel=1e-4)
+    assert one.half_width == pytest.approx(Z * cpu_variation * 50, rel=1e-4)
     assert of(Charging.EXACT, sample(50.0, 20.0, random=False, charged=0.5, took=5.0)).half_width == pytest.approx(
-        Z * waver * 5, rel=1e-4
+        Z * cpu_variation * 5, rel=1e-4
     )
     assert intervals.across_runs([sample(50.0, 20.0, random=False)], TIME, Terms(Charging.EXACT), one) == one
     assert of(Charging.EXACT, sample(50.0, 20.0, random=True)).half_width > 3  # a link's own chance is within the boot
@@ -90,7 +90,7 @@ def test_a_percentile_on_the_exact_clock_is_that_of_its_values():
     told = sample(50.5, 29.0, values=values, random=False)
     found = intervals.percentile_of([told], TIME, 90, Terms(Charging.EXACT), 0.95)
     assert found.mean == pytest.approx(90, abs=1)
-    assert found.half_width == pytest.approx(Z * Charging.EXACT.waver * found.mean, rel=1e-4)
+    assert found.half_width == pytest.approx(Z * Charging.EXACT.cpu_variation * found.mean, rel=1e-4)
 
 
 def test_what_is_no_time_does_not_waver():
@@ -119,13 +119,13 @@ def test_boots_of_counted_work_are_pooled_with_what_was_measured_before():
     boots = [sample(mean, 0.0001) for mean in (99.9, 100.0, 100.1)]
     found = of(Charging.WORK, *boots)
     variance = (2 * 0.01 + 9 * 0.09) / 11
-    assert found.freedom == 11
+    assert found.df_or_default == 11
     assert found.half_width == pytest.approx(t_quantile(11) * math.sqrt(variance / 3), rel=1e-4)
-    apart = of(Charging.WORK, *(sample(mean, 0.0001) for mean in (95.0, 100.0, 105.0)))  # far more spread than the waver
-    assert (apart.freedom, apart.half_width) == (2, pytest.approx(t_quantile(2) * 5 / math.sqrt(3)))
+    apart = of(Charging.WORK, *(sample(mean, 0.0001) for mean in (95.0, 100.0, 105.0)))  # far more spread than the variation
+    assert (apart.df_or_default, apart.half_width) == (2, pytest.approx(t_quantile(2) * 5 / math.sqrt(3)))
     spread = [sample(mean, 0.0001) for mean in (99.5, 100.0, 100.5)]
-    assert of(Charging.WORK, *spread).freedom == 11
-    assert of(Charging.WORK, *(each | {"random": True} for each in spread)).freedom == 2
+    assert of(Charging.WORK, *spread).df_or_default == 11
+    assert of(Charging.WORK, *(each | {"random": True} for each in spread)).df_or_default == 2
 
 
 @pytest.mark.parametrize("charging", [Charging.WORK])
@@ -134,7 +134,7 @@ def test_boots_of_counted_work_are_pooled_with_what_was_measured_before():
 def test_counted_work_is_never_known_better_than_the_waver_says(charging, boots, confidence):
     found = of(charging, *(sample(100.0, 1e-6) for _ in range(boots)), confidence=confidence)
     z = from_moments(0, math.sqrt(10**7), 10**7, confidence).half_width
-    assert found.half_width >= z * charging.waver * 100 / math.sqrt(boots) * (1 - 1e-6)
+    assert found.half_width >= z * charging.cpu_variation * 100 / math.sqrt(boots) * (1 - 1e-6)
 
 
 def test_more_boots_of_counted_work_are_never_worse():
@@ -202,7 +202,7 @@ def test_seeds_are_independent_of_each_other():
     ordered = [sample(50 + seed, 1.0, 20, random=True, values=each, ordered=True)
                for seed, each in zip((-0.1, 0.0, 0.1), values, strict=True)]  # fmt: skip
     found = of(Charging.FREE, *ordered)
-    assert (found.mean, found.n, found.freedom) == (pytest.approx(50), 60, 29)
+    assert (found.mean, found.n, found.df_or_default) == (pytest.approx(50), 60, 29)
 
 
 def test_a_seed_three_times_is_no_news():

@@ -3,10 +3,10 @@
 import pytest
 
 from slownet.judge.records.charging import Charging, Terms
-from slownet.judge.records.waver import Block, cpu_waver
+from slownet.judge.records.cpu_variation import Block, metric_variation
 
 REAL = Terms(Charging.REAL)
-ALL = Charging.REAL.waver
+ALL = Charging.REAL.cpu_variation
 
 
 def boots(mean=81.0, n=10, **sample):
@@ -16,11 +16,13 @@ def boots(mean=81.0, n=10, **sample):
 
 
 def test_a_ping_is_mostly_its_link():
-    assert cpu_waver(boots(), "rtt_ms", REAL) == pytest.approx(ALL * 2 * 0.02 / 0.81 + 0.01)
+    assert metric_variation(boots(), "rtt_ms", REAL) == pytest.approx(ALL * 2 * 0.02 / 0.81 + 0.01)
 
 
 def test_a_rate_is_that_of_its_times():
-    assert cpu_waver(boots(1 / 0.081), "requests_per_second", REAL) == pytest.approx(cpu_waver(boots(), "rtt_ms", REAL))
+    assert metric_variation(boots(1 / 0.081), "requests_per_second", REAL) == pytest.approx(
+        metric_variation(boots(), "rtt_ms", REAL)
+    )
 
 
 @pytest.mark.parametrize(
@@ -31,13 +33,13 @@ def test_a_rate_is_that_of_its_times():
     ],
 )  # fmt: skip
 def test_all_of_it_varies_where_nothing_is_known(sample):
-    assert cpu_waver(boots(**sample), "rtt_ms", REAL) == ALL
+    assert metric_variation(boots(**sample), "rtt_ms", REAL) == ALL
 
 
 def test_it_never_varies_more_than_all_of_it():
-    assert cpu_waver(boots(late=0.11, charged_s=0.3), "rtt_ms", REAL) == ALL
+    assert metric_variation(boots(late=0.11, charged_s=0.3), "rtt_ms", REAL) == ALL
 
 
 def test_the_virtual_clock_charges_exactly_and_asks_no_link():
-    found = cpu_waver(boots(late=None), "rtt_ms", Terms(Charging.TIME))
-    assert found == pytest.approx(Charging.TIME.waver * 0.02 / 0.81)
+    found = metric_variation(boots(late=None), "rtt_ms", Terms(Charging.TIME))
+    assert found == pytest.approx(Charging.TIME.cpu_variation * 0.02 / 0.81)

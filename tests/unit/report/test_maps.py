@@ -9,7 +9,7 @@ from slownet.report import grid, maps, scatter
 from slownet.report.contours import contours
 from slownet.report.effects import effect_figures
 from slownet.report.sweep_page import answer, sweep_figures, write_sweep
-from slownet.theory.stats.effects import is_complete, marginal, shares
+from slownet.theory.stats.factorial import is_complete, marginal, shares
 
 FACTS = {"clock": "virtual", "tdf": "inf", "cpu": "free", "question": "How slow is <it>?", "experiment": "page"}
 

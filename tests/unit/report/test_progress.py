@@ -7,8 +7,8 @@ import pytest
 from rich.console import Console
 
 from slownet.report import progress
-from slownet.report.going import Going, clock
 from slownet.report.progress import Follower, Lines, Terminal
+from slownet.report.run_progress import RunProgress, clock
 
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
@@ -23,7 +23,7 @@ def sample(mean, lab=1, error=None, virtual_s=1.0, sd=None, n=1):
 
 
 def test_time_left_and_time_saved():
-    going = Going("shop", 4)
+    going = RunProgress("shop", 4)
     assert going.progress(100.0) == "0 of 4, 0:00"
     going.take({"event": "facts"}, 100.0)
     assert going.activity(101.0) == "services up"
@@ -39,7 +39,7 @@ def test_time_left_and_time_saved():
 
 
 def test_an_estimate_has_an_interval():
-    going = Going("shop", 4)
+    going = RunProgress("shop", 4)
     going.take(cell(rtt="10ms"), 0.0)
     assert going.activity(0.0) == "rtt 10ms"
     going.take(sample(50.0, sd=1.0, n=25), 1.0)
@@ -53,7 +53,7 @@ def test_an_estimate_has_an_interval():
 
 
 def test_parallel_labs():
-    going = Going("shop", 4)
+    going = RunProgress("shop", 4)
     for lab, rtt in ((2, "40ms"), (1, "10ms")):
         going.take(cell(lab, rtt=rtt), 0.0)
     going.take(sample(170.0, lab=2), 1.0)
@@ -63,7 +63,7 @@ def test_parallel_labs():
 
 
 def test_another_metric_and_a_failed_sample():
-    going = Going("shop", 3)
+    going = RunProgress("shop", 3)
     going.take(cell(loss="1%"), 0.0)
     going.take({"event": "sample", "error": "it broke", "metrics": {}}, 1.0)
     going.take({"event": "sample", "error": None, "metrics": {"mbit_per_s": {"mean": 93.2, "sd": None, "n": 1}}}, 1.0)

@@ -15,7 +15,7 @@ from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.result import RunData
 from slownet.model.errors import SlownetError
 from slownet.model.units import spoken
-from slownet.report.page import render_page, write_page, write_report
+from slownet.report.html_page import render_page, write_page, write_report
 from slownet.report.plots import dot_figure, figures, rate_figure, time_figure
 from slownet.report.table import show, table
 from slownet.report.text import milliseconds, number, spelled, trimmed, with_interval

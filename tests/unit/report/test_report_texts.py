@@ -6,7 +6,7 @@ from pathlib import Path
 
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.result import RunData, load
-from slownet.report.page import write_report
+from slownet.report.html_page import write_report
 from slownet.report.sequence import sequence_figures
 from slownet.report.view import view
 from slownet.theory import published

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.result import RunData
-from slownet.report.page import page_figures, render_page
-from slownet.report.together import names, together
+from slownet.report.html_page import page_figures, render_page
+from slownet.report.overlay_figure import names, together
 from slownet.report.view import view
 from slownet.theory.stats import Summary
 

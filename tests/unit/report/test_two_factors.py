@@ -5,11 +5,11 @@ import io
 import pytest
 from rich.console import Console
 
-from slownet.judge.records.columns import condition
+from slownet.judge.records.condition_columns import condition
 from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.result import gather
+from slownet.report.html_page import render_page
 from slownet.report.matrix import matrix
-from slownet.report.page import render_page
 from slownet.report.table import show
 from slownet.report.view import view
 

@@ -8,12 +8,12 @@ import ordinary_user
 import pytest
 
 from slownet.containers.compose import handover
-from slownet.containers.compose.topology import Compose
+from slownet.containers.compose.project_topology import Compose
 from slownet.lab.caller import Given, disguised, without_values
 from slownet.lab.clock import Clock
 from slownet.lab.place import Place
 from slownet.model.errors import ComposeError, LabError
-from slownet.runner import brought
+from slownet.runner import compose_project
 from slownet.runner.sweep import identity, sweeping
 from slownet.runner.sweep.spec import Spec, Where
 
@@ -91,7 +91,7 @@ def test_a_disguise_tells_values_apart():
 def composed(tmp_path, monkeypatch):
     """A project's topology, its folder and a run directory."""
     monkeypatch.setattr(handover, "_taken", {})
-    monkeypatch.setattr(brought.images, "need", lambda project: {})
+    monkeypatch.setattr(compose_project.project_images, "need", lambda project: {})
     folder, run = tmp_path / "project", tmp_path / "run"
     for each in (folder, folder / "data", run):
         each.mkdir()
@@ -109,51 +109,51 @@ def secrets_in(folder):
 
 def test_what_a_project_was_given_ends_with_the_run(composed):
     topology, _, run = composed
-    facts = brought.hand_over(topology, run)
+    facts = compose_project.hand_over(topology, run)
     assert SECRET not in json.dumps(facts)
     assert len(secrets_in(run)) == 3
-    brought.end(run)
+    compose_project.end(run)
     assert list(run.iterdir()) == []
-    brought.end(run)  # fine to call twice
+    compose_project.end(run)  # fine to call twice
 
 
 def test_what_is_kept_is_for_its_owner_alone_and_comes_back_as_containers_saw_it(composed):
     topology, _, run = composed
-    brought.hand_over(topology, run)
+    compose_project.hand_over(topology, run)
     before = {path.name: path.stat().st_mode for path in (run / "compose" / "files").iterdir()}
-    brought.end(run, keep=True)
+    compose_project.end(run, keep=True)
     for path in (run / "compose").rglob("*"):
         assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600)
-    brought.take(run)
+    compose_project.take(run)
     assert {path.name: path.stat().st_mode for path in (run / "compose" / "files").iterdir()} == before
 
 
 def test_a_finished_run_goes_on_with_the_same_project_and_no_other(composed):
     topology, folder, run = composed
-    facts = {"compose": brought.hand_over(topology, run)}
-    brought.end(run)
-    brought.take_again(topology, run, facts)
+    facts = {"compose": compose_project.hand_over(topology, run)}
+    compose_project.end(run)
+    compose_project.take_again(topology, run, facts)
     assert len(secrets_in(run)) == 3
-    brought.end(run)
+    compose_project.end(run)
     (folder / "one.conf").write_text("two")
     with pytest.raises(
         ComposeError, match=r"^the project, its images or the files that it mounts are not what the run was given"
     ):
-        brought.take_again(topology, run, facts)
+        compose_project.take_again(topology, run, facts)
     assert list(run.iterdir()) == []
 
 
 def test_a_link_in_the_place_of_the_folder_is_not_followed(composed, tmp_path):
     _, folder, run = composed
     (run / "compose").symlink_to(folder)
-    brought.end(run)
+    compose_project.end(run)
     assert (folder / "key").read_text() == SECRET
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="becomes another user")
 def test_another_user_reads_nothing_of_it(composed):
     topology, _, run = composed
-    brought.hand_over(topology, run)
+    compose_project.hand_over(topology, run)
     for each in (*run.parents, run):
         if str(each).startswith("/tmp/"):
             each.chmod(0o755)

@@ -8,7 +8,7 @@ import pytest
 from slownet.lab.boot import NOTHING, Share
 from slownet.lab.caller import Given
 from slownet.model.errors import LabError
-from slownet.runner import surroundings
+from slownet.runner import lab_environment
 from slownet.runner.job import Job
 
 
@@ -26,7 +26,7 @@ def around(tmp_path, monkeypatch):
     def of(source, given=None, is_exact=False):
         facts = {"source": str(source)} | ({"given": given.to_json()} if given else {})
         (tmp_path / "runs" / "x").mkdir(parents=True, exist_ok=True)
-        return surroundings.of(SimpleNamespace(facts=facts, directory=tmp_path / "runs" / "x"), Job([], lab=2), is_exact)
+        return lab_environment.of(SimpleNamespace(facts=facts, directory=tmp_path / "runs" / "x"), Job([], lab=2), is_exact)
 
     return of
 
@@ -64,8 +64,8 @@ def test_on_the_exact_clock_nothing_depends_on_the_date_or_on_other_boots(around
         (run / "captures", "/opt/slownet/run/captures", NOTHING),
         (run / "services-2", "/opt/slownet/run/services", NOTHING),
     ]
-    assert surroundings.inside(Job([], boot=3, lab=2), True) == Job([], boot=3, lab=1)
-    assert surroundings.inside(Job([], boot=3, lab=2), False) == Job([], boot=3, lab=2)
+    assert lab_environment.inside(Job([], boot=3, lab=2), True) == Job([], boot=3, lab=1)
+    assert lab_environment.inside(Job([], boot=3, lab=2), False) == Job([], boot=3, lab=2)
 
 
 def test_both_have_what_the_caller_adds(around, tmp_path, monkeypatch):

@@ -10,7 +10,7 @@ from slownet.model.errors import ExperimentError, ToolError
 from slownet.runner import warming
 from slownet.runner.job import Job
 from slownet.runner.warming import NONE, WarmUp
-from slownet.tools.returned import as_record
+from slownet.tools.user_metrics import as_record
 
 CELLS = [{"rtt": "40ms"}, {"rtt": "0ms"}]
 

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from slownet.services.awaited import CHUNK, Awaited
+from slownet.services.readiness import CHUNK, Awaited
 
 
 class Server(Awaited):

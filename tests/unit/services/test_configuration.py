@@ -16,8 +16,8 @@ from slownet.services.cured import CURES, OBJECT_CACHE, CuredSite
 from slownet.services.mariadb import MariaDB, Replication, copy_sparse
 from slownet.services.memcached import Memcached
 from slownet.services.nginx import Nginx
+from slownet.services.own_server import Listener, Proxy
 from slownet.services.php_fpm import GET_VALUES, PhpFpm
-from slownet.services.program import Listener, Proxy
 from slownet.services.redis import Redis
 from slownet.services.varnish import Varnish
 from slownet.services.wordpress import ROOT, WordPress
@@ -229,7 +229,7 @@ def test_the_projects_own_servers_say_when_they_listen(tmp_path: Path):
         "128",
         "nodelay",
     ]
-    assert list(listener.command())[1:] == ["-m", "slownet.tools.programs.exchange", "serve", ready, "5000", "once"]
+    assert list(listener.command())[1:] == ["-m", "slownet.tools.programs.request_writer", "serve", ready, "5000", "once"]
     (tmp_path / "ready").touch()
     assert proxy.answers()
 

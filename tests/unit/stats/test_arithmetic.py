@@ -16,11 +16,11 @@ UNKNOWN = from_moments(5.0, None, 1)
 
 
 def of(cells, summary=ONE):
-    return Summary(summary.mean, summary.low, summary.high, summary.n, summary.degrees, summary.confidence, frozenset(cells))
+    return Summary(summary.mean, summary.low, summary.high, summary.n, summary.df, summary.confidence, frozenset(cells))
 
 
 def test_the_examples():
-    done = doctest.testmod(importlib.import_module("slownet.theory.stats.summary"), optionflags=doctest.ELLIPSIS)
+    done = doctest.testmod(importlib.import_module("slownet.theory.stats.estimate"), optionflags=doctest.ELLIPSIS)
     assert (done.attempted > 0, done.failed) == (True, 0)
 
 
@@ -40,10 +40,10 @@ def test_exact_numbers_move_and_scale():
 def test_independent_means_add_by_welch():
     both = ONE + OTHER
     error = math.hypot(0.06, 0.04)
-    degrees = error**4 / (0.06**4 / 24 + 0.04**4 / 24)
+    df = error**4 / (0.06**4 / 24 + 0.04**4 / 24)
     assert both.mean == 16.0
-    assert both.freedom == pytest.approx(degrees)
-    assert both.half_width == pytest.approx(t_quantile(degrees) * error)
+    assert both.df_or_default == pytest.approx(df)
+    assert both.half_width == pytest.approx(t_quantile(df) * error)
     assert difference(ONE, OTHER) == (ONE - OTHER)
     assert ratio(ONE, OTHER) == (ONE / OTHER)
     assert (ONE + EXACT).half_width == pytest.approx(ONE.half_width)

@@ -77,8 +77,8 @@ def follows(rng, correlation, shape):
 def test_means_of_values_that_follow_each_other(rng, n, correlation, least):
     """The formula for independent values would contain the mean in only 59 to 65 % (at a correlation of 0.7)."""
     series = follows(rng, correlation, (RUNS // 2, n)).tolist()
-    hits = covered(ends(from_error(sum(each) / n, error, n, degrees) for each in series
-                        for error, degrees in [correlated_error(each)]), 50)  # fmt: skip
+    hits = covered(ends(from_error(sum(each) / n, error, n, df) for each in series
+                        for error, df in [correlated_error(each)]), 50)  # fmt: skip
     assert least <= 2 * hits <= 0.98
     if correlation == 0.7:
         assert 2 * covered(ends(summarize(each) for each in series), 50) < 0.7
@@ -88,7 +88,7 @@ def test_means_of_three_series_that_follow_each_other(rng):
     """Three series, like those of three seeds."""
     runs = follows(rng, 0.7, (RUNS // 2, 3, 40)).tolist()
     means = [(sum(map(sum, each)) / 120, *correlated_error(*each)) for each in runs]
-    assert 0.92 <= 2 * covered(ends(from_error(mean, error, 120, degrees) for mean, error, degrees in means), 50) <= 0.98
+    assert 0.92 <= 2 * covered(ends(from_error(mean, error, 120, df) for mean, error, df in means), 50) <= 0.98
 
 
 def test_counts(rng):

@@ -9,10 +9,10 @@ import pyarrow.dataset as ds
 import pytest
 
 from slownet.model.errors import SweepError
-from slownet.runner.sweep import store as stores
+from slownet.runner.sweep import sweep_store as stores
 from slownet.runner.sweep import tables
-from slownet.runner.sweep.kept import Kept
-from slownet.runner.sweep.store import Store
+from slownet.runner.sweep.stored_sample import StoredSample
+from slownet.runner.sweep.sweep_store import Store
 
 FACTS = {"circumstances": {"experiment": "page"}}
 
@@ -23,7 +23,7 @@ def kept(unit, block=1, mean=1.5, **others):
         "error": None, "metrics": {"time_ms": {"mean": mean, "sd": 0.5, "n": 3, "values": [1, 2, 3]}}, "boot": 1, "lab": 1,
         "block": block, "random": False, "seeds": [], "wall_s": None, "raw": ["raw/000-ab.txt"], "facts": {}, "counters": {},
     } | others  # fmt: skip
-    return Kept(f"{unit}-{block}", unit, sample, {"000-ab.txt": b"\xff 1.5 ms"})
+    return StoredSample(f"{unit}-{block}", unit, sample, {"000-ab.txt": b"\xff 1.5 ms"})
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from slownet.lab import cache, shelf, unused
+from slownet.lab import cache, cache_cleanup, shelf
 from slownet.runner.sweep import warm
 
 
@@ -34,9 +34,9 @@ def test_a_snapshot_in_use_stays_and_is_not_offered_for_removal(snapshots):
         assert there
         shelf.trim(snapshots, 0)
         assert names(snapshots) == ["k0"]
-        assert unused._in_use(warm.WARM) == {"k0": "a sweep uses it"}
-    assert unused._in_use(warm.WARM) == {}
-    unused.remove(unused.Entry(snapshots / "k0", ""))
+        assert cache_cleanup._in_use(warm.WARM) == {"k0": "a sweep uses it"}
+    assert cache_cleanup._in_use(warm.WARM) == {}
+    cache_cleanup.remove(cache_cleanup.Entry(snapshots / "k0", ""))
     assert names(snapshots) == []
     with cache.in_use(snapshots / "k0") as there:
         assert not there

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from slownet.links.packets.answers import Answered
+from slownet.links.packets.responses import Answered
 from slownet.model.errors import ToolError
 from slownet.tools import lost_packet
 from slownet.tools.curl import Curl

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from slownet.model.errors import ToolError
-from slownet.tools import delayed_ack, exchange, php_page, pipeline, replication
+from slownet.tools import commit_delay, delayed_ack, exchange, php_page, row_pipeline
 
 DATA = Path(__file__).parent / "data"
 PARSERS = {
@@ -13,7 +13,7 @@ PARSERS = {
     "exchange-write-write-write": exchange.parse,
     "crafted-answered": delayed_ack.parse,
     "page-proxy": php_page.parse,
-    "pipeline-batches": pipeline.parse,
+    "pipeline-batches": row_pipeline.parse,
 }
 
 
@@ -70,7 +70,7 @@ COMMITS = (DATA / "replication-commits.txt").read_text()
 
 
 def test_commits_are_told_apart_from_their_lag():
-    record = replication.parse(COMMITS)
+    record = commit_delay.parse(COMMITS)
     assert record.commit_ms[0] == pytest.approx((89378816 - 89363968) / 1e6)
     assert record.lag_ms[0] == pytest.approx((89436928 - 89363968) / 1e6)
     assert record.stale_ms[0] == pytest.approx((89436928 - 89378816) / 1e6)
@@ -83,7 +83,7 @@ def test_commits_are_told_apart_from_their_lag():
 
 def test_a_row_that_is_read_before_its_writer_has_the_answer_is_not_stale():
     text = '{"began_ns": [0, 10], "answered_ns": [10000000, 10]}\n{"applied_ns": [5000000, 20]}\n'
-    assert replication.parse(text).stale_ms == (0.0, 1e-05)
+    assert commit_delay.parse(text).stale_ms == (0.0, 1e-05)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_a_row_that_is_read_before_its_writer_has_the_answer_is_not_stale():
 )
 def test_commits_that_do_not_add_up_are_shown(text: str, said: str):
     with pytest.raises(ToolError, match=said):
-        replication.parse(text)
+        commit_delay.parse(text)
 
 
 @pytest.mark.parametrize("name", PARSERS)
@@ -118,4 +118,4 @@ def test_an_unknown_pattern_suggests_the_nearest():
     with pytest.raises(ToolError, match="did you mean 'write-write-read'"):
         exchange.exchange(None, "10.0.0.2", "write-wriet-read")
     with pytest.raises(ToolError, match="did you mean 'batches'"):
-        pipeline.consume(None, "10.0.0.2", "10.0.0.3", "batch", 1)
+        row_pipeline.consume(None, "10.0.0.2", "10.0.0.3", "batch", 1)

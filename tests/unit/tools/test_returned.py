@@ -8,7 +8,7 @@ import pytest
 
 from slownet.model.errors import ExperimentError
 from slownet.tools.ping import Ping
-from slownet.tools.returned import Numbers, as_record
+from slownet.tools.user_metrics import Numbers, as_record
 
 
 def test_a_dict_has_its_metrics_by_name():

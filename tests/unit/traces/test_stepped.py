@@ -3,7 +3,7 @@
 import pytest
 
 from slownet.links.conditions.link import Condition
-from slownet.links.traces import stepped, summary
+from slownet.links.traces import stepped, trace_summary
 from slownet.model.errors import TraceError
 
 PENSIEVE = "0.0 9.9\n0.5 2.0\n2.5 0\n3.0 1.5\n"
@@ -42,7 +42,7 @@ def test_theaterqs_directions_are_played_in_step():
 def test_a_file_is_known_by_its_first_number(tmp_path):
     for name, text in (("p", PENSIEVE), ("t.csv", THEATERQ)):
         (tmp_path / name).write_text(text)
-        found = summary.facts(summary.load(tmp_path / name))
+        found = trace_summary.facts(trace_summary.load(tmp_path / name))
         assert (found["kind"], found["duration_s"]) == ("rates over time", {"p": 3.0, "t.csv": 2.0}[name])
     assert stepped.load(tmp_path / "t.csv").pieces[0].limit == 100
 

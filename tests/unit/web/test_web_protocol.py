@@ -7,7 +7,7 @@ from pages import BODY, PEM, serving
 
 from slownet.model.errors import ServiceError, SlownetError
 from slownet.tools.web import address, protocol
-from slownet.tools.web.visit import visit
+from slownet.tools.web.page_requests import visit
 
 
 @pytest.fixture

@@ -13,9 +13,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from slownet.containers import runtime
-from slownet.containers.compose import handover, images
-from slownet.containers.compose.images import Ready
+from slownet.containers.compose import handover, project_images
 from slownet.containers.compose.model import COMPLETED, HEALTHY, Content, Health, Hook, Project, Service, Volume
+from slownet.containers.compose.project_images import Ready
 from slownet.containers.container import Container
 from slownet.containers.healthcheck import Healthy, healthy
 from slownet.containers.mount import Mount
@@ -210,7 +210,7 @@ class Running:
 
     def start(self) -> Self:
         """Start all services and wait until each is ready. Raises SlownetError; nothing is left running then."""
-        self._says = images.need(self.project)
+        self._says = project_images.need(self.project)
         try:
             for service in self.project.services:
                 self._reach(service)

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from slownet.containers.capabilities import ADDED, CAPABILITIES, WITHHELD
 from slownet.containers.compose.document import Map
 from slownet.containers.compose.longform import text
-from slownet.containers.confinement import ADDED, CAPABILITIES, WITHHELD
 from slownet.model.errors import ComposeError, nearest
 
 ALL = "ALL"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from slownet.containers.compose import borrowed, files, findings, links, order, sharing
+from slownet.containers.compose import borrowed, findings, links, network_mode, order, project_files
 from slownet.containers.compose.document import Map
 from slownet.containers.compose.fields import REFUSED, X_SLOWNET
 from slownet.containers.compose.findings import Finding
@@ -61,7 +61,7 @@ def check(paths: Sequence[Path], profiles: Sequence[str] = (), machine: Mapping[
 
 def _project(paths: Sequence[Path], profiles: Sequence[str], machine: Mapping[str, str] | None) -> _Project:
     environment = os.environ if machine is None else machine
-    source = files.read([Path(each) for each in paths], environment)
+    source = project_files.read([Path(each) for each in paths], environment)
     active = {*profiles, *filter(None, source.variables.get(PROFILES, "").split(","))}
     return _Project(source, active)
 
@@ -71,7 +71,7 @@ def _raise(error: ComposeError) -> None:
 
 
 class _Project:
-    def __init__(self, source: files.Source, active: set[str]) -> None:
+    def __init__(self, source: project_files.Source, active: set[str]) -> None:
         self._source, self._tree, self._active = source, source.tree, active
         self.ignored: list[Finding] = []
         self._own_warnings: list[str] = []
@@ -97,8 +97,8 @@ class _Project:
         links.check_names(found)
         every = self._tree["services"]
         found = borrowed.given(order.sort(found), every, counts)
-        found = sharing.resolved(found, every, counts)
-        self._own_warnings += sharing.warnings(found, every)
+        found = network_mode.resolved(found, every, counts)
+        self._own_warnings += network_mode.warnings(found, every)
         ordered = [one for each in order.sort(found) for one in _replicas(each, counts[each.name], found)]
         self.found = {each.name: each for each in ordered}
         trees = {name: every[name] for name in found}

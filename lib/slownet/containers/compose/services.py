@@ -11,12 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-from slownet.containers.compose import borrowed, build_command, dotenv, links, powers, sharing
+from slownet.containers.compose import borrowed, build_command, dotenv, links, network_mode, powers
 from slownet.containers.compose.document import Map
 from slownet.containers.compose.fields import X_SLOWNET
-from slownet.containers.compose.files import Source
 from slownet.containers.compose.longform import text
 from slownet.containers.compose.model import STARTED, Content, Dependency, Health, Hook, Service
+from slownet.containers.compose.project_files import Source
 from slownet.containers.compose.storage import Storage
 from slownet.lab.folders import refused
 from slownet.model.errors import ComposeError, nearest
@@ -62,7 +62,7 @@ class Reader:
             dockerfile=str(build.get("dockerfile_inline") or ""), mac=_mac(tree), ulimits=dict(_ulimits(tree)),
             post_start=tuple(self._hooks(tree, "post_start")), pre_stop=tuple(self._hooks(tree, "pre_stop")),
             capabilities=powers.capabilities(tree, self.warnings), groups=powers.groups(tree), sysctls=powers.sysctls(tree),
-            shares=sharing.host(name, tree),
+            shares=network_mode.host(name, tree),
         )  # fmt: skip
 
     def _image(self, name: str, tree: Map) -> str:
@@ -105,7 +105,7 @@ class Reader:
             yield Hook(words, str(each.get("user") or ""), each.get("working_dir") or "", self._stated(each))
 
     def _dependencies(self, name: str, tree: Map) -> tuple[Dependency, ...]:
-        every = [*_dependencies(tree), *sharing.dependency(name, tree), *borrowed.dependencies(tree)]
+        every = [*_dependencies(tree), *network_mode.dependency(name, tree), *borrowed.dependencies(tree)]
         return tuple({each.service: each for each in reversed(every)}.values())[::-1]
 
     def _environment(self, tree: Map) -> dict[str, str]:
@@ -139,7 +139,7 @@ class Reader:
     def _networks(self, tree: Map) -> dict[str, tuple[str, ...]]:
         known = {DEFAULT, *(self._source.tree.get("networks") or ())}
         own = [str(tree["container_name"])] if tree.get("container_name") else []
-        stated = tree.get("networks") or ({} if sharing.mode(tree) else {DEFAULT: None})
+        stated = tree.get("networks") or ({} if network_mode.mode(tree) else {DEFAULT: None})
         for name in stated:
             if name not in known:
                 at = tree["networks"].keys_at[name]

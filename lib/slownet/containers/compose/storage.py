@@ -9,8 +9,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from slownet.containers.compose.document import Map, Place
-from slownet.containers.compose.files import Source
 from slownet.containers.compose.model import Volume
+from slownet.containers.compose.project_files import Source
 from slownet.lab.folders import refused
 from slownet.model.errors import ComposeError, nearest
 from slownet.model.userfile import beside

@@ -11,7 +11,7 @@ and ``at_least`` and ``at_most`` are limits.
 The measured interval decides: the claim is supported if the interval lies inside the margin, refuted if it lies wholly
 outside, else inconclusive. This rule needs no variance, so it also works for an exact run (TDF inf). A claim about cells that
 were not measured is not judged. `slownet.judge.claim.family` describes how the claims of one experiment share their error rate.
-The expected value may be measured too, and then its error counts: see `slownet.judge.claim.theories`.
+The expected value may be measured too, and then its error counts: see `slownet.judge.claim.expected_values`.
 
 A custom kind of claim is any class with a method ``judge``; ``decide`` does the rest:
 
@@ -54,12 +54,12 @@ from slownet.judge.claim.base import (
     verdict,
 )
 from slownet.judge.claim.bounds import bound
+from slownet.judge.claim.cell_comparisons import equal, no_worse_than, ratio
 from slownet.judge.claim.combinators import all_of, any_of, not_
-from slownet.judge.claim.compare import equal, no_worse_than, ratio
 from slownet.judge.claim.expect import Expectation, about, slowed
 from slownet.judge.claim.family import judge_all, not_judged
 from slownet.judge.claim.laws import constant_round_trips, expected_round_trips, fitted, law, more_round_trips, published_times
-from slownet.judge.claim.theory import follows, predicted, round_trips_between
+from slownet.judge.claim.predicted_claims import follows, predicted, round_trips_between
 from slownet.judge.claim.trends import grows, monotone
 from slownet.judge.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, Judgement
 from slownet.theory.stats import DECIDING

@@ -20,7 +20,7 @@ from slownet.judge.claim.base import (
     span,
     verdict,
 )
-from slownet.judge.claim.stated import stating
+from slownet.judge.claim.description import stating
 from slownet.judge.measured import in_unit_of
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.judgement import INCONCLUSIVE, Judgement
@@ -118,5 +118,5 @@ def _unless_it_varies(found: Judgement, cell: Cell, metric: str, margin: Margin)
     always = cell.between_runs(metric, found.measured)
     if always.low == always.high or verdict(always, *ends(margin)) != INCONCLUSIVE:
         return found
-    varies = f"CPU time differs by about {100 * cell.terms.waver:g} % between runs"
+    varies = f"CPU time differs by about {100 * cell.terms.cpu_variation:g} % between runs"
     return replace(found, text=f"{found.text} ({varies}, and more repetitions do not help)", stays_open=varies)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from slownet.judge.claim.base import ALONE, Claim, Siblings, all_hold, any_holds, judge_parts, raise_confidence
-from slownet.judge.claim.stated import stating
+from slownet.judge.claim.description import stating
 from slownet.judge.records.judgement import REFUTED, SUPPORTED, Judgement
 from slownet.judge.records.result import RunData
 from slownet.model.errors import ExperimentError

@@ -7,7 +7,7 @@ from typing import Any
 
 from slownet.judge.claim.combinators import all_of, any_of, not_
 from slownet.judge.claim.laws import constant_round_trips, law, more_round_trips, published_times
-from slownet.judge.claim.theory import round_trips_between
+from slownet.judge.claim.predicted_claims import round_trips_between
 
 ROUND_TRIPS = (law, constant_round_trips, more_round_trips, published_times, round_trips_between)
 """Claims about how a time grows with the network's delay. What the CPU takes is the same near and far, and drops out."""

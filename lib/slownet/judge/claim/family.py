@@ -20,9 +20,9 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from slownet.judge.claim.base import ALONE, Claim, Siblings, bonferroni, raise_confidence
-from slownet.judge.claim.stated import stated
+from slownet.judge.claim.description import stated
 from slownet.judge.records.cell import Cell
-from slownet.judge.records.columns import condition
+from slownet.judge.records.condition_columns import condition
 from slownet.judge.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, Judgement
 from slownet.judge.records.result import RunData
 from slownet.judge.records.samples import cell_key

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 
-from slownet.judge.claim import lateness, theories, validation
+from slownet.judge.claim import expected_values, lateness, validation
 from slownet.judge.claim.base import (
     ALONE,
     Margin,
@@ -20,8 +20,8 @@ from slownet.judge.claim.base import (
     undecided,
     verdict,
 )
-from slownet.judge.claim.stated import stating
-from slownet.judge.claim.theories import Expected
+from slownet.judge.claim.description import stating
+from slownet.judge.claim.expected_values import Expected
 from slownet.judge.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, Judgement
 from slownet.judge.records.result import RunData
 from slownet.judge.records.samples import cell_key
@@ -70,25 +70,26 @@ class law:  # noqa: N801
     @stating
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Fit the law over all cells and compare its k."""
-        fixed = None if callable(self.round_trips) else theories.number(self.round_trips, run, "law").mean
+        fixed = None if callable(self.round_trips) else expected_values.number(self.round_trips, run, "law").mean
         what = "the predicted round trips" if fixed is None else f"{fixed:g} round trip{'s' * (fixed != 1)}"
         name = f"{what} per operation, within {100 * self.within:g} %"
         chosen = run.where(self.at)
         if chosen.failed:
             return placed(undecided(name, fixed, chosen.failed), chosen)
-        expected = theories.expectation(self.round_trips, chosen, name)
+        expected = expected_values.expectation(self.round_trips, chosen, name)
         margin = around(expected.mean, self.within)
         sources = frozenset(cell_key(cell.label) for cell in chosen.cells)
         line = fitted(chosen, self.metric, self.along)
 
         def k(laws: Sequence[Law]) -> Summary:
-            return theories.against(replace(laws[0].k, sources=sources), expected.summary)
+            return expected_values.against(replace(laws[0].k, sources=sources), expected.summary)
 
         def said(found: Summary) -> str:
             own = interval(line.k)
             exact = expected.summary.low == expected.summary.high
             number = f"{expected.mean:g}" if exact else interval(expected.summary)
-            return f"{own} round trips per operation measured, {number} expected{theories.in_words(found, expected.summary)}"
+            outside = expected_values.in_words(found, expected.summary)
+            return f"{own} round trips per operation measured, {number} expected{outside}"
 
         measured, punctual = k([line]), k([replace(line, late=())])
         found = decide(run, name, lambda: measured, margin, expected.mean, chosen.cells if self.at else (), said)
@@ -213,7 +214,7 @@ class more_round_trips:  # noqa: N801
             other = fitted(sibling, self.metric, self.along).k
             source = f"{self.of} of the same invocation"
         elif self.otherwise is not None:
-            other = theories.number(self.otherwise, run, name)
+            other = expected_values.number(self.otherwise, run, name)
             source = f"theory ({self.of} did not run)"
         else:
             near = nearest(self.of, siblings)

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from slownet.judge.claim import validation
 from slownet.judge.claim.base import ALONE, Margin, Siblings, all_hold, around, decide, interval, judge_parts
-from slownet.judge.claim.stated import stating
+from slownet.judge.claim.description import stating
 from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.result import RunData
 from slownet.model.errors import ExperimentError

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-from slownet.judge.records import exactness, intervals, readings
+from slownet.judge.records import exactness, intervals, sample_values
 from slownet.judge.records.charging import UNKNOWN, Terms
+from slownet.judge.records.cpu_variation import woken_late
 from slownet.judge.records.samples import cell_key
-from slownet.judge.records.waver import woken_late
 from slownet.lab.counters import total
 from slownet.model.errors import ExperimentError, TooFewError, nearest
 from slownet.model.sample import Label, Sample
@@ -98,7 +98,7 @@ class Cell:
         Raises ExperimentError like `summary`.
         """
         found = self.summary(metric)
-        if self.deciding or not readings.good(self.samples, metric):
+        if self.deciding or not sample_values.good(self.samples, metric):
             return found
         within = intervals.summary(self.samples, metric, self.terms, found.confidence)
         return replace(within, sources=found.sources, boots=found.boots)
@@ -120,8 +120,8 @@ class Cell:
         """Estimate a percentile of the values of all samples. Raises TooFewError, ExperimentError if they were not kept."""
         self.summary(metric)
         where = f"in cell {self.title}"
-        if readings.values(self.samples, metric) is None:
-            kept = [name for name in self.metrics if readings.values(self.samples, name) is not None]
+        if sample_values.values(self.samples, metric) is None:
+            kept = [name for name in self.metrics if sample_values.values(self.samples, name) is not None]
             fix = f"metrics with single values: {', '.join(kept) or 'none'}"
             raise ExperimentError(f"no single values of '{metric}' were kept", where, fix)
         try:
@@ -132,7 +132,7 @@ class Cell:
 
     def quantile(self, metric: str, percent: float) -> Summary:
         """Return a percentile without an interval, if there are too few values for one. Raises ExperimentError."""
-        values = sorted(readings.values(self.samples, metric) or ())
+        values = sorted(sample_values.values(self.samples, metric) or ())
         if not values:
             raise ExperimentError(f"no single values of '{metric}' were kept", f"in cell {self.title}")
         return Summary(quantile(values, percent / 100), -math.inf, math.inf, len(values), 0)
@@ -142,7 +142,7 @@ class Cell:
         return replace(self, metrics={name: self._decided(self._summary(name, confidence)) for name in self.metrics})
 
     def _summary(self, metric: str, confidence: float) -> Summary:
-        if not readings.good(self.samples, metric):
+        if not sample_values.good(self.samples, metric):
             return self.metrics[metric].at_confidence(confidence)
         made = intervals.summary if self.deciding else _across_runs
         return made(self.samples, metric, self.terms, confidence)
@@ -152,7 +152,7 @@ class Cell:
         return replace(self, deciding=True).at_confidence(confidence)
 
     def _decided(self, found: Summary) -> Summary:
-        return replace(found, low=-math.inf, high=math.inf, degrees=0) if self.has_too_few else found
+        return replace(found, low=-math.inf, high=math.inf, df=0) if self.has_too_few else found
 
     @property
     def has_too_few(self) -> bool:
@@ -176,30 +176,30 @@ class Cell:
 
     @property
     def late(self) -> float:
-        """At most the share of its times by which processors woke late: `slownet.judge.records.waver.woken_late`."""
+        """At most the share of its times by which processors woke late: `slownet.judge.records.cpu_variation.woken_late`."""
         shares = [woken_late(self.terms.charging, sample.get("late")) for sample in self.samples]
         return fmean(shares) if shares else 0.0
 
     @property
     def repetitions(self) -> int:
         """The number of boots that measured it."""
-        return len(readings.boots(sample for sample in self.samples if sample.get("status") == "ok"))
+        return len(sample_values.boots(sample for sample in self.samples if sample.get("status") == "ok"))
 
     @property
     def labs(self) -> tuple[int, ...]:
         """Which of the parallel labs measured it, boot by boot; empty if unknown."""
-        boots = readings.boots(self.samples)
+        boots = sample_values.boots(self.samples)
         return tuple(boot[0]["lab"] for boot in boots if boot[0].get("lab"))
 
     @property
     def warm_up(self) -> Mapping[str, int]:
         """The number of values left out as warm-up, by metric; they stay in the samples."""
-        return readings.counts(self.samples, self.metrics, readings.dropped)
+        return sample_values.counts(self.samples, self.metrics, sample_values.dropped)
 
     @property
     def outliers(self) -> Mapping[str, int]:
         """The number of outliers by metric; the summaries include them."""
-        return readings.counts(self.samples, self.metrics, readings.far_out)
+        return sample_values.counts(self.samples, self.metrics, sample_values.far_out)
 
     def to_json(self) -> dict[str, object]:
         """Return the cell for run.json and ``--json``."""
@@ -223,7 +223,7 @@ def of_samples(samples: list[Sample], terms: Terms = UNKNOWN, confidence: float 
     names = dict.fromkeys(name for sample in good for name in sample.get("metrics") or {})
     metrics = {name: _across_runs(samples, name, terms, confidence) for name in names}
     condition = samples[0].get("condition") or {}
-    return Cell(samples[0]["cell"], condition, tuple(samples), metrics, readings.prints(samples), terms, run=run)
+    return Cell(samples[0]["cell"], condition, tuple(samples), metrics, sample_values.prints(samples), terms, run=run)
 
 
 def _across_runs(samples: Sequence[Sample], metric: str, terms: Terms, confidence: float) -> Summary:

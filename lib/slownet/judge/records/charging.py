@@ -59,13 +59,13 @@ class Charging(Enum):
         return charged[word]
 
     @property
-    def waver(self) -> float:
+    def cpu_variation(self) -> float:
         """Relative standard deviation of the CPU's share of a time between boots, and between blocks of one boot."""
-        return WAVER[self]
+        return CPU_VARIATION[self]
 
     @property
     def is_measured(self) -> bool:
-        """Whether `waver` is known well enough to replace an estimate from several boots."""
+        """Whether `cpu_variation` is known well enough to replace an estimate from several boots."""
         return self in (Charging.WORK, Charging.EXACT)
 
     def means_nothing(self, value: float, metric: str) -> bool:
@@ -83,19 +83,19 @@ class Charging(Enum):
     def first_look(self, least: int) -> int:
         """Return the boots before the claims are judged for the first time; ``least`` are required for a verdict.
 
-        If `waver` was measured, as many as narrow the interval of a ratio of two pure CPU times to half of the default
+        If `cpu_variation` was measured, as many as narrow the interval of a ratio of two pure CPU times to half of the default
         margin: 1 for WORK (1.2 %). With TIME's it would be 364, so three boots estimate the actual variation instead.
         """
         if not self.is_measured:
             return least
-        half = NormalDist().inv_cdf(1 - FIRST_SHARE / 2) * math.sqrt(2) * self.waver
+        half = NormalDist().inv_cdf(1 - FIRST_SHARE / 2) * math.sqrt(2) * self.cpu_variation
         return max(least, math.ceil((half / (USUAL_MARGIN / 2)) ** 2))
 
     def __str__(self) -> str:
         return IN_WORDS[self]
 
 
-WAVER: Mapping[Charging, float] = MappingProxyType(
+CPU_VARIATION: Mapping[Charging, float] = MappingProxyType(
     {Charging.REAL: 0.12, Charging.TIME: 0.12, Charging.WORK: 0.003, Charging.FREE: 0.0, Charging.EXACT: 0.003}
 )
 """Rounded up from measurements of client_delay's T0 at TDF 1, five boots each: CPU time
@@ -138,9 +138,9 @@ class Terms:
         return cls(charging, bool(facts.get("chance")), facts.get("chance_spread") or (), bool(facts.get("own_programs")))
 
     @property
-    def waver(self) -> float:
+    def cpu_variation(self) -> float:
         """That of `charging`, 0 if no clock is recorded."""
-        return self.charging.waver if self.charging else 0.0
+        return self.charging.cpu_variation if self.charging else 0.0
 
     def spread(self, metric: str, label: Mapping[str, str]) -> float:
         """Return that of a metric in a cell; 0 if it was not measured, or if CPU is charged."""

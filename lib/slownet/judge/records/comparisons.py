@@ -129,7 +129,7 @@ class Comparisons:
         if at in self._settled:
             return self._settled[at]
         if self._stated and len(values) < self.boot:  # not reached in each boot
-            return replace(found, low=-inf, high=inf, degrees=0)
+            return replace(found, low=-inf, high=inf, df=0)
         found = pooled(values, DECIDING if self._stated else self._later)
         return replace(found, low=found.low - self.late * abs(found.mean))
 

@@ -14,7 +14,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from slownet.judge.records import readings
+from slownet.judge.records import sample_values
 from slownet.judge.records.charging import LEAST_BOOTS, Charging, Terms
 from slownet.model.sample import Sample
 from slownet.model.units import milliseconds_of
@@ -44,17 +44,17 @@ def is_exact(samples: Sequence[Sample], terms: Terms) -> bool:
     digits.
     """
     if terms.charging is Charging.EXACT:
-        numbers = [[_numbers(sample) for sample in boot] for boot in readings.boots(samples)]
+        numbers = [[_numbers(sample) for sample in boot] for boot in sample_values.boots(samples)]
         return not is_random(samples) and len(numbers) >= LEAST_BOOTS and all(each == numbers[0] for each in numbers)
     if not terms.repeats or not all(sample.get("random") is False for sample in samples):
         return False
-    return not terms.own_programs or (len(readings.boots(samples)) >= AGREEING and agree(samples))
+    return not terms.own_programs or (len(sample_values.boots(samples)) >= AGREEING and agree(samples))
 
 
 def agree(samples: Sequence[Sample]) -> bool:
     """Return whether all boots gave the same numbers: to the bit in the same order of cells, nearly in the other one."""
     orders: dict[int, list[Boot]] = {}
-    for boot in readings.boots(samples):
+    for boot in sample_values.boots(samples):
         orders.setdefault((boot[0].get("boot") or 0) % 2, []).append([_numbers(sample) for sample in boot])
     firsts = [boots[0] for boots in orders.values()]
     return all(boot == boots[0] for boots in orders.values() for boot in boots) and all(

@@ -6,9 +6,9 @@ operation's own count; where it also waited, nobody knows which part was which o
 
 from __future__ import annotations
 
-from slownet.judge.records import readings
+from slownet.judge.records import sample_values
 from slownet.judge.records.cell import Cell
-from slownet.judge.records.waver import Block, cpu_part
+from slownet.judge.records.cpu_variation import Block, cpu_part
 from slownet.model.facts import Facts
 
 NANOSECONDS = {"_ms": 1e6, "_us": 1e3, "_s": 1e9}
@@ -28,8 +28,8 @@ def per_operation(cell: Cell, metric: str, facts: Facts) -> float | None:
         return None
     if cell.verified_rtt_ms is None or cell.verified_rtt_ms > NO_DELAY_MS:
         return None
-    samples = readings.good(cell.samples, metric)
-    if any(cpu_part(Block(readings.settle(each["metrics"][metric]), each), metric) < 1 for each in samples):
+    samples = sample_values.good(cell.samples, metric)
+    if any(cpu_part(Block(sample_values.settle(each["metrics"][metric]), each), metric) < 1 for each in samples):
         return None
     return cell.metrics[metric].mean * unit * count
 

@@ -3,21 +3,19 @@
 `summary` is what varies within a run, for comparing its cells. `across_runs` adds what varies between runs, for a number by
 itself and for comparisons between runs.
 
-What counts as one independent value depends on what the clock charges (`slownet.judge.records.charging`). "Waver" is the
+What counts as one independent value depends on what the clock charges (`slownet.judge.records.charging`). "Variation" is the
 relative standard deviation between boots that was measured beforehand.
 
-* real clock, CPU time: the means of boots. With fewer than three boots, the error within blocks combined with the waver, and
-  no claim is decided on that (`Cell.deciding`).
-  Such an error is a factor, the machine's speed: the interval of a time or a rate is symmetric on a logarithmic scale, and ends
-  above 0 however wide it is.
-* counted work: with three boots or more the means of boots; their spread is pooled with the waver if both agree and no link is
-  random. With fewer boots, the error within blocks combined with the waver. Never narrower than the waver alone.
+* real clock, CPU time: the means of boots. With fewer than three boots, the error within blocks combined with the variation,
+  and no claim is decided on that (`Cell.deciding`). Such an error is a factor, the machine's speed: the interval of a time or a
+  rate is symmetric on a logarithmic scale, and ends above 0 however wide it is.
+* counted work: with three boots or more the means of boots; their spread is pooled with the variation if both agree and no link
+  is random. With fewer boots, the error within blocks combined with the variation. Never narrower than the variation alone.
 * free CPU: exact if nothing is random. If only programs are random, the spread that this was measured to make between boots,
   pooled with that of three boots or more; if it was not measured, the means of three boots or more. Otherwise seeds are
   independent: batch means of all values around their common mean if the values are in time order, else the means of seeds.
 * exact clock: one run gives the same numbers as the next, so the spread of the values within a boot is not an error. Seeds are
-the
-  repetitions: three boots or more show what they make, nothing if all have the same digits; with fewer it is the waver.
+  the repetitions: three boots or more show what they make, nothing if all have the same digits; with fewer it is the variation.
 * no clock recorded (the field): the spread of the values, as with free CPU and randomness.
 
 Sources: Kalibera and Jones, "Rigorous benchmarking in reasonable time", 2013, for boots as units; "Guide to the expression of
@@ -32,11 +30,11 @@ from dataclasses import replace
 from functools import lru_cache
 from statistics import NormalDist, fmean
 
-from slownet.judge.records import readings
+from slownet.judge.records import sample_values
 from slownet.judge.records.charging import LEAST_BOOTS, Charging, Terms
+from slownet.judge.records.cpu_variation import TIMED, Block, Boot, metric_variation
 from slownet.judge.records.exactness import is_exact
-from slownet.judge.records.readings import Reading
-from slownet.judge.records.waver import TIMED, Block, Boot, cpu_waver
+from slownet.judge.records.sample_values import Reading
 from slownet.model.errors import ExperimentError
 from slownet.model.sample import Sample
 from slownet.theory.stats import (
@@ -56,13 +54,13 @@ from slownet.theory.stats import (
 )
 
 MEASURED_DEGREES = 9.0
-"""Degrees of freedom of a measured waver: ten boots."""
+"""Degrees of freedom of a measured variation of the CPU: ten boots."""
 KNOWN_DEGREES = 1e6
-"""Degrees of freedom of a waver that is taken as exact, because it was rounded up."""
+"""Degrees of freedom of a variation that is taken as exact, because it was rounded up."""
 MANY_BLOCKS = 5
 """Blocks of one boot needed to estimate the variation between them."""
 AGREE = 0.95
-"""Level of the test whether the spread of boots agrees with the waver."""
+"""Level of the test whether the spread of boots agrees with the variation."""
 
 
 def summary(samples: Sequence[Sample], metric: str, terms: Terms, confidence: float = CONFIDENCE) -> Summary:
@@ -83,11 +81,11 @@ def summary(samples: Sequence[Sample], metric: str, terms: Terms, confidence: fl
     if known := terms.spread(metric, first.sample.get("cell") or {}) if _only_programs_are_random(boots) else 0.0:
         found: Summary | None = _of_known(boots, known, confidence)
     elif _only_seeds_differ(boots, metric, terms):
-        found = _of_programs_seeds(boots, cpu_waver(boots, metric, terms), confidence)
+        found = _of_programs_seeds(boots, metric_variation(boots, metric, terms), confidence)
     else:
-        found = _printed(boots, metric, terms, confidence) if readings.is_printed(first.record) else None
+        found = _printed(boots, metric, terms, confidence) if sample_values.is_printed(first.record) else None
     found = _not_finer_than(float(first.record.get("step") or 0), found or _of_means(boots, metric, terms, confidence))
-    found = replace(found, n=n, degrees=found.freedom if found.known else 0)
+    found = replace(found, n=n, df=found.df_or_default if found.known else 0)
     is_factor = terms.charging in (Charging.REAL, Charging.TIME) and metric.endswith(TIMED)
     return found.positive() if is_factor else found
 
@@ -111,11 +109,12 @@ def across_runs(samples: Sequence[Sample], metric: str, terms: Terms, found: Sum
     """Widen a summary, which holds what varies within a run, by what varies between runs.
 
     The speed of a machine varies from hour to hour as it does from boot to boot, and the consecutive boots of one run share
-    it. So the waver is included once, regardless of the number of boots. On the exact clock the next run has the same seeds.
+    it. So the variation is included once, regardless of the number of boots. On the exact clock the next run has the same
+    seeds.
     """
     if terms.charging is Charging.EXACT:
         return found
-    return _widened(found, cpu_waver(_boots(samples, metric), metric, terms))
+    return _widened(found, metric_variation(_boots(samples, metric), metric, terms))
 
 
 def percentile_of(samples: Sequence[Sample], metric: str, percent: float, terms: Terms, confidence: float) -> Summary:
@@ -123,7 +122,7 @@ def percentile_of(samples: Sequence[Sample], metric: str, percent: float, terms:
 
     Raises TooFewError, and ExperimentError if the values were not kept.
     """
-    values = readings.values(samples, metric)
+    values = sample_values.values(samples, metric)
     if values is None:
         raise ExperimentError(f"no single values of '{metric}' were kept")
     if is_exact(samples, terms):
@@ -134,15 +133,15 @@ def percentile_of(samples: Sequence[Sample], metric: str, percent: float, terms:
         exact = quantile(sorted(values), percent / 100)
         found = Summary(exact, exact, exact, len(values), None, confidence)
     if len(boots) < LEAST_BOOTS:
-        return _widened(found, cpu_waver(boots, metric, terms) / math.sqrt(len(boots)))
+        return _widened(found, metric_variation(boots, metric, terms) / math.sqrt(len(boots)))
     middle, sd = mean_and_sd(_means(boots))
     usual = t_quantile(len(boots) - 1, confidence) / _z(confidence)
     return _widened(found, usual * sd / math.sqrt(len(boots)) / abs(middle) if middle else 0.0)
 
 
 def _boots(samples: Sequence[Sample], metric: str) -> list[Boot]:
-    found = readings.boots(readings.good(samples, metric))
-    return [[Block(readings.settle(sample["metrics"][metric]), sample) for sample in boot] for boot in found]
+    found = sample_values.boots(sample_values.good(samples, metric))
+    return [[Block(sample_values.settle(sample["metrics"][metric]), sample) for sample in boot] for boot in found]
 
 
 def _means(boots: Sequence[Boot]) -> list[float]:
@@ -153,27 +152,27 @@ def _of_means(boots: Sequence[Boot], metric: str, terms: Terms, confidence: floa
     """Summarize the means of boots."""
     if terms.charging in (None, Charging.FREE):
         return _of_seeds(boots, confidence)
-    count, waver = len(boots), cpu_waver(boots, metric, terms)
+    count, cpu_variation = len(boots), metric_variation(boots, metric, terms)
     middle, spread = mean_and_sd(_means(boots))
     if count < LEAST_BOOTS:
-        return _joined(middle, _within(boots), waver / math.sqrt(count), count, confidence)
+        return _joined(middle, _within(boots), cpu_variation / math.sqrt(count), count, confidence)
     if terms.charging in (Charging.REAL, Charging.TIME):
         return from_moments(middle, spread, count, confidence)
-    error, degrees = spread / math.sqrt(count), count - 1.0
+    error, df = spread / math.sqrt(count), count - 1.0
     if not any(block.sample.get("random") for boot in boots for block in boot):
         within = _within(boots)
         own = 0.0 if within is None else within[0] ** 2 * count
-        error, degrees = _pooled(spread, count, math.sqrt(own + (waver * middle) ** 2))
-    return _at_least(from_error(middle, error, count, degrees, confidence), waver * abs(middle) / math.sqrt(count))
+        error, df = _pooled(spread, count, math.sqrt(own + (cpu_variation * middle) ** 2))
+    return _at_least(from_error(middle, error, count, df, confidence), cpu_variation * abs(middle) / math.sqrt(count))
 
 
 def _of_known(boots: Sequence[Boot], known: float, confidence: float) -> Summary:
     """Summarize boots between which the relative standard deviation is known, whatever varies within them."""
     middle, spread = mean_and_sd(_means(boots))
-    count, error, degrees = len(boots), known * abs(middle) / math.sqrt(len(boots)), KNOWN_DEGREES
+    count, error, df = len(boots), known * abs(middle) / math.sqrt(len(boots)), KNOWN_DEGREES
     if count >= LEAST_BOOTS:
-        error, degrees = _pooled(spread, count, known * abs(middle))
-    return _at_least(from_error(middle, error, count, degrees, confidence), known * abs(middle) / math.sqrt(count))
+        error, df = _pooled(spread, count, known * abs(middle))
+    return _at_least(from_error(middle, error, count, df, confidence), known * abs(middle) / math.sqrt(count))
 
 
 def _of_programs_seeds(boots: Sequence[Boot], known: float, confidence: float) -> Summary:
@@ -200,7 +199,7 @@ def _only_programs_are_random(boots: Sequence[Boot]) -> bool:
 
 
 def _only_seeds_differ(boots: Sequence[Boot], metric: str, terms: Terms) -> bool:
-    """Return whether a metric varies only between programs' seeds, by no more than the waver: a time on the exact clock."""
+    """Return whether a metric varies only between programs' seeds, by no more than the variation: a time on the exact clock."""
     return terms.charging is Charging.EXACT and metric.endswith(TIMED) and _only_programs_are_random(boots)
 
 
@@ -217,8 +216,8 @@ def _of_seeds(boots: Sequence[Boot], confidence: float) -> Summary:
     kept = [block.record for boot in distinct for block in boot]
     series = [_in_order(record) for record in kept]
     if all(len(each) > 1 for each in series):
-        error, degrees = correlated_error(*series)
-        return from_error(middle, error, len(kept), degrees, confidence)
+        error, df = correlated_error(*series)
+        return from_error(middle, error, len(kept), df, confidence)
     if len(distinct) > 1:
         middle, spread = mean_and_sd(_means(distinct))
         return from_moments(middle, spread, len(distinct), confidence)
@@ -266,16 +265,16 @@ def _of_parts(parts: Sequence[tuple[float, float] | None]) -> tuple[float, float
     known = [part for part in parts if part is not None]
     if len(known) < len(parts):
         return None
-    error, degrees = welch(*known)
-    return error / len(parts), degrees
+    error, df = welch(*known)
+    return error / len(parts), df
 
 
-def _joined(middle: float, within: tuple[float, float] | None, waver: float, n: int, confidence: float) -> Summary:
-    """Summarize a mean whose error combines that within boots with the waver."""
+def _joined(middle: float, within: tuple[float, float] | None, cpu_variation: float, n: int, confidence: float) -> Summary:
+    """Summarize a mean whose error combines that within boots with the variation."""
     if within is None:
         return from_moments(middle, None, n, confidence)
-    error, degrees = welch(within, (waver * abs(middle), KNOWN_DEGREES))
-    return from_error(middle, error, n, degrees, confidence)
+    error, df = welch(within, (cpu_variation * abs(middle), KNOWN_DEGREES))
+    return from_error(middle, error, n, df, confidence)
 
 
 def _pooled(spread: float, count: int, known: float) -> tuple[float, float]:
@@ -284,27 +283,27 @@ def _pooled(spread: float, count: int, known: float) -> tuple[float, float]:
     The two estimates of the variance are pooled, weighted by their degrees of freedom. If the boots spread significantly
     more than known beforehand, only their own spread counts.
     """
-    degrees = count - 1.0
-    if not known or spread**2 > known**2 * _f_quantile(degrees, MEASURED_DEGREES):
-        return spread / math.sqrt(count), degrees
-    variance = (degrees * spread**2 + MEASURED_DEGREES * known**2) / (degrees + MEASURED_DEGREES)
-    return math.sqrt(variance / count), degrees + MEASURED_DEGREES
+    df = count - 1.0
+    if not known or spread**2 > known**2 * _f_quantile(df, MEASURED_DEGREES):
+        return spread / math.sqrt(count), df
+    variance = (df * spread**2 + MEASURED_DEGREES * known**2) / (df + MEASURED_DEGREES)
+    return math.sqrt(variance / count), df + MEASURED_DEGREES
 
 
 def _printed(boots: Sequence[Boot], metric: str, terms: Terms, confidence: float) -> Summary | None:
     """Summarize single numbers, such as printed percentiles; None if the boots' spread gives the interval, as for a mean."""
     blocks = [block for boot in boots for block in boot]
-    waver = cpu_waver(boots, metric, terms) / math.sqrt(len(boots))
+    cpu_variation = metric_variation(boots, metric, terms) / math.sqrt(len(boots))
     if len({(block.mean, block.record["n"]) for block in blocks}) > 1:
         if len(boots) > 1:
             return None
         middle, sd = mean_and_sd([block.mean for block in blocks])
-        return _joined(middle, (sd / math.sqrt(len(blocks)), len(blocks) - 1.0), waver, len(blocks), confidence)
+        return _joined(middle, (sd / math.sqrt(len(blocks)), len(blocks) - 1.0), cpu_variation, len(blocks), confidence)
     first = blocks[0]
     if len(blocks) > 1 and (step := first.record.get("step")):
         rounded = from_moments(first.mean, float(step) / math.sqrt(12), len(blocks), confidence)
-        return rounded if len(boots) >= LEAST_BOOTS else _widened(rounded, waver)
-    return _widened(printed(first.record, first.sample["metrics"], confidence), waver)
+        return rounded if len(boots) >= LEAST_BOOTS else _widened(rounded, cpu_variation)
+    return _widened(printed(first.record, first.sample["metrics"], confidence), cpu_variation)
 
 
 def _count(boots: Sequence[Boot], confidence: float) -> Summary:
@@ -336,7 +335,7 @@ def _z(confidence: float) -> float:
 
 
 @lru_cache(maxsize=256)
-def _f_quantile(degrees: float, others: float) -> float:
+def _f_quantile(df: float, others: float) -> float:
     from scipy.special import fdtri
 
-    return float(fdtri(degrees, others, AGREE))
+    return float(fdtri(df, others, AGREE))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from slownet.judge.records import readings
+from slownet.judge.records import sample_values
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.result import RunData
 from slownet.model.sample import Sample
@@ -43,7 +43,7 @@ def shifts(run: RunData) -> list[Shift]:
 
 def _orders(cell: Cell, metrics: Iterable[str]) -> Iterable[Shift]:
     for metric in dict.fromkeys(metrics):
-        samples = [each for each in readings.good(cell.samples, metric) if each.get("boot") and each.get("block", 1) == 1]
+        samples = [each for each in sample_values.good(cell.samples, metric) if each.get("boot") and each.get("block", 1) == 1]
         forwards, backwards = (_means(samples, metric, remainder) for remainder in (1, 0))
         if min(len(forwards), len(backwards)) >= FEW:
             yield Shift(cell, metric, summarize(forwards), summarize(backwards))

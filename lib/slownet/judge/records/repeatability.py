@@ -98,7 +98,7 @@ def repeats(charging: Charging, chance: str = "", own: bool = False) -> str:
     if charging is Charging.EXACT:
         return SAME_HERE
     if charging is not Charging.FREE:
-        part = f"{100 * charging.waver:g} %"
+        part = f"{100 * charging.cpu_variation:g} %"
         return f"similar numbers: the CPU's work is charged, and it differs by about {part} from boot to boot"
     if chance:
         return f"similar numbers: {chance}"

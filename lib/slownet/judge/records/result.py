@@ -13,10 +13,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from slownet.judge.records import instructions, readings, run_facts
+from slownet.judge.records import instructions, run_facts, sample_values
 from slownet.judge.records.cell import TIME, Cell, of_samples
 from slownet.judge.records.charging import Charging, Terms
-from slownet.judge.records.columns import OPERATION
+from slownet.judge.records.condition_columns import OPERATION
 from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.rows import row
 from slownet.judge.records.samples import RUN, cell_key, finite, read_log, write_run_json
@@ -117,7 +117,9 @@ class RunData:
             There is no such cell or condition; the message lists the existing ones.
         """
         wanted = at or {}
-        cells = tuple(c for c in self.cells if all(n in c.label and readings.alike(c.label[n], v) for n, v in wanted.items()))
+        cells = tuple(
+            c for c in self.cells if all(n in c.label and sample_values.alike(c.label[n], v) for n, v in wanted.items())
+        )
         if cells or not wanted:
             return replace(self, cells=cells)
         where = f"in experiment {self.experiment}"

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from slownet.links.conditions.field_row import Option, Shown, same_burst
 from slownet.links.conditions.queueing import AQM, Queue, Red
-from slownet.links.conditions.row import Option, Shown, same_burst
 
 TOKENS_S = 0.001  # the lateness of its timer that a token bucket can make up for
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from slownet.links.conditions import reading
-from slownet.links.conditions.fields import Fields
+from slownet.links.conditions import readers
+from slownet.links.conditions.field_row import Part, Row
+from slownet.links.conditions.field_table import Fields
 from slownet.links.conditions.impairment import Chance, Loss
-from slownet.links.conditions.row import Part, Row
 from slownet.model.errors import ConditionError
 
 MTU = 1500
@@ -222,7 +222,7 @@ class Condition(Fields):
         return ", ".join(word for row in ROWS for word in row.text(self)) or "no condition"
 
 
-def read(fields: Mapping[str, object]) -> reading.Fields:
+def read(fields: Mapping[str, object]) -> readers.Fields:
     """Return a condition's attributes from the fields of `Condition.parse`; None gives a field's default.
 
     Parameters
@@ -240,7 +240,7 @@ def read(fields: Mapping[str, object]) -> reading.Fields:
     UnitError, ConditionError
         As for `Condition.parse`.
     """
-    return reading.fields(WORDS, fields)
+    return readers.fields(WORDS, fields)
 
 
 _FIELDS = [(field.name, field.metadata["way"], field.metadata["row"]) for field in dataclasses.fields(Condition)]

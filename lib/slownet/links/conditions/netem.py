@@ -7,10 +7,10 @@ given each time.
 from __future__ import annotations
 
 from slownet.links.conditions.correlated import threshold
+from slownet.links.conditions.field_row import Option, Refusal, Shown, same_time, same_whole
 from slownet.links.conditions.impairment import Chance, GilbertElliott, Loss, Markov
 from slownet.links.conditions.jitter import Table
 from slownet.links.conditions.queueing import Queue
-from slownet.links.conditions.row import Option, Refusal, Shown, same_time, same_whole
 from slownet.links.conditions.slot import Slot
 from slownet.model.units import show_duration
 

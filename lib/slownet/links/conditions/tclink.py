@@ -20,7 +20,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from slownet.links.conditions.link import WORDS, Condition
-from slownet.links.conditions.reading import Fields
+from slownet.links.conditions.readers import Fields
 from slownet.model.errors import ConditionError, nearest
 from slownet.model.mininets import Parameters
 

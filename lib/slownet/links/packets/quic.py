@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from slownet.links.packets.capture import Datagram
-from slownet.links.packets.frames import Crypto, Data, frames
 from slownet.links.packets.keylog import SERVER_DATA, SERVER_HANDSHAKE, KeyLog
+from slownet.links.packets.quic_frames import Crypto, Data, frames
 from slownet.links.packets.seen import HELLO_RETRY, Seen, flights, messages, sizes
 from slownet.links.packets.stream import Stream
 from slownet.links.packets.tls import CERTIFICATE, CLIENT_HELLO, ENCRYPTED_EXTENSIONS, SERVER_HELLO

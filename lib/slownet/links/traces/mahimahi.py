@@ -15,7 +15,7 @@ from pathlib import Path
 from slownet.links.conditions.link import ETHERNET, MTU
 from slownet.links.conditions.queueing import Queue
 from slownet.links.conditions.schedule import Change, Schedule, Step, Track
-from slownet.links.traces.file import text_of
+from slownet.links.traces.recording_file import text_of
 from slownet.model.errors import TraceError
 from slownet.model.units import duration
 

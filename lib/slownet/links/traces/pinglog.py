@@ -18,9 +18,9 @@ from statistics import median
 from slownet.links.conditions.impairment import Chance, GilbertElliott
 from slownet.links.conditions.jitter import Table
 from slownet.links.conditions.link import Condition
-from slownet.links.conditions.reading import Fields
+from slownet.links.conditions.readers import Fields
 from slownet.links.conditions.schedule import Change, Schedule, Step, Track
-from slownet.links.traces.file import text_of
+from slownet.links.traces.recording_file import text_of
 from slownet.model.errors import TraceError
 from slownet.model.units import duration
 

@@ -21,8 +21,8 @@ from typing import Any
 from slownet.links.conditions.impairment import Chance
 from slownet.links.conditions.queueing import Queue
 from slownet.links.conditions.schedule import Change, Schedule, Step, Track
-from slownet.links.traces.file import text_of
 from slownet.links.traces.mahimahi import FRAME
+from slownet.links.traces.recording_file import text_of
 from slownet.model.errors import TraceError
 
 LONGEST_S = 7 * 24 * 3600.0

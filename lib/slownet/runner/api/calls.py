@@ -27,9 +27,9 @@ from slownet.model.units import percent
 from slownet.report.progress import Follower
 from slownet.runner import RUNS, planning
 from slownet.runner.api.presented import Compared, Run
-from slownet.runner.asked import HOSTS, Asked, what_is_left
 from slownet.runner.repetition import Follow
 from slownet.runner.run import execute, last_lines
+from slownet.runner.run_request import HOSTS, RunRequest, what_is_left
 from slownet.trials.field import baseline
 from slownet.trials.field import compare as comparing
 from slownet.trials.field.row import margin
@@ -143,7 +143,7 @@ def run(
     KeyboardInterrupt
         It was interrupted; its note says how to continue.
     """
-    asked = Asked(
+    asked = RunRequest(
         [_named(experiment)] if experiment is not None else [], clock, _number(tdf), cpu, memory, place,
         _assigned({name: _joined(values) for name, values in (vary or {}).items()}), [Path(each) for each in _all(compose)],
         [str(each) for each in _all(profile)], tool, url, _assigned(option),

@@ -57,7 +57,7 @@ class Plot:
         SlownetError
             pandas is not installed.
         """
-        from slownet.runner.api.frames import frame
+        from slownet.runner.api.data_frames import frame
 
         return frame([dict(zip(self.figure.head, row, strict=True)) for row in self.figure.rows])
 

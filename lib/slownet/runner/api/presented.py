@@ -26,7 +26,7 @@ from slownet.report.view import View, view
 from slownet.runner.api.plot import Plot
 from slownet.theory.law import Law
 from slownet.theory.stats import Summary
-from slownet.trials.field import view as comparison_view
+from slownet.trials.field import field_tables as comparison_view
 from slownet.trials.field.runs import Comparison
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class Run(RunData):
         SlownetError
             pandas is not installed.
         """
-        from slownet.runner.api.frames import frame
+        from slownet.runner.api.data_frames import frame
 
         return frame(self.rows())
 
@@ -188,7 +188,7 @@ class Compared(Comparison):
         SlownetError
             pandas is not installed.
         """
-        from slownet.runner.api.frames import frame
+        from slownet.runner.api.data_frames import frame
 
         return frame([self._row(number) for number in range(len(self.rows))])
 

@@ -15,15 +15,15 @@ from slownet.hypotheses.catalogue import find
 from slownet.hypotheses.experiment import FAULTS, Experiment
 from slownet.judge.histories.checks import Violation, violations
 from slownet.judge.histories.history import FILE, History
-from slownet.judge.records.columns import NONE
+from slownet.judge.records.condition_columns import NONE
 from slownet.links.faults import Faults
 from slownet.model.errors import ExperimentError, SlownetError, SweepError
 from slownet.runner import planning
 from slownet.runner.sweep import identity, task
 from slownet.runner.sweep.engine import TRIES, Engine, Workers
-from slownet.runner.sweep.kept import Kept
 from slownet.runner.sweep.spec import Where
-from slownet.runner.sweep.store import Store, read_kept
+from slownet.runner.sweep.stored_sample import StoredSample
+from slownet.runner.sweep.sweep_store import Store, read_kept
 from slownet.runner.sweep.task import LIMIT_S, Result, Task
 
 
@@ -93,7 +93,7 @@ class Subject:
         cell = {**self.experiment.cells()[0], FAULTS: str(faults)}
         return Task(self.source, (cell,), (identity.unit(common, cell, 1, 1),), 1, 1, self.where)
 
-    def example(self, faults: Faults, kept: Kept) -> Example:
+    def example(self, faults: Faults, kept: StoredSample) -> Example:
         """Return what came of a schedule. Raises SlownetError if a check cannot judge it."""
         if kept.sample["status"] != "ok":
             return Example(faults, error=str(kept.sample.get("error") or "it failed"))

@@ -13,12 +13,12 @@ from slownet.lab.outbox import place as write_whole
 from slownet.links.fault_file import FaultFile
 from slownet.links.faults import Faults
 from slownet.model.errors import ExperimentError, SlownetError
-from slownet.runner.hunt import reporting, strategy
+from slownet.runner.hunt import hunt_drawing, strategy
 from slownet.runner.hunt.bench import Bench, Example, Subject
-from slownet.runner.hunt.hunted import Hunted
+from slownet.runner.hunt.hunt_outcome import Hunted
 from slownet.runner.sweep import task
 from slownet.runner.sweep.spec import Where
-from slownet.runner.sweep.store import HEADER, Store
+from slownet.runner.sweep.sweep_store import HEADER, Store
 from slownet.runner.sweep.workers import Pool, how_many
 
 EXAMPLES, BUDGET_S = 200, 1800.0
@@ -142,7 +142,7 @@ class Hunt:
         if smallest and smallest.history:
             repeats = smallest.history.differs_from(again(subject, smallest.faults).history or smallest.history)
         done = Hunted(self.directory, tuple(bench.examples.values()), first, smallest, tried, repeats, is_over)
-        reporting.write(done, subject.experiment, self._facts(subject), bench.baseline())
+        hunt_drawing.write(done, subject.experiment, self._facts(subject), bench.baseline())
         return done
 
 

@@ -23,7 +23,7 @@ import slownet
 from slownet.hypotheses.catalogue import find
 from slownet.lab.caller import disguised
 from slownet.lab.place import PACKAGE, Place
-from slownet.runner import brought
+from slownet.runner import compose_project
 
 ENTRY = "slownet.runner.inside"
 """What runs in the lab."""
@@ -134,7 +134,7 @@ def circumstances(source: str, place: Place, cold: bool = False) -> dict[str, ob
     """
     parts, experiment = place.parts, find(source)
     own = {"cold": True} if experiment.prepare and cold else {}
-    project = brought.fingerprint(experiment.topology)
+    project = compose_project.fingerprint(experiment.topology)
     return {
         "experiment": experiment.name,
         "code": code(source),

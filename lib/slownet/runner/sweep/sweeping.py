@@ -17,22 +17,22 @@ from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.result import RunData, gather
 from slownet.lab.place import Place
 from slownet.model.errors import SlownetError, SweepError
-from slownet.runner import brought, planning
+from slownet.runner import compose_project, planning
 from slownet.runner.sharing import check_labs
 from slownet.runner.sweep import cells as chosen
 from slownet.runner.sweep import factors, tables
 from slownet.runner.sweep import refine as refining
-from slownet.runner.sweep import store as stores
+from slownet.runner.sweep import sweep_store as stores
 from slownet.runner.sweep.criterion import Criterion
 from slownet.runner.sweep.design import Design
 from slownet.runner.sweep.engine import Workers
 from slownet.runner.sweep.refine import Flip, Refinement
-from slownet.runner.sweep.session import Follow, Session
 from slownet.runner.sweep.spec import Spec, Where
-from slownet.runner.sweep.store import HEADER, Store
+from slownet.runner.sweep.sweep_session import Follow, Session
+from slownet.runner.sweep.sweep_store import HEADER, Store
 from slownet.runner.sweep.task import place_of
 from slownet.runner.sweep.workers import Pool, how_many
-from slownet.runner.transfer.fetch import source
+from slownet.runner.transfer.lab_download import source
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def run(
         Where a cluster's workers get a lab that their machine lacks, once a machine: a file of ``slownet lab export`` at the
         same path everywhere, or ``http://host/lab.tar#sha256=...``.
     follow : callable
-        Gets the progress: see `slownet.runner.sweep.session.Follow`.
+        Gets the progress: see `slownet.runner.sweep.sweep_session.Follow`.
 
     Returns
     -------
@@ -165,7 +165,7 @@ def run(
     if repeat is not None and repeat < 1:
         raise SweepError(f"{repeat} repetitions", "--repeat", "write a whole number from 1")
     named, place = find(spec.experiment), place_of(spec.where, spec.experiment)
-    brought.check(named.topology)
+    compose_project.check(named.topology)
     check_labs(labs, place)
     spec = replace(spec, repeat=spec.repeat or _repetitions(named, place, bool(spec.criterion)))
     values, design = factors.of_mapping(spec.vary), Design.read(spec.sample, spec.seed)

@@ -16,7 +16,7 @@ from slownet.judge.records.rows import row
 from slownet.model.errors import SweepError
 from slownet.model.sample import Sample
 from slownet.model.shapes import Json
-from slownet.runner.sweep.kept import FREE_SPACE, Kept
+from slownet.runner.sweep.stored_sample import FREE_SPACE, StoredSample
 
 SAMPLES, RECORDS = "samples", "records"
 """The folders of the parts. DuckDB, polars and pandas open them as they are: ``FROM 'OUT/samples/*.parquet'``."""
@@ -32,7 +32,7 @@ RECORD_SCHEMA = pa.schema(
 )
 
 
-def table(kept: Sequence[Kept]) -> Any:
+def table(kept: Sequence[StoredSample]) -> Any:
     """Return the rows of some samples as a table; its columns are known or follow from the values."""
     metrics = {name for each in kept for name in each.sample.get("metrics") or {}}
     rows = [{"key": each.key, "unit": each.unit, **row(each.sample, metrics)} for each in kept]
@@ -49,7 +49,7 @@ def _column(name: str, values: Sequence[Any]) -> Any:
     return pa.array([None if each is None else str(each) for each in values], pa.string())
 
 
-def records(kept: Sequence[Kept]) -> Any:
+def records(kept: Sequence[StoredSample]) -> Any:
     """Return the whole samples as JSON, with the tools' output."""
     columns = (
         [each.key for each in kept],
@@ -88,10 +88,10 @@ def units(directory: Path) -> set[str]:
     return found
 
 
-def whole(directory: Path) -> Iterator[Kept]:
+def whole(directory: Path) -> Iterator[StoredSample]:
     """Yield all samples of the parts with their output. Raises SweepError."""
     for each in _records(directory, None):
-        yield Kept(each["key"], each["unit"], json.loads(each["record"]), dict(each["raw"]))
+        yield StoredSample(each["key"], each["unit"], json.loads(each["record"]), dict(each["raw"]))
 
 
 def samples(directory: Path) -> Iterator[tuple[str, Sample]]:

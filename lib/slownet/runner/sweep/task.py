@@ -27,14 +27,14 @@ from slownet.model.errors import LabError, SlownetError, SweepError
 from slownet.model.facts import Facts
 from slownet.model.sample import Sample
 from slownet.model.units import show_duration
-from slownet.runner import booting, brought, clock_choice
+from slownet.runner import booting, clock_choice, compose_project
 from slownet.runner.boots import passes
 from slownet.runner.job import Job
 from slownet.runner.planning import Plan
 from slownet.runner.sweep import identity, warm
-from slownet.runner.sweep.kept import FREE_SPACE, Kept
 from slownet.runner.sweep.spec import Where
-from slownet.runner.transfer.fetch import Source, take
+from slownet.runner.sweep.stored_sample import FREE_SPACE, StoredSample
+from slownet.runner.transfer.lab_download import Source, take
 from slownet.runner.warming import WarmUp
 
 LIMIT_S = 1800.0
@@ -79,7 +79,7 @@ class Task:
 class Result:
     """What a task gives: its samples, and facts such as the service's settings."""
 
-    kept: tuple[Kept, ...]
+    kept: tuple[StoredSample, ...]
     facts: Facts
     wall_s: float
     worker: str
@@ -133,8 +133,8 @@ def choice_of(where: Where, source: str) -> clock_choice.Choice:
 def place_of(where: Where, source: str) -> Place:
     """Return the place for an experiment, on its final clock. Raises LabError."""
     experiment, place = find(source), choice_of(where, source).place
-    if place.clock.is_exact and brought.is_project(experiment.topology):
-        raise brought.not_on_the_exact_clock()
+    if place.clock.is_exact and compose_project.is_project(experiment.topology):
+        raise compose_project.not_on_the_exact_clock()
     return place
 
 
@@ -201,7 +201,7 @@ def _boot(task: Task, directory: Path) -> tuple[Facts, list[Sample]]:
     known: Facts = {"source": task.source}
     if place.given:
         known["given"] = place.given.to_json()
-    if project := brought.hand_over(experiment.topology, directory):
+    if project := compose_project.hand_over(experiment.topology, directory):
         known["compose"] = project
     plan = Plan(experiment, directory, [], known)
     ordered = passes(task.cells, task.blocks, task.repetition)
@@ -248,7 +248,7 @@ def limited(plan: Plan, place: Place, job: Job, limit_s: float) -> tuple[Facts, 
     return facts, samples
 
 
-def collected(task: Task, samples: Sequence[Sample], directory: Path) -> list[Kept]:
+def collected(task: Task, samples: Sequence[Sample], directory: Path) -> list[StoredSample]:
     """Return the samples of a boot with the tools' output. Raises LabError if a cell has none."""
     output = RawOutput(directory)
     unit_of = {tuple(sorted(cell.items())): unit for cell, unit in zip(task.cells, task.units, strict=True)}
@@ -256,7 +256,7 @@ def collected(task: Task, samples: Sequence[Sample], directory: Path) -> list[Ke
     for sample in samples:
         unit = unit_of[tuple(sorted(sample["cell"].items()))]
         raw = {name.removeprefix(f"{RAW}/"): output.read(name) for name in sample.get("raw") or ()}
-        found.append(Kept(f"{unit}-{sample['block']}", unit, sample, raw))
+        found.append(StoredSample(f"{unit}-{sample['block']}", unit, sample, raw))
     if missing := {*task.units} - {each.unit for each in found}:
         raise LabError(f"{len(missing)} of {len(task)} cells have no sample", fix="the boot counts as failed")
     return found

@@ -11,12 +11,12 @@ from pathlib import Path
 
 from slownet.lab import cache, shelf
 from slownet.lab.boot import Share
+from slownet.lab.cache_cleanup import SNAPSHOTS, WARM
 from slownet.lab.clock import Clock
 from slownet.lab.outbox import Outbox, complaint
 from slownet.lab.place import DAY_S, Place
-from slownet.lab.unused import SNAPSHOTS, WARM
 from slownet.model.errors import LabError, SlownetError, SweepError
-from slownet.runner import brought
+from slownet.runner import compose_project
 from slownet.runner.job import Job
 from slownet.runner.planning import Plan
 from slownet.runner.sweep import identity
@@ -61,7 +61,7 @@ def with_snapshot(place: Place, folder: Path, writable: bool = False) -> Place:
 def _make(plan: Plan, place: Place, half: Path, boot: Boot) -> None:
     with tempfile.TemporaryDirectory(prefix="prepare-") as name:
         own = replace(plan, directory=Path(name))
-        brought.hand_over(plan.experiment.topology, own.directory)
+        compose_project.hand_over(plan.experiment.topology, own.directory)
         clock = Clock("virtual", CHARGED) if place.clock.kind == "virtual" else place.clock
         quiet = replace(with_snapshot(place, half, writable=True), clock=clock, early_s=EARLY_S)
         try:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Any, Self
 
 from slownet.containers import store
-from slownet.containers.boxes import MOST_JSON as MOST_CONFIG
+from slownet.containers.blob_source import MOST_JSON as MOST_CONFIG
 from slownet.containers.headers import MOST_HEADER
 from slownet.lab import cache, container_shares, digests, image, init, kernel, layer
 from slownet.lab.shelf import Shelf

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 
 from slownet.model.errors import SlownetError
+from slownet.theory.stats.estimate import Summary
 from slownet.theory.stats.proportion import proportion
 from slownet.theory.stats.student import CONFIDENCE
-from slownet.theory.stats.summary import Summary
 
 EXACT_DEGREES = 1e6
 """Degrees of freedom of intervals that need no estimate of a variance."""

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 
 from slownet.model.errors import SlownetError
+from slownet.theory.stats.estimate import Summary, from_error
 from slownet.theory.stats.student import CONFIDENCE
-from slownet.theory.stats.summary import Summary, from_error
 
 
 def from_moments(mean: float, sd: float | None, n: int, confidence: float = CONFIDENCE) -> Summary:

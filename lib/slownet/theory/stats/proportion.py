@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 
 from slownet.model.errors import SlownetError
+from slownet.theory.stats.estimate import Summary
 from slownet.theory.stats.student import CONFIDENCE
-from slownet.theory.stats.summary import Summary
 
 
 def proportion(hits: int, n: int, confidence: float = CONFIDENCE) -> Summary:

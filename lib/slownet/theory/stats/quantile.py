@@ -13,8 +13,8 @@ from functools import lru_cache
 
 from slownet.model.errors import SlownetError, TooFewError
 from slownet.model.sample import Metric
+from slownet.theory.stats.estimate import Summary
 from slownet.theory.stats.student import CONFIDENCE
-from slownet.theory.stats.summary import Summary
 
 
 def median(values: Sequence[float], confidence: float = CONFIDENCE) -> Summary:

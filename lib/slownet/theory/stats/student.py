@@ -8,12 +8,12 @@ DECIDING = 0.99
 
 
 @lru_cache(maxsize=4096)
-def t_quantile(degrees: float, confidence: float = CONFIDENCE) -> float:
+def t_quantile(df: float, confidence: float = CONFIDENCE) -> float:
     """Return Student's t for a two-sided interval.
 
     Parameters
     ----------
-    degrees : float
+    df : float
         Degrees of freedom.
     confidence : float
         Of the interval.
@@ -25,4 +25,4 @@ def t_quantile(degrees: float, confidence: float = CONFIDENCE) -> float:
     """
     from scipy.special import stdtrit
 
-    return float(stdtrit(degrees, (1 + confidence) / 2))
+    return float(stdtrit(df, (1 + confidence) / 2))

@@ -21,7 +21,7 @@ from collections.abc import Callable
 from typing import Any
 
 from slownet.model.errors import ToolError
-from slownet.tools.programs.exchange import ANSWER, FIRST, HEADER, REQUEST, message
+from slownet.tools.programs.request_writer import ANSWER, FIRST, HEADER, REQUEST, message
 
 PATIENCE_S = 5.0
 FIN, SYN, PSH_ACK, ACK = "FA", "S", "PA", "A"

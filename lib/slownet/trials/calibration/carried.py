@@ -17,7 +17,7 @@ from slownet.links.ip import IP, IPV4, TCP_HEADER
 from slownet.model.errors import LabError
 
 if TYPE_CHECKING:
-    from slownet.net.cable import Link
+    from slownet.net.network_link import Link
 
 BEYOND = 1e11  # a rate in bit/s that no CPU carries
 KEPT = 0.95  # part of a carried rate that gets through

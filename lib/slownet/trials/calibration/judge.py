@@ -22,8 +22,8 @@ from slownet.links.conditions.queueing import Queue
 from slownet.links.ip import TCP_HEADER
 from slownet.model.shapes import Json
 from slownet.model.units import show_duration, show_percent
+from slownet.trials.calibration.cases import Case
 from slownet.trials.calibration.chain import Chain
-from slownet.trials.calibration.matrix import Case
 
 CONFIDENCE = 0.99
 GOODPUT, WAITING = 0.02, 0.05

@@ -14,8 +14,8 @@ from slownet.lab.excerpt import Excerpt
 from slownet.lab.place import Place
 from slownet.model.errors import SlownetError
 from slownet.model.shapes import Json, mapping, member, number, numbers, optional, record, text
+from slownet.trials.calibration.cases import Case
 from slownet.trials.calibration.judge import CONFIDENCE, Row, judge
-from slownet.trials.calibration.matrix import Case
 
 Follow = Callable[[Event], None]
 
@@ -86,7 +86,9 @@ def calibrate(place: Place, cases: Sequence[Case], seed: int, follow: Follow = l
     listed = [[case.group, case.probe, dict(case.fields), case.count] for case in cases]
     job = json.dumps({"ip_version": ip.version, "cases": listed})
     with events.Reader(on_event, _grammar(len(cases))) as stdout:
-        status = place.run([place.python, "-m", "slownet.trials.calibration.inside", job], stdout=stdout, stderr=complaints.add)
+        status = place.run(
+            [place.python, "-m", "slownet.trials.calibration.probe_run", job], stdout=stdout, stderr=complaints.add
+        )
     found.facts["wall_s"] = round(time.monotonic() - began, 3)
     _check(status, errors, complaints)
     try:
@@ -97,7 +99,7 @@ def calibrate(place: Place, cases: Sequence[Case], seed: int, follow: Follow = l
 
 
 def _grammar(count: int) -> events.Grammar:
-    """Return the events of `slownet.trials.calibration.inside` for so many cases."""
+    """Return the events of `slownet.trials.calibration.probe_run` for so many cases."""
     index = member(range(count), "the place of a case")
     return {
         "ceiling": record({"bit_s": optional(number(0))}),

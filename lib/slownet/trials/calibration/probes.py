@@ -21,8 +21,8 @@ from slownet.links.ip import ECHO_HEADER, IP, PMTUDISC_PROBE, UDP_HEADER
 from slownet.model.shapes import Json
 from slownet.net import ipv6, tc
 from slownet.net.nodes import inside
+from slownet.trials.calibration.cases import Case
 from slownet.trials.calibration.frames import ALL, BUFFER, LEAST, OURS, SO_SNDBUFFORCE, STAMP, Frame, Ring, Sender, stamped
-from slownet.trials.calibration.matrix import Case
 
 Ends = tuple[Any, Any]
 Numbers = dict[str, Json]

@@ -23,7 +23,7 @@ from slownet.theory.slow_start import CLOSE, LAST_BYTE, round_trips
 from slownet.theory.stats import DECIDING, Summary, difference, from_error, median, needed, quantile, ratio, welch
 from slownet.tools.fetch import RTT, SERVER, TIME, TLS, WITHOUT_TLS
 from slownet.trials.field import outcome
-from slownet.trials.field.parts import Part, parts
+from slownet.trials.field.page_parts import Part, parts
 from slownet.trials.field.record import Field, values
 from slownet.trials.field.row import Row, compared, together
 from slownet.trials.field.runs import Comparison, compare_cells
@@ -126,8 +126,8 @@ def _sum(mean: float, *parts: Summary) -> Summary:
     n = min(part.n for part in parts)
     if not all(part.known for part in parts):
         return Summary(mean, -math.inf, math.inf, n, 0, DECIDING)
-    error, degrees = welch(*((part.error, part.freedom) for part in parts))
-    return from_error(mean, error, n, degrees, DECIDING)
+    error, df = welch(*((part.error, part.df_or_default) for part in parts))
+    return from_error(mean, error, n, df, DECIDING)
 
 
 def _facts(law: Law, own: float | None, rtt: Summary, page: Cell) -> dict[str, object]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 from slownet.judge.claim.validation import PART_OF_ONE, within
 from slownet.model.errors import ExperimentError
-from slownet.theory.stats import DECIDING, Summary, difference, equivalent, further, holm, ratio
+from slownet.theory.stats import DECIDING, Summary, difference, equivalent, exceeds, holm, ratio
 
 EQUIVALENT, DIFFERS, INCONCLUSIVE = "equivalent", "differs", "inconclusive"
 SIGNIFICANT = (1 - DECIDING) / 2
@@ -80,7 +80,7 @@ def compared(condition: str, metric: str, first: Summary, second: Summary, withi
         one, other, width = _logarithm(first), _logarithm(second), math.log1p(within)
     gap = difference(other, one)
     p = equivalent(other, one, -width, width).p if width and gap.known else None
-    beyond = further(gap, width) if gap.known else None
+    beyond = exceeds(gap, width) if gap.known else None
     if gap.known and gap.low == gap.high == 0:
         p, verdict = 0.0, EQUIVALENT
     elif p is not None and p <= SIGNIFICANT:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from slownet.judge.records import instructions, readings
+from slownet.judge.records import instructions, sample_values
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.charging import Charging
 from slownet.judge.records.result import RunData
@@ -16,9 +16,9 @@ from slownet.model.errors import ExperimentError, SlownetError, nearest
 from slownet.report.words import counted
 from slownet.theory.law import Law, fit
 from slownet.theory.stats import DECIDING, Summary
-from slownet.trials.field import outcome, parts, sight
+from slownet.trials.field import outcome, page_parts, sight
 from slownet.trials.field.outcome import Judge, Outcome
-from slownet.trials.field.parts import Part
+from slownet.trials.field.page_parts import Part
 from slownet.trials.field.row import EQUIVALENT, Row, compared, missing, together
 
 FREE_IN_BOTH = "the CPU was free in both runs: what programs compute is not compared (slownet run --tdf auto charges it)"
@@ -43,7 +43,7 @@ class Comparison:
     @property
     def outcome(self) -> Outcome:
         """What it comes to."""
-        cause = parts.cause(self.parts, self.within) if self.law else _cause(self.first, self.second, self.rows)
+        cause = page_parts.cause(self.parts, self.within) if self.law else _cause(self.first, self.second, self.rows)
         return self.judge(self.rows, self.within, cause)
 
     @property
@@ -128,8 +128,8 @@ def sure(cell: Cell, metric: str) -> Summary:
     summary = replace(cell.summary(metric), sources=frozenset(), boots={})
     if _has_too_few(cell):
         return replace(summary, low=-math.inf, high=math.inf)
-    kept = readings.records(cell.samples, metric)
-    others = [record for name in cell.metrics for record in readings.records(cell.samples, name)]
+    kept = sample_values.records(cell.samples, metric)
+    others = [record for name in cell.metrics for record in sample_values.records(cell.samples, name)]
     single = len({record["mean"] for record in kept}) == 1 and not any(each.get("sd") or each.get("values") for each in kept)
     if single and not cell.is_exact and any(record.get("sd") for record in others):
         return replace(summary, low=-math.inf, high=math.inf)
@@ -185,7 +185,7 @@ def _counts(cell: Cell) -> bool:
 
 
 def _numbers(cell: Cell, metric: str) -> list[Any]:
-    return [each["metrics"][metric] for each in readings.good(cell.samples, metric)]
+    return [each["metrics"][metric] for each in sample_values.good(cell.samples, metric)]
 
 
 def _instructions(first: RunData, second: RunData, pairs: Sequence[tuple[str, Cell, Cell]]) -> list[str]:

@@ -1,0 +1,243 @@
+"""`slownet hunt` and `slownet replay`: the schedule of faults that breaks a system, found, made small and repeated."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from slownet.cli import completing
+from slownet.cli.options import (
+    ConfinementOption,
+    CpuOption,
+    EnvOption,
+    ExactClockOption,
+    JsonOption,
+    MemoryOption,
+    PlaceOption,
+    ShareOption,
+    TdfOption,
+)
+from slownet.cli.terminal import console, say_records
+from slownet.lab.boot import MEGABYTES
+from slownet.model.errors import ExperimentError
+from slownet.report.bars import bars
+from slownet.report.fitted import Fitted
+
+if TYPE_CHECKING:
+    from slownet.runner.hunt.bench import Example
+    from slownet.runner.hunt.hunt_outcome import Hunted
+    from slownet.runner.hunt.replaying import Replayed
+    from slownet.runner.sweep.spec import Where
+
+HUNTS = Path("hunts")
+LISTED = 12
+"""Rows of what was tried; the others are summed up."""
+
+
+def hunt(
+    experiment: Annotated[
+        str,
+        typer.Argument(
+            metavar="EXPERIMENT", help="Its file, or its name (see `slownet list`).", autocompletion=completing.experiments
+        ),
+    ],
+    examples: Annotated[int, typer.Option("--examples", metavar="N", min=1, help="Schedules to try at most.")] = 200,
+    budget: Annotated[str, typer.Option("--budget", metavar="TIME", help="Wall time, such as 30m.")] = "30m",
+    labs: Annotated[
+        str, typer.Option("--labs", metavar="N|auto", help="Labs at the same time. auto: one per processor, if they fit.")
+    ] = "auto",
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Other schedules for another number.")] = 1,
+    out: Annotated[Path | None, typer.Option("--out", metavar="FOLDER", help="Where examples go. Default: hunts/NAME.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the hunt in that folder; nothing is repeated.")] = False,
+    clock: ExactClockOption = None,
+    tdf: TdfOption = None,
+    cpu: CpuOption = None,
+    memory: MemoryOption = MEGABYTES,
+    place: PlaceOption = "auto",
+    require_confinement: ConfinementOption = False,
+    env: EnvOption = None,
+    share: ShareOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Look for the schedule of faults that breaks a system, and make it as small as it can be."""
+    from slownet.runner.hunt.hunting import Hunt
+    from slownet.runner.rule import wall_time
+    from slownet.runner.sharing import read_labs
+
+    where = _where(place, clock, tdf, cpu, memory, env, share, require_confinement)
+    folder = out or HUNTS / Path(experiment).stem
+    with Follower(folder, experiment) as follower:
+        done = Hunt(
+            experiment, folder, where, examples, seed, wall_time(budget), read_labs(labs), resume, follower
+        ).run()  # fmt: skip
+    if as_json:
+        print(json.dumps(_facts(done)))
+    else:
+        show(done)
+    raise typer.Exit(int(done.smallest is not None))
+
+
+def replay(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A schedule (TOML), such as hunts/NAME/found.toml.")],
+    experiment: Annotated[
+        str | None, typer.Argument(metavar="[EXPERIMENT]", help="Another experiment than the one that the file names.")
+    ] = None,
+    times: Annotated[int, typer.Option("--times", metavar="N", min=1, help="Boots, one after another.")] = 1,
+    clock: ExactClockOption = None,
+    tdf: TdfOption = None,
+    cpu: CpuOption = None,
+    memory: MemoryOption = MEGABYTES,
+    place: PlaceOption = "auto",
+    require_confinement: ConfinementOption = False,
+    env: EnvOption = None,
+    share: ShareOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Repeat a schedule of faults that a hunt has found, and say whether its history is the same."""
+    from slownet.runner.hunt.replaying import replay as replayed
+
+    where = _where(place, clock, tdf, cpu, memory, env, share, require_confinement)
+    done = replayed(file, experiment, where, times)
+    if as_json:
+        print(json.dumps({
+            "faults": done.faults.to_json(), "violations": [_violations(each) for each in done.examples],
+            "same": [not each for each in done.differs], "history_sha256": [_digest(each) for each in done.examples],
+        }))  # fmt: skip
+    else:
+        show_replayed(done)
+    raise typer.Exit(int(any(each.breaks or each.error for each in done.examples)))
+
+
+def show(done: Hunted) -> None:
+    """Print what came of a hunt."""
+    from slownet.runner.hunt import coverage
+
+    screen = console()
+    tried = coverage.of(each.faults for each in done.examples)
+    failed = [each for each in done.examples if each.error]
+    if done.smallest is None:
+        more = "" if not done.is_over else " when the time was over"
+        screen.print(f"nothing breaks in {tried.schedules} schedules{more}", highlight=False)
+    elif not done.smallest.faults.steps:
+        screen.print("it breaks without any fault:", highlight=False)
+    else:
+        more = ", not yet as small as can be: --resume goes on" if done.is_over else ""
+        screen.print(f"found by schedule {done.tried}, of {tried.schedules} tried in all{more}", highlight=False)
+        screen.print(f"  {done.smallest.faults}", highlight=False, soft_wrap=True)
+    for violation in done.smallest.violations if done.smallest else ():
+        screen.print(f"  {violation}", highlight=False, soft_wrap=True)
+    if done.repeats is not None:
+        same = (
+            f"another boot differs, {done.repeats}" if done.repeats else "another boot gives the same history, digit for digit"
+        )
+        screen.print(same, highlight=False, soft_wrap=True)
+    _show_coverage(screen, tried)
+    if failed:
+        screen.print(f"{len(failed)} schedules could not be measured, such as {failed[0].faults}:", highlight=False)
+        screen.print(f"  {failed[0].error.splitlines()[0]}", highlight=False, soft_wrap=True)
+    if done.smallest:
+        screen.print(f"replay: slownet replay {done.directory / 'found.toml'}", highlight=False, soft_wrap=True)
+    say_records(screen, done.directory)
+
+
+def _show_coverage(screen: Any, tried: Any) -> None:
+    if not tried.begun:
+        return
+    from slownet.runner.hunt.hunt_drawing import parts
+
+    table = Fitted()
+    table.add_column("breaks tried, by their begin")
+    for part in parts(tried):
+        table.add_column(part, justify="right")
+    rows = list(tried.begun.items())
+    for name, counts in rows[:LISTED]:
+        table.add_row(name, *map(str, counts))
+    if rest := rows[LISTED:]:
+        table.add_row(f"{len(rest)} more", *(str(sum(column)) for column in zip(*(counts for _, counts in rest), strict=True)))
+    screen.print(table)
+    screen.print(f"in {tried.together} schedules one break overlapped another", style="dim", highlight=False)
+
+
+def show_replayed(done: Replayed) -> None:
+    """Print what came of a replay."""
+    screen = console()
+    screen.print(str(done.faults), highlight=False, soft_wrap=True)
+    for number, (example, differs) in enumerate(zip(done.examples, done.differs, strict=True), 1):
+        what = "; ".join(map(str, example.violations)) or example.error or "nothing breaks"
+        same = f"another history, {differs}" if differs else f"the same history, digit for digit ({_digest(example)[:12]})"
+        if number == 1 and not done.is_compared:
+            same = f"the first history ({_digest(example)[:12]})"
+        screen.print(f"  boot {number}: {what}", highlight=False, soft_wrap=True)
+        screen.print(f"  boot {number}: {same}", highlight=False, soft_wrap=True)
+
+
+def _where(
+    place: str, clock: str | None, tdf: str | None, cpu: str | None, memory: int, env: list[str] | None,
+    share: list[str] | None, confined: bool,
+) -> Where:  # fmt: skip
+    from slownet.runner.sweep.spec import Where
+
+    where = Where(place, clock, tdf, cpu, memory, tuple(env or ()), tuple(share or ()), str(Path.cwd()), confined)
+    return where.with_values()
+
+
+def _facts(done: Hunted) -> dict[str, Any]:
+    def shown(example: Example | None) -> dict[str, Any] | None:
+        if example is None:
+            return None
+        return {
+            "faults": example.faults.to_json(), "words": str(example.faults), "violations": _violations(example),
+            "history_sha256": _digest(example),
+        }  # fmt: skip
+
+    return {
+        "tried": done.tried, "schedules": len(done.examples), "first": shown(done.first), "smallest": shown(done.smallest),
+        "same": None if done.repeats is None else not done.repeats, "over": done.is_over, "directory": str(done.directory),
+    }  # fmt: skip
+
+
+def _violations(example: Example) -> list[dict[str, Any]]:
+    return [{"check": each.check, "what": each.what, "time": each.time} for each in example.violations]
+
+
+def _digest(example: Example) -> str:
+    return example.history.digest if example.history else ""
+
+
+class Follower:
+    """A progress bar on standard error; how to go on, after an end before the last."""
+
+    def __init__(self, folder: Path, experiment: str) -> None:
+        self._folder, self._experiment, self._known = folder, experiment, 0
+        self._progress = bars()
+        self._task = self._progress.add_task("hunt", total=None, now="booting")
+
+    def __enter__(self) -> Follower:
+        self._progress.start()
+        return self
+
+    def __call__(self, event: str, facts: Mapping[str, Any]) -> None:
+        if event == "planned":
+            self._progress.update(self._task, total=facts["examples"], completed=facts["known"], now="")
+        elif event == "example":
+            self._known += 1
+            self._progress.update(self._task, advance=int(facts["new"]), now=_short(facts["example"]))
+        elif event in ("found", "smaller"):
+            self._progress.console.print(f"{event}: {facts['example'].faults}", highlight=False, soft_wrap=True)
+            self._progress.update(self._task, total=None, description="shrink")
+
+    def __exit__(self, kind: object, *error: object) -> None:
+        self._progress.stop()
+        if kind and kind is not ExperimentError and self._known:
+            go_on = f"slownet hunt {self._experiment} --out {self._folder} --resume"
+            print(f"slownet: {self._known} examples are stored, continue with: {go_on}", file=sys.stderr)
+
+
+def _short(example: Example) -> str:
+    text = str(example.faults)
+    return text if len(text) <= 60 else f"{text[:60]}..."

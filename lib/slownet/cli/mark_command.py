@@ -1,0 +1,104 @@
+"""`slownet mark`: marks a class's answers against one key."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from slownet.cli.completing import one_of
+from slownet.cli.options import KeyOption
+from slownet.model.control_characters import visible
+from slownet.model.errors import writing
+
+if TYPE_CHECKING:  # `slownet --help` imports this module
+    from slownet.hypotheses.class_marks import Marked
+
+COLUMNS = (
+    "student", "exercise", "answer to", "answer", "number", "unit", "measured", "low", "high", "mark", "file", "attempt",
+)  # fmt: skip
+
+
+def mark(
+    answers: Annotated[
+        list[Path], typer.Argument(metavar="FILE", help="Students' answers (TOML), see `slownet check --answers`.")
+    ],
+    key: KeyOption,
+    csv_file: Annotated[Path, typer.Option("--csv", metavar="FILE", help="Where to write the marks as CSV.")] = Path(
+        "marks.csv"
+    ),
+    page: Annotated[Path, typer.Option("--page", metavar="FILE", help="Where to write the page.")] = Path("marks.html"),
+    due: Annotated[
+        str | None,
+        typer.Option("--due", metavar="TIME", help="Files written later are late, e.g. 2026-11-30 or 2026-11-30T18:00."),
+    ] = None,
+    late: Annotated[str, typer.Option("--late", metavar="PART", help="What a late file keeps of its points, e.g. 50%.")] = "0%",
+    counts: Annotated[
+        str,
+        typer.Option(
+            "--counts",
+            metavar="last|best",
+            help="Which of a student's files counts, of those in time.",
+            autocompletion=one_of("last", "best"),
+        ),
+    ] = "last",
+    moodle: Annotated[
+        Path | None, typer.Option("--moodle", metavar="FILE", help="Write the totals as Moodle imports them.")
+    ] = None,
+    canvas: Annotated[
+        Path | None, typer.Option("--canvas", metavar="FILE", help="Write the totals as Canvas imports them.")
+    ] = None,
+    title: Annotated[
+        str, typer.Option("--title", metavar="NAME", help="The name of the grade in Moodle or Canvas.")
+    ] = "slownet",
+) -> None:
+    """Mark the answers of a class against one measurement; write them as CSV and as a page.
+
+    A file that cannot be marked is named in a line, and the others are marked.
+    """
+    from slownet.hypotheses import attempts, class_marks
+    from slownet.hypotheses import key as keys
+    from slownet.report import gradebook, marks
+    from slownet.report.html_page import write_html
+
+    marked = class_marks.mark(answers, keys.read(key), attempts.rules(counts, due, attempts.share(late)))
+    _write_csv(csv_file, marked)
+    write_html(page, marks.render(marked))
+    written = [csv_file, page]
+    for option, path, form in (("--moodle", moodle, gradebook.moodle), ("--canvas", canvas, gradebook.canvas)):
+        if path:
+            with writing(path, option):
+                path.write_text(form(marked, title), encoding="utf-8")
+            written.append(path)
+    _say(marked)
+    print(f"written  {', '.join(map(str, written))}")
+    for each in marked.skipped:
+        print(f"slownet: not marked: {each.line}", file=sys.stderr)
+    if marked.skipped:
+        raise typer.Exit(1)
+
+
+def _say(marked: Marked) -> None:
+    names = [visible(each) for each in marked.students]
+    width = max(map(len, names))
+    for name, student, each in zip(names, marked.students, marked.counted, strict=True):
+        why = f"  ({visible(each.why)})" if each.why else ""
+        print(f"{name:<{width}}  {marked.points(student):g} of {marked.most}{why}")
+
+
+def _write_csv(path: Path, marked: Marked) -> None:
+    from slownet.report import spreadsheet
+
+    counted = dict(zip(marked.students, marked.counted, strict=True))
+    rows = [
+        (
+            each.student, each.exercise.name, each.solution.name, each.written, each.number, each.solution.unit,
+            each.solution.measured, each.solution.low, each.solution.high, each.mark,
+            str(counted[each.student].answers.path), counted[each.student].why,
+        )
+        for each in marked.marks
+    ]  # fmt: skip
+    with writing(path, "--csv"):
+        path.write_text(spreadsheet.text([COLUMNS, *rows]), encoding="utf-8")

@@ -1,0 +1,165 @@
+"""A container's runtime configuration (OCI Runtime Specification, config.json), from its image's and what replaces parts of it.
+
+Pure: the same arguments give the same file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from slownet.containers import capabilities
+from slownet.containers.config import Config
+from slownet.containers.mount import BIND, TMPFS, Mount
+from slownet.containers.users import User
+from slownet.model.errors import ImageError
+from slownet.model.shapes import Json
+
+VERSION = "1.0.2"
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+"""Docker's, for an image without one."""
+_LIMITLESS = 1 << 64
+"""Limits are of 64 bits; all ones, -1, is RLIM_INFINITY."""
+OF_NETWORK = "net."
+_SHM = "size=65536k"
+Description = Mapping[str, Json]
+"""A process as OCI's runtime specification describes it."""
+_MOUNTS: list[dict[str, object]] = [
+    {"destination": "/proc", "type": "proc", "source": "proc", "options": ["nosuid", "noexec", "nodev"]},
+    {"destination": "/dev", "type": "tmpfs", "source": "tmpfs", "options": ["nosuid", "strictatime", "mode=755", _SHM]},
+    {
+        "destination": "/dev/pts", "type": "devpts", "source": "devpts",
+        "options": ["nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620", "gid=5"],
+    },
+    {"destination": "/sys", "type": "sysfs", "source": "sysfs", "options": ["nosuid", "noexec", "nodev", "ro"]},
+    {"destination": "/dev/mqueue", "type": "mqueue", "source": "mqueue", "options": ["nosuid", "noexec", "nodev"]},
+    {"destination": "/dev/shm", "type": "tmpfs", "source": "shm", "options": ["nosuid", "noexec", "nodev", "mode=1777", _SHM]},
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Overrides:
+    """What replaces parts of an image's configuration; None leaves them."""
+
+    command: Sequence[str] | None = None
+    """In place of the image's Cmd."""
+    entrypoint: Sequence[str] | None = None
+    """In place of the image's Entrypoint and, as in Docker, its Cmd."""
+    env: Mapping[str, str] = field(default_factory=dict)
+    user: str | None = None
+    cwd: str | None = None
+    limits: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """Soft and hard resource limits by their names, such as ``nofile``; -1 is none."""
+    groups: Sequence[str] = ()
+    """Further groups of its user, by name or number."""
+    capabilities: Sequence[str] = tuple(capabilities.CAPABILITIES)
+
+
+def argv(config: Config, replaced: Overrides, where: str = "") -> list[str]:
+    """Return the program and its arguments. Raises ImageError if there is none."""
+    entrypoint = config.entrypoint if replaced.entrypoint is None else replaced.entrypoint
+    usual = config.cmd if replaced.entrypoint is None else ()
+    found = [*entrypoint, *(usual if replaced.command is None else replaced.command)]
+    if not found:
+        raise ImageError("the image has no entrypoint and no command", where, 'name one: command=["program", "argument"]')
+    if not found[0]:
+        raise ImageError("the program's name is empty", where, 'name one: command=["program", "argument"]')
+    return found
+
+
+def environment(config: Config, replaced: Overrides, hostname: str, user: User) -> dict[str, str]:
+    """Return its environment variables in Docker's order; HOME is the user's unless it is given."""
+    found = {"PATH": PATH, "HOSTNAME": hostname, **config.env, **replaced.env}
+    return found if "HOME" in found else {**found, "HOME": user.home}
+
+
+def working_directory(config: Config, replaced: Overrides) -> str:
+    """Return the working directory, a whole path."""
+    return "/" + (replaced.cwd or config.working_dir or "/").lstrip("/")
+
+
+def process(
+    words: Sequence[str], env: Mapping[str, str], cwd: str, user: User, limits: Mapping[str, tuple[int, int]] | None = None,
+    capabilities: Sequence[str] = capabilities.CAPABILITIES,
+) -> dict[str, object]:  # fmt: skip
+    """Return the description of a process in a container: its main one, or one that is run beside it."""
+    kept = ("bounding", "effective", "permitted") if user.uid == 0 else ("bounding",)  # as execve gives another user
+    rlimits = [
+        {
+            "type": f"RLIMIT_{name.upper()}",
+            **{key: value % _LIMITLESS for key, value in zip(("soft", "hard"), pair, strict=True)},
+        }
+        for name, pair in (limits or {}).items()
+    ]
+    return {
+        "terminal": False,
+        "user": {"uid": user.uid, "gid": user.gid, "additionalGids": list(user.groups)},
+        "args": list(words),
+        "env": [f"{name}={value}" for name, value in env.items()],
+        "cwd": cwd,
+        "capabilities": {each: list(capabilities) for each in kept},
+        "noNewPrivileges": True,
+        **({"rlimits": rlimits} if rlimits else {}),
+    }
+
+
+def runtime_config(
+    main: Description,
+    root: str,
+    hostname: str,
+    mounts: Sequence[Mount],
+    sources: Mapping[Mount, str],
+    read_only: bool = False,
+    sysctls: Mapping[str, str] | None = None,
+) -> dict[str, object]:
+    """Return the whole configuration.
+
+    The container gets no network namespace: it has the one in which the runtime is started, the host's. It gets no cgroup.
+
+    Parameters
+    ----------
+    main : mapping
+        From `process`.
+    root : str
+        The path of the root file system.
+    hostname : str
+        Its own name.
+    mounts : sequence of Mount
+        Outer ones first.
+    sources : mapping of Mount to str
+        The path of each bind and volume.
+    read_only : bool
+        Whether it may write to its mounts alone.
+    sysctls : mapping of str to str, optional
+        Of those its IPC namespace gets its own.
+    """
+    own = {name: value for name, value in (sysctls or {}).items() if not name.startswith(OF_NETWORK)}
+    return {
+        "ociVersion": VERSION,
+        "process": dict(main),
+        "root": {"path": root, "readonly": read_only},
+        "hostname": hostname,
+        "mounts": [*map(dict, _MOUNTS), *(_mount(each, sources.get(each, "")) for each in mounts)],
+        "linux": {
+            "namespaces": [{"type": each} for each in ("pid", "ipc", "uts", "mount")],
+            "maskedPaths": list(capabilities.MASKED),
+            "readonlyPaths": list(capabilities.READONLY),
+            "seccomp": capabilities.seccomp(),
+            **({"sysctl": own} if own else {}),
+        },
+    }
+
+
+def of_network(sysctls: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings of a container's network, which is its host's."""
+    return {name: value for name, value in sysctls.items() if name.startswith(OF_NETWORK)}
+
+
+def _mount(mount: Mount, source: str) -> dict[str, object]:
+    options = ["ro"] if mount.read_only else ["rw"]
+    if mount.kind == TMPFS:
+        return {
+            "destination": str(mount.path), "type": TMPFS, "source": TMPFS,
+            "options": ["nosuid", "nodev", "noexec", *options, *mount.options],
+        }  # fmt: skip
+    return {"destination": str(mount.path), "type": BIND, "source": source, "options": ["rbind", "rprivate", "nodev", *options]}

@@ -1,0 +1,245 @@
+"""Claims that compare two cells: degradation ratio, equivalence, no worse than."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
+from typing import Literal
+
+from slownet.judge.claim import validation
+from slownet.judge.claim.base import ALONE, Margin, Siblings, around, decide, described, interval, placed, reason, span
+from slownet.judge.claim.description import stating
+from slownet.judge.records.cell import Cell
+from slownet.judge.records.charging import NOTHING_MS
+from slownet.judge.records.judgement import INCONCLUSIVE, Judgement
+from slownet.judge.records.result import RunData
+from slownet.judge.records.samples import cell_key
+from slownet.model.errors import ExperimentError
+from slownet.model.option_names import here
+from slownet.theory import stats
+from slownet.theory.stats import Summary
+
+
+@dataclass(frozen=True)
+class ratio:  # noqa: N801
+    """Claim that the degradation ratio, metric(cell) / metric(baseline), has a value or stays within limits.
+
+    Parameters
+    ----------
+    metric : str
+        Name with unit: ``"time_per_request_ms"``.
+    at : mapping of str to str
+        Conditions of the cell as the experiment writes them: ``{"rtt": "10ms"}``.
+    of : mapping of str to str, optional
+        Conditions of the cell to compare with: all of them, or those that differ from ``at``. The first values of the
+        experiment unless given.
+    expected, published : float, optional
+        The ratio, above 0: as the author expects it, or as an article reports it.
+    within : float
+        Margin around the ratio, as a fraction of it: 0.05 for 5 %.
+    at_least, at_most : float, optional
+        Limits of the ratio, 0 or more, instead of a value.
+    because : str
+        Why it should hold; appended to the measured numbers.
+    name : str
+        The claim as a sentence; made of the fields unless given.
+
+    Raises
+    ------
+    ClaimError
+        Not exactly one of ``expected``, ``published`` and limits is given, or a number is invalid.
+    """
+
+    metric: str
+    at: Mapping[str, str]
+    _: KW_ONLY
+    of: Mapping[str, str] | None = None
+    expected: float | None = None
+    published: float | None = None
+    within: float = 0.05
+    at_least: float | None = None
+    at_most: float | None = None
+    because: str = ""
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        claim = validation.named(self, self.metric, self.name)
+        validation.within(self.within, claim)
+        given = {"expected": self.expected, "published": self.published}
+        names = [name for name, value in given.items() if value is not None]
+        has_limits = self.at_least is not None or self.at_most is not None
+        if len(names) + has_limits != 1:
+            how = "no number" if not names and not has_limits else "a number and limits" if has_limits else "two numbers"
+            fix = "give either expected= or published=, or limits, at_least= and at_most="
+            raise validation.ClaimError(f"a ratio of {self.metric} with {how}", fix=fix, field="expected")
+        if has_limits:
+            validation.ends({"at_least": self.at_least, "at_most": self.at_most}, claim, positive=True)
+        else:
+            validation.number(names[0], given[names[0]], claim, above=0)
+
+    @stating
+    def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
+        """Compare the ratio of the two cells with the number or the limits."""
+        cell, base = _pair(run, self.at, self.of)
+        number, source = (self.expected, "expected") if self.published is None else (self.published, "published")
+        if number is None:
+            margin: Margin = (self.at_least, self.at_most)
+            what = f"{span(*margin)} times as much at {cell.title} as at {base.title}"
+            measured = "measured"
+        else:
+            margin = around(number, self.within)
+            what = f"at {described(self.at)} is {number:.3g} times the {_start(base)}, within {100 * self.within:g} %"
+            measured = f"times measured, {number:.4g} {source}"
+        name = self.name or f"{self.metric} {what}"
+        if why := _means_nothing(base, self.metric, run):
+            open_ = Judgement(name, INCONCLUSIVE, None, number, None, None, margin, here(why), stays_open=why)
+            return placed(open_, run, (base, cell))
+        return decide(
+            run,
+            name,
+            lambda: quotient(cell, base, self.metric),
+            margin,
+            number,
+            (base, cell),
+            lambda found: f"{interval(found, 3)} {measured}{reason(self.because)}",
+        )
+
+
+@dataclass(frozen=True)
+class equal:  # noqa: N801
+    """Claim that a metric is the same in two cells. Equivalence needs evidence: noise alone leaves it inconclusive.
+
+    Parameters
+    ----------
+    metric : str
+        Name with unit: ``"time_per_request_ms"``.
+    at : mapping of str to str
+        Conditions of the cell as the experiment writes them: ``{"rtt": "10ms"}``.
+    of : mapping of str to str, optional
+        Conditions of the cell to compare with: all of them, or those that differ from ``at``. The first values of the
+        experiment unless given.
+    within : float
+        Margin around the other cell's mean, as a fraction of it: 0.05 for 5 %.
+
+    Raises
+    ------
+    ClaimError
+        The margin is not a fraction below 1.
+    """
+
+    metric: str
+    at: Mapping[str, str]
+    _: KW_ONLY
+    of: Mapping[str, str] | None = None
+    within: float = 0.05
+
+    def __post_init__(self) -> None:
+        validation.within(self.within, validation.named(self, self.metric))
+
+    @stating
+    def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
+        """Compare the ratio of the two cells with 1."""
+        cell, base = _pair(run, self.at, self.of)
+        name = f"{self.metric} at {described(self.at)} equals the {_start(base)}, within {100 * self.within:g} %"
+        return decide(
+            run,
+            name,
+            lambda: quotient(cell, base, self.metric),
+            around(1.0, self.within),
+            1.0,
+            (base, cell),
+            lambda found: _against(cell, base, self.metric, found),
+        )
+
+
+@dataclass(frozen=True)
+class no_worse_than:  # noqa: N801
+    """Claim that a metric is better than in another cell, or worse by a margin at most.
+
+    Parameters
+    ----------
+    metric : str
+        Name with unit: ``"time_per_request_ms"``.
+    at : mapping of str to str
+        Conditions of the cell as the experiment writes them: ``{"rtt": "10ms"}``.
+    of : mapping of str to str, optional
+        Conditions of the cell to compare with: all of them, or those that differ from ``at``. The first values of the
+        experiment unless given.
+    within : float
+        Margin around the other cell's mean, as a fraction of it: 0.05 for 5 %.
+    better : {"lower", "higher"}
+        Which direction is better: "lower" for times, "higher" for rates.
+
+    Raises
+    ------
+    ClaimError
+        The margin is not a fraction below 1, or ``better`` is another word.
+    """
+
+    metric: str
+    at: Mapping[str, str]
+    _: KW_ONLY
+    of: Mapping[str, str] | None = None
+    within: float = 0.05
+    better: Literal["lower", "higher"] = "lower"
+
+    def __post_init__(self) -> None:
+        claim = validation.named(self, self.metric)
+        validation.within(self.within, claim)
+        if self.better not in ("lower", "higher"):
+            raise validation.ClaimError(f"better is '{self.better}'", f"in {claim}", "write lower or higher", "better")
+
+    @stating
+    def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
+        """Compare the ratio of the two cells with the worst allowed ratio."""
+        cell, base = _pair(run, self.at, self.of)
+        name = f"{self.metric} at {described(self.at)} is no worse than the {_start(base)}, within {100 * self.within:g} %"
+        least, most = around(1.0, self.within)
+        return decide(
+            run,
+            name,
+            lambda: quotient(cell, base, self.metric),
+            (None, most) if self.better == "lower" else (least, None),
+            1.0,
+            (base, cell),
+            lambda found: _against(cell, base, self.metric, found),
+        )
+
+
+def _pair(run: RunData, at: Mapping[str, str], of: Mapping[str, str] | None) -> tuple[Cell, Cell]:
+    cell = run.at(at)
+    base = run.baseline_of(at) if of is None else _named(run, of) or run.at({**cell.label, **of} if of else of)
+    if cell is base:
+        what = f"{described(at) or 'no condition'} is compared with itself"
+        raise ExperimentError(what, f"in experiment {run.experiment}", "name two cells")
+    return cell, base
+
+
+def _named(run: RunData, label: Mapping[str, str]) -> Cell | None:
+    """Return the cell that has exactly these conditions."""
+    return next((cell for cell in run.cells if cell_key(cell.label) == cell_key(label)), None)
+
+
+def _means_nothing(base: Cell, metric: str, run: RunData) -> str:
+    """Say why there is no ratio to a cell's number; empty if there is one.
+
+    Over a link with a delay a short time means something: a row of a batch has its share of the batch's round trips.
+    """
+    delayed = (base.verified_rtt_ms or 0.0) >= NOTHING_MS
+    if base.status == "failed" or delayed or not run.charging.means_nothing(base.summary(metric).mean, metric):
+        return ""
+    what = f"{metric} is {base.summary(metric).mean:.2g} at {base.title}, where the CPU is free and nothing else takes time"
+    return f"{what}: no ratio to it means anything; claim round trips (law), or rerun with the CPU charged, --tdf 1"
+
+
+def quotient(cell: Cell, base: Cell, metric: str) -> Summary:
+    """Return the metric of one cell divided by that of another."""
+    return stats.ratio(cell.summary(metric), base.summary(metric))
+
+
+def _start(base: Cell) -> str:
+    return f"one at {base.title}"
+
+
+def _against(cell: Cell, base: Cell, metric: str, found: Summary) -> str:
+    return f"{cell.summary(metric).mean:.4g} against {base.summary(metric).mean:.4g}: {interval(found, 3)} times"

@@ -1,0 +1,66 @@
+"""Summarises a recording of a network in a few numbers."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from slownet.links.conditions.link import MTU
+from slownet.links.traces import mahimahi, pinglog, stepped
+from slownet.links.traces.mahimahi import Opportunities
+from slownet.links.traces.pinglog import PingLog
+from slownet.links.traces.recording_file import text_of
+from slownet.links.traces.stepped import Steps
+
+PERCENTILES = (5, 25, 50, 75, 95, 99)
+BIN_S = 1.0
+SEVERAL = re.compile(r"[\d.eE+-]+([ \t,]+[\d.eE+-]+)+", re.ASCII)
+"""A line of several numbers."""
+
+
+def load(path: Path) -> Opportunities | PingLog | Steps:
+    """Read a Mahimahi trace if the first line is a number, rates over time if it is several, otherwise a log of pings.
+
+    Raises TraceError.
+    """
+    text = text_of(path)
+    first = text.lstrip().partition("\n")[0].strip()
+    if SEVERAL.fullmatch(first) or first.startswith(("#", "KEEP")):
+        return stepped.load(path)
+    return mahimahi.parse(text, str(path)) if not first or first.isdigit() else pinglog.parse(text, str(path))
+
+
+def facts(trace: Opportunities | PingLog | Steps) -> dict[str, object]:
+    """Return numbers about a trace; their names end with `_` and the unit."""
+    if isinstance(trace, Opportunities):
+        counts = trace.packets(BIN_S)
+        rates = [8 * count * MTU * len(counts) / trace.seconds for count in counts]
+        return {
+            "kind": "Mahimahi packet-delivery trace", "duration_s": trace.seconds, "packets": len(trace.ms),
+            "mean_rate_bit_s": trace.rate, "longest_pause_s": trace.longest_pause, "bin_s": trace.seconds / len(rates),
+            **{f"rate_p{each}_bit_s": quantile(rates, each / 100) for each in PERCENTILES},
+        }  # fmt: skip
+    if isinstance(trace, Steps):
+        return {
+            "kind": "rates over time", "duration_s": trace.seconds, "steps": len(trace.pieces), "mean_rate_bit_s": trace.rate,
+            "min_rate_bit_s": min(each.rate for each in trace.pieces),
+            "max_rate_bit_s": max(each.rate for each in trace.pieces),
+        }  # fmt: skip
+    found: dict[str, object] = {
+        "kind": "log of pings", "duration_s": trace.seconds, "interval_s": trace.interval, "pings": len(trace.pings),
+        "lost": sum(trace.lost), "loss_share": trace.loss, "min_rtt_s": min(trace.rtts),
+        "mean_rtt_s": math.fsum(trace.rtts) / len(trace.rtts), "max_rtt_s": max(trace.rtts),
+        **{f"rtt_p{each}_s": quantile(trace.rtts, each / 100) for each in PERCENTILES},
+    }  # fmt: skip
+    if trace.bursts:
+        model = trace.bursts
+        found["bursts"] = f"gemodel {100 * model.p:.4g}% {100 * model.r:.4g}% ({model} pings)"
+    return found
+
+
+def quantile(values: Sequence[float], part: float) -> float:
+    """Return the smallest value that at least this share of the values does not exceed."""
+    ordered = sorted(values)
+    return ordered[max(0, math.ceil(part * len(ordered)) - 1)]

@@ -1,0 +1,182 @@
+"""Mininet with faster construction: the same classes and calls, with netlink instead of processes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from random import SystemRandom
+from typing import Any, ClassVar
+from weakref import WeakSet
+
+from mininet.link import Intf, Link
+from mininet.net import Mininet
+from mininet.node import (
+    Controller,
+    CPULimitedHost,
+    DefaultController,
+    Host,
+    OVSBridge,
+    OVSSwitch,
+)
+from mininet.nodelib import LinuxBridge
+
+from slownet.model.errors import NetworkError
+from slownet.net import device, learning, loops, parameters, places, spanning_tree, unique_names
+from slownet.net.conversion import made_quick, quick
+from slownet.net.mininet_links import QuickLink, quick_link
+from slownet.net.mininet_tests import MininetTests
+from slownet.net.netlink import Route
+from slownet.net.nodes import NORMAL, QuickNode, QuickSwitch, Renamed
+from slownet.net.shaping import Shaping
+
+STANDALONE = partial(OVSSwitch, failMode="standalone")
+"""A switch that learns by itself: the network has no controller."""
+
+
+def _stands_in(controller: Any) -> bool:
+    """Return whether a network's switches learn by themselves in place of the controllers that a program wants for all of them.
+
+    That is Mininet's default, and its controller of no particular kind: the network behaves alike, and takes a fraction of the
+    time. Mininet's own command does so where it finds none.
+    """
+    makers = controller if isinstance(controller, list) else [controller]
+    return bool(makers) and all(each in (DefaultController, Controller, loops.Reference) for each in makers)
+
+
+class QuickNet(MininetTests, Mininet):  # type: ignore[misc]  # Mininet has no types
+    """Mininet, with its parameters; a topology's own classes of nodes and links keep their behaviour.
+
+    sysctls: for every host, set before it has an interface. offloads_off: those of "tso", "gso", "gro" to switch off on every
+    interface, by default all. shaping: the state of its interfaces. stp: whether all its switches run STP.
+    """
+
+    stp = False  # for networks that a program makes, see `slownet.net.standin`
+    running: ClassVar[WeakSet[QuickNet]] = WeakSet()
+    """The networks of this process that were built and not stopped."""
+
+    def __init__(
+        self, *args: Any, sysctls: Mapping[str, str] | None = None, offloads_off: Sequence[str] = tuple(device.OFFLOADS),
+        shaping: Shaping | None = None, stp: bool | None = None, **params: Any,
+    ) -> None:  # fmt: skip
+        self._stp = self.stp if stp is None else stp
+        self._group = SystemRandom().getrandbits(31) | 1 << 16  # tells its cables from others of this machine
+        self._sysctls = dict(sysctls or {})
+        self._offloads_off = tuple(offloads_off)
+        self.shaping = shaping or Shaping()
+        self._taken = unique_names.taken()
+        given = dict(zip(("topo", "switch", "host", "controller"), args, strict=False)) | params
+        controller = given.get("controller", DefaultController)
+        self._on_their_own = _stands_in(controller)
+        if self._on_their_own:
+            given["controller"] = quick(loops.StandIn)
+        defaults = {"switch": QuickSwitch, "host": Host, "link": Link, "intf": Intf}
+        super().__init__(*args[4:], **defaults | given)
+
+    def addHost(self, name: str, cls: Any = None, **params: Any) -> Any:  # noqa: N802  # Mininet's names
+        """Add a host like Mininet. Raises NetworkError if no address is left."""
+        most = (0xFFFFFFFF >> self.prefixLen) - 1
+        if "ip" not in params and self.nextIP > most:
+            raise NetworkError(
+                f"no address is left for '{name}': {self.ipBase} has {most}",
+                fix="give the network a larger ipBase, or give hosts an ip",
+            )
+        maker = cls or self.host
+        parameters.check_node(name, maker, params, places.here())
+        if parameters.becomes_limited(maker, params):
+            maker = CPULimitedHost
+        cls = made_quick(maker, lambda each: self._with_sysctls(quick(each)))
+        return self._renamed(super().addHost(name, cls, **params))
+
+    def addSwitch(self, name: str, cls: Any = None, **params: Any) -> Any:  # noqa: N802
+        """Add a switch like Mininet; it learns by itself if no controller is installed."""
+        parameters.check_node(name, cls or self.switch, params, places.here())
+        in_place = cls is None and self.switch is STANDALONE and "failMode" not in params
+        cls = made_quick(cls or self.switch, quick)
+        kind = cls.func if isinstance(cls, partial) else cls
+        if self._on_their_own and isinstance(kind, type) and issubclass(kind, OVSSwitch) and not issubclass(kind, OVSBridge):
+            in_place = "failMode" not in params
+            params.setdefault("failMode", "standalone")
+        if self._stp and isinstance(kind, type) and issubclass(kind, OVSSwitch | LinuxBridge) and not params.get("rstp"):
+            params["stp"] = True
+            if not issubclass(kind, OVSBridge | LinuxBridge):
+                params["failMode"] = "standalone"
+        switch = self._renamed(super().addSwitch(name, cls, **params))
+        if in_place:
+            switch.learns_by = NORMAL
+        return switch
+
+    def _renamed(self, node: Any) -> Any:
+        """Give a node of the machine's own namespace a name that is unique there."""
+        if isinstance(node, Renamed) and not node.inNamespace:
+            node.machine_name = unique_names.machine_name(node.name, self._taken)
+            self._taken.add(node.machine_name)
+        return node
+
+    def addLink(self, node1: Any, node2: Any, *args: Any, cls: Any = None, **params: Any) -> Any:  # noqa: N802
+        """Add a link like Mininet. Raises ConditionError, UnitError for a parameter that would have no effect."""
+        nodes = [self[node] if isinstance(node, str) else node for node in (node1, node2)]
+        sides = [(node.name, type(node)) for node in nodes]
+        ports = {f"port{number}": node.newPort() for number, node in enumerate(nodes, start=1)}
+        ports |= dict(zip(("port1", "port2"), args, strict=False))
+        parameters.check_link(cls or self.link, {"intf": self.intf, **ports, **params}, sides, places.here())
+        cls = made_quick(cls or self.link, quick_link)
+        kind = cls.func if isinstance(cls, partial) else cls
+        if isinstance(kind, type) and issubclass(kind, QuickLink):
+            params |= {"group": self._group, "offloads_off": self._offloads_off, "shaping": self.shaping}
+        return super().addLink(node1, node2, *args, cls=cls, **params)
+
+    def addController(self, name: Any = "c0", controller: Any = None, **params: Any) -> Any:  # noqa: N802
+        """Add a controller like Mininet. Raises ConditionError for a parameter that it does not take."""
+        if isinstance(name, str):
+            parameters.check_node(name, controller or self.controller, params, places.here())
+        added = super().addController(name, controller, **params)
+        if type(added) in loops.LEARNING:
+            added.start = partial(learning.start, added, added.start)
+        return added
+
+    def buildFromTopo(self, topo: Any = None) -> None:  # noqa: N802
+        """Build a topology like Mininet, once its parameters are checked. Raises ConditionError, UnitError."""
+        parameters.check_topology(topo, self.link, {"host": self.host, "switch": self.switch}, self.intf)
+        makers = self.controller if isinstance(self.controller, list) else [self.controller]
+        if self._on_their_own or self._stp or makers == [None]:  # otherwise `start` asks the controllers
+            loops.check_topology(topo, self.switch, type(topo).__name__, standalone=self._on_their_own, stp=self._stp)
+        super().buildFromTopo(topo)
+
+    def build(self) -> None:
+        """Build it like Mininet. Raises NetworkError for a loop of switches without a spanning tree."""
+        self.running.add(self)
+        super().build()
+        loops.check_network(self.switches, self.links, self.controllers, "in this network")
+
+    def _with_sysctls(self, cls: Any) -> Any:
+        if not (isinstance(cls, type) and issubclass(cls, QuickNode)):
+            return cls
+        return lambda name, **params: cls(name, sysctls=self._sysctls, **params)
+
+    def start(self) -> None:
+        """Start the switches and wait until all links can send. Raises NetworkError for a loop without a spanning tree."""
+        self.running.add(self)
+        if self.built:  # otherwise Mininet builds it now
+            if learning.too_many(self.controllers, self.switches):
+                learning.stand_in(self)
+            loops.check_network(self.switches, self.links, self.controllers, "in this network")
+        super().start()
+        learning.wait(self.switches, self.controllers)
+        for link in self.links:
+            if isinstance(link, QuickLink):
+                link.settle()
+        if self._stp:
+            spanning_tree.wait(self.switches, "in this network")
+
+    def stop(self) -> None:
+        """Remove everything; a failure does not prevent the removal of the rest."""
+        self.running.discard(self)
+        self.shaping.programs.close()
+        try:
+            super().stop()
+        finally:
+            for node in (*self.hosts, *self.switches):
+                if isinstance(node, QuickNode) and node.namespace:
+                    node.namespace.close()
+            with Route() as route:
+                route.delete_group(self._group)

@@ -1,0 +1,198 @@
+"""The report page of a run: one self-contained HTML file."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
+
+from slownet.judge.records.judgement import SUPPORTED, WORST_FIRST, Judgement
+from slownet.judge.records.result import RunData
+from slownet.lab.boot import WRITABLE
+from slownet.model.errors import SlownetError
+from slownet.report.answer import answer, standing
+from slownet.report.columns import among_claims, beside_claims, columns, verdicts
+from slownet.report.explained import explained
+from slownet.report.figure import Figure
+from slownet.report.matrix import matrix
+from slownet.report.overlay_figure import names, together
+from slownet.report.plots import figures
+from slownet.report.text import confidence, milliseconds, number, spelled, with_interval
+from slownet.report.topology import topology_figure
+from slownet.report.view import (
+    View,
+    beyond_line,
+    clock_line,
+    instructions_lines,
+    intervals_line,
+    law_line,
+    sampling_notes,
+    view,
+)
+from slownet.report.words import said
+
+REPORT = "report.html"
+MANY_CLAIMS = 9
+"""With more, those that are supported are folded."""
+FACTS = (
+    "started", "place", "clock", "tdf", "cpu", "machine", "blocks", "labs", "kernel", "image", "seed", "wall_s", "virtual_s",
+    "git",
+)  # fmt: skip
+"""The facts of a run that the page always shows; versions and settings are collapsed."""
+
+
+@dataclass(frozen=True)
+class Differences:
+    """A comparison of two of a page's runs: its title, its outcome, the table's head and rows, and notes."""
+
+    title: str
+    outcome: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    notes: Sequence[str]
+
+
+def render_page(views: Sequence[View], differences: Sequence[Differences] = (), more: Sequence[Figure] = ()) -> str:
+    """Render the page of one or more runs; ``more`` are figures that the first run has beside its own."""
+    title = ", ".join(dict.fromkeys(each.run.experiment for each in views))
+    contexts = [_context(each, name) for each, name in zip(views, names(views), strict=True)]
+    if contexts:
+        contexts[0]["figures"] = [*contexts[0]["figures"], *more]
+    joint = together(views)
+    return explained(
+        template("page.html.j2").render(runs=contexts, joint=joint, differences=differences, title=title, script=script())
+    )
+
+
+def script() -> str:
+    """Return the script of a page, with which arrow keys and pointer read the values of its plots."""
+    return resources.files("slownet.report").joinpath("page.js").read_text("utf-8")
+
+
+@cache  # reading and compiling a template takes longer than rendering it
+def template(name: str) -> Template:
+    """Load a template of this folder, with the filters that format numbers."""
+    folder = resources.files("slownet.report")
+    loader = FunctionLoader(lambda each: folder.joinpath(each).read_text("utf-8"))
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.filters |= {"number": number, "spelled": spelled, "rtt": milliseconds, "pm": with_interval, "kept": kept}
+    return environment.get_template(name)
+
+
+def kept(text: str) -> str:
+    """Keep a number and its percent sign in one line."""
+    return re.sub(r"(?<=\d) (?=%)", "\u00a0", text)
+
+
+def write_page(
+    path: Path | str, views: Sequence[View], differences: Sequence[Differences] = (), more: Sequence[Figure] = ()
+) -> Path:  # fmt: skip
+    """Write the page of one or more runs to a file. Raises SlownetError."""
+    return write_html(Path(path), render_page(views, differences, more))
+
+
+def write_html(path: Path, text: str) -> Path:
+    """Write a page to a file. Raises SlownetError."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise SlownetError(f"cannot write the report, {error.strerror}", str(path)) from error
+    return path
+
+
+def page_figures(views: Sequence[View]) -> list[tuple[str, Figure]]:
+    """Return all figures of a page, each with a name that no other one has."""
+    joint = together(views)
+    found = [(joint.name, joint)] if joint else []
+    for each, name in zip(views, names(views), strict=True):
+        found += [(f"{name}-{figure.name}", figure) for figure in _figures(each)]
+    return found
+
+
+def write_report(run: RunData) -> Path:
+    """Write ``report.html`` into the run's directory."""
+    return write_page(run.directory / REPORT, [view(run)])
+
+
+def _figures(seen: View) -> list[Figure]:
+    return [each for each in (topology_figure(seen.run), *figures(seen)) if each]
+
+
+def _context(seen: View, name: str) -> dict[str, Any]:
+    facts = seen.run.facts
+    return {
+        "view": seen,
+        "run": seen.run,
+        "answer": answer(seen),
+        "standing": standing(seen.run.claims),
+        **_claims(seen.run),
+        "clock": clock_line(seen.run),
+        "beyond": beyond_line(seen.run) if any(row.beyond_cpu for row in seen.rows) else "",
+        "law": law_line(seen),
+        "instructions": instructions_lines(seen),
+        "intervals": intervals_line(seen),
+        "confidence": confidence(seen.run.confidence),
+        "sampling": sampling_notes(seen.run),
+        "question": seen.run.facts.get("question") or seen.run.experiment,
+        "stem": name,
+        "figures": figures(seen),
+        "network": topology_figure(seen.run),
+        "matrix": matrix(seen),
+        "columns": columns(seen),
+        "verdicts": verdicts(seen),
+        "beside": beside_claims(seen),
+        "among": among_claims(seen),
+        "facts": [
+            *((name, _plain(facts.get(name))) for name in FACTS if facts.get(name) not in (None, {}, "")),
+            *_surroundings(facts),
+        ],
+        "folded": {name: _pairs(facts[name]) for name in ("versions", "settings", "argv") if facts.get(name)},
+    }
+
+
+def _claims(run: RunData) -> dict[str, list[tuple[Judgement, str]]]:
+    """Return the claims with their sentences, worst first; of many those that are supported stand apart, folded."""
+    found = [(claim, said(claim, run)) for claim in sorted(run.claims, key=_how_good)]
+    good = [pair for pair in found if pair[0].verdict == SUPPORTED] if len(found) > MANY_CLAIMS else []
+    return {"claims": [pair for pair in found if pair not in good], "folded_claims": good}
+
+
+def _how_good(claim: Judgement) -> int:
+    """Order claims: what needs a look comes first."""
+    return WORST_FIRST.index(claim.verdict)
+
+
+def _surroundings(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what the caller and the project's file gave the lab, each under the name of its option or key."""
+    project, given = facts.get("project") or {}, facts.get("given") or {}
+    named = {
+        "project": project.get("file"),
+        "share": project.get("share"),
+        "--env": list(given.get("env") or ()),
+        "--share": [path + WRITABLE * writable for path, writable in given.get("shares") or ()],
+    }
+    return ((name, _plain(value)) for name, value in named.items() if value)
+
+
+def _pairs(value: Any) -> list[tuple[str, str]]:
+    """Convert a mapping to pairs for a definition list; anything else becomes one pair."""
+    if isinstance(value, Mapping):
+        return [(str(name), _plain(each)) for name, each in value.items()]
+    return [("", _plain(value))]
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_plain(each)}" for name, each in value.items())
+    if isinstance(value, (list, tuple)):
+        return " ".join(_plain(each) for each in value)
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return value if isinstance(value, str) else json.dumps(value)

@@ -1,0 +1,85 @@
+"""What an experiment has around it in its place: folders, environment variables, a working directory, an import path."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from slownet.hypotheses.catalogue import FILES
+from slownet.lab import caller
+from slownet.lab.boot import NOTHING, Share
+from slownet.lab.caller import Given
+from slownet.model.errors import SlownetError
+from slownet.runner import compose_project
+from slownet.runner.job import Job
+from slownet.runner.planning import Plan
+
+RUN = "/opt/slownet/run"
+"""The run directory in a lab on the exact clock."""
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """The shares, the environment, the working directory (None for the place's own), and folders for sys.path.
+
+    ``directory``: the run directory's path in the place.
+    """
+
+    shares: Sequence[Share]
+    env: Mapping[str, str] = field(default_factory=dict)
+    cwd: Path | None = None
+    path: Sequence[str] = ()
+    directory: str = ""
+
+
+def of(plan: Plan, job: Job, is_exact: bool = False) -> Surroundings:
+    """Return those of a boot. Raises SlownetError.
+
+    is_exact: whether it is on the exact clock, where they may depend on nothing but what is asked: the run directory, whose
+    name has the date, is at `RUN`, with nothing of other boots in it.
+
+    A file of the caller's own has what pytest's tests have: the caller's environment, import path and working directory, the
+    folders read-only. The project's experiments have none of this, so that they measure the same everywhere. Both have what
+    the caller adds (``--env``, ``--share``). The run directory can be read; only the job's own folders in it can be written,
+    because the host acts on the others.
+    """
+    given = Given.from_json(plan.facts.get("given"))
+    made = _made(plan.directory, job)
+    run = [Share(plan.directory), *(Share(each, writable=True) for each in made)]
+    directory = str(plan.directory)
+    if is_exact:
+        names = inside(job, is_exact).folders()
+        run = [Share(plan.directory, at=RUN, only=NOTHING)]
+        run += [Share(each, True, f"{RUN}/{name}", NOTHING) for each, name in zip(made, names, strict=True)]
+        directory = RUN
+    folders = [*given.shares, *compose_project.shares(plan.directory)]
+    more = compose_project.variables(plan.directory)
+    source = Path(plan.facts["source"])
+    if source.suffix not in FILES:
+        return Surroundings([*folders, *run], {**more, **given.env}, directory=directory)
+    taken = [each.path for each in given.shares]
+    own, *others = caller.code_folders(source.parent)
+    code = [Share(own), *(Share(each) for each in others if each not in taken)]
+    here, path = caller.working_directory(), caller.imported_from(source.parent)
+    return Surroundings(
+        [*code, *folders, *run], {**caller.variables(), **more, **given.env}, here, [str(each) for each in path], directory
+    )
+
+
+def inside(job: Job, is_exact: bool) -> Job:
+    """Return a boot's job as it is there: on the exact clock, without the number of the lab, which depends on the others."""
+    return replace(job, lab=1) if is_exact else job
+
+
+def _made(directory: Path, job: Job) -> list[Path]:
+    """Make the folders that a boot writes to, and return them. Raises SlownetError."""
+    folders = [directory / name for name in job.folders()]
+    for each in folders:
+        try:
+            each.mkdir(exist_ok=True)
+        except OSError as error:
+            raise SlownetError(
+                f"cannot make {each.name}, {error.strerror}", f"in {directory}", "remove what is there"
+            ) from error
+    return folders

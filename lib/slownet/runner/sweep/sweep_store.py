@@ -1,0 +1,238 @@
+"""The store of a sweep: what was measured, safe against a kill at any moment, and readable by other programs at any moment.
+
+| file | contents |
+|---|---|
+| ``sweep.json`` | the sweep as it was asked for, its circumstances and the schema's number |
+| ``journal.jsonl`` | what came since the last part: one line per boot, on disk before the boot counts as measured |
+| ``samples/part-000001.parquet`` | one row per sample: condition, metrics, status; all parts have one schema |
+| ``records/part-000001.parquet`` | each sample as a whole, with its single values and the tools' output |
+| ``aside.jsonl`` | cells that could not be measured, with the reason |
+
+A boot is stored whole or not at all, so that what is measured after a kill is what would have been measured without it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import TypedDict
+
+from slownet.judge.records.samples import write_json
+from slownet.judge.records.unreadable import MALFORMED
+from slownet.model import userfile
+from slownet.model.errors import SweepError
+from slownet.model.sample import Sample
+from slownet.model.shapes import Json
+from slownet.runner.sweep import tables
+from slownet.runner.sweep.stored_sample import FREE_SPACE, StoredSample
+from slownet.runner.sweep.tables import RECORDS, SAMPLES
+
+SCHEMA = 1
+HEADER, JOURNAL, ASIDE, LOCK = "sweep.json", "journal.jsonl", "aside.jsonl", ".lock"
+FULL = 5000
+"""Samples in the journal that become a part."""
+
+
+class Aside(TypedDict):
+    """A cell that could not be measured in a boot, and why."""
+
+    cell: dict[str, str]
+    repetition: int
+    why: str
+
+
+class Store:
+    """A sweep's folder, open for writing by this process alone. Use it as a context manager.
+
+    Raises SweepError if another process has it, if it is no store, or if it has another schema.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self._open = contextlib.ExitStack()
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+            self._lock()
+            self.header: dict[str, Json] = read_header(directory) if (directory / HEADER).exists() else {"schema": SCHEMA}
+            self.done = tables.units(directory)
+            self._recent = self._recovered()
+            self.done |= {each.unit for each in self._recent}
+            self._journal = self._open.enter_context(open(directory / JOURNAL, "ab"))
+        except OSError as error:
+            self._open.close()
+            raise SweepError(f"cannot write to {directory}, {error.strerror}", "--out") from error
+        except BaseException:
+            self._open.close()
+            raise
+
+    def _lock(self) -> None:
+        lock = self._open.enter_context(open(self.directory / LOCK, "w"))
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            self._open.close()
+            raise SweepError(f"another sweep writes to {self.directory}", "--out", "wait for it, or name another") from error
+
+    def _recovered(self) -> list[StoredSample]:
+        """Return the journal without what a kill cut short, or what is in a part already."""
+        path = self.directory / JOURNAL
+        if not path.exists():
+            return []
+        lines = path.read_bytes().split(b"\n")
+        whole = [each for line in lines[:-1] for each in _line(line)]
+        found = [each for each in whole if each.unit not in self.done]
+        if lines[-1] or len(found) != len(whole):
+            draft = path.with_suffix(".half")
+            draft.write_bytes(_bytes(found))
+            os.replace(draft, path)
+        return found
+
+    def describe(self, facts: Mapping[str, Json]) -> None:
+        """Write sweep.json, with these facts in place of older ones."""
+        self.header = {**self.header, **facts, "schema": SCHEMA}
+        write_json(self.directory / HEADER, self.header)
+
+    def append(self, boots: Sequence[Sequence[StoredSample]]) -> int:
+        """Append the samples of some boots; they are on disk when this returns. Units that are known are left out.
+
+        Returns the number of new units. Raises SweepError; then no sample of these boots counts.
+        """
+        new = []
+        for boot in boots:
+            fresh = [each for each in boot if each.unit not in self.done]
+            self.done.update(each.unit for each in fresh)
+            new.append(fresh)
+        try:
+            self._write(b"".join(_bytes(each) for each in new if each))
+        except SweepError:
+            self.done.difference_update(each.unit for boot in new for each in boot)
+            raise
+        self._recent += [each for boot in new for each in boot]
+        if len(self._recent) >= FULL:
+            self.roll()
+        return len({each.unit for boot in new for each in boot})
+
+    def _write(self, data: bytes) -> None:
+        at = self._journal.tell()
+        try:
+            self._journal.write(data)
+            self._journal.flush()
+            os.fsync(self._journal.fileno())
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                os.truncate(self.directory / JOURNAL, at)
+            raise SweepError(f"cannot write samples, {error.strerror}", f"in {self.directory}", FREE_SPACE) from error
+
+    def roll(self) -> None:
+        """Make a part of the journal. A kill at any moment leaves the samples in one of the two, or in both."""
+        if not self._recent:
+            return
+        last = [*tables.paths(self.directory, SAMPLES)][-1:]
+        name = f"part-{int(last[0].stem.removeprefix('part-')) + 1 if last else 1:06}.parquet"
+        tables.write(tables.records(self._recent), self.directory / RECORDS / name)
+        tables.write(tables.table(self._recent), self.directory / SAMPLES / name)
+        self._journal.truncate(0)
+        self._journal.seek(0)
+        self._recent = []
+
+    def set_aside(self, cell: Mapping[str, str], repetition: int, why: str) -> None:
+        """Record a cell that could not be measured."""
+        with open(self.directory / ASIDE, "a", encoding="utf-8") as file:
+            file.write(json.dumps({"cell": dict(cell), "repetition": repetition, "why": why}) + "\n")
+
+    def clear_aside(self) -> None:
+        """Forget which cells could not be measured, before they are tried again."""
+        (self.directory / ASIDE).unlink(missing_ok=True)
+
+    def merge(self, other: Path) -> int:
+        """Take over the samples of another sweep, and return how many units were new. Raises SweepError."""
+        header = read_header(other)
+        ours = self.header.get("circumstances", {}).get("experiment")
+        if (theirs := header.get("circumstances", {}).get("experiment")) != ours:
+            raise SweepError(f"{other} is a sweep of {theirs}, not of {ours}", "--merge", "merge sweeps of one experiment")
+        boots: dict[str, list[StoredSample]] = {}
+        for each in [*tables.whole(other), *_journal(other)]:
+            boots.setdefault(each.unit, []).append(each)
+        return self.append(list(boots.values()))
+
+    def samples(self) -> Iterator[tuple[str, Sample]]:
+        """Yield the unit and the whole sample of everything measured so far."""
+        yield from tables.samples(self.directory)
+        yield from ((each.unit, each.sample) for each in self._recent)
+
+    def close(self) -> None:
+        """Make the last part, give all parts one schema, and let others write."""
+        with self._open:
+            self.roll()
+            tables.same_schema(self.directory)
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if kind and issubclass(kind, SweepError):
+            self._open.close()  # what made it fail, such as a full disk, would hold up the part too; the journal has all
+        else:
+            self.close()
+
+
+def read_header(directory: Path) -> dict[str, Json]:
+    """Return the contents of a store's sweep.json. Raises SweepError."""
+    try:
+        found = userfile.json(userfile.read_text(directory / HEADER, userfile.MOST_RECORD))
+    except (OSError, ValueError) as error:
+        raise SweepError(f"{directory} is no sweep", fix=f"name a folder with a {HEADER}") from error
+    if not isinstance(found, dict) or found.get("schema") != SCHEMA:
+        version = found.get("schema") if isinstance(found, dict) else None
+        raise SweepError(
+            f"{directory} has schema {version}, this version writes {SCHEMA}",
+            fix="use the version that wrote it, or a new folder",
+        )
+    return found
+
+
+def read_aside(directory: Path) -> list[Aside]:
+    """Return the cells that could not be measured."""
+    path = directory / ASIDE
+    try:
+        return [userfile.json(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+    except (OSError, ValueError) as error:
+        raise SweepError(f"{path} is damaged ({error})", fix="remove it: the cells in it are measured again") from error
+
+
+def read_samples(directory: Path) -> list[Sample]:
+    """Return all samples of a sweep, also of one that was killed, each once. Raises SweepError."""
+    read_header(directory)
+    found = list(tables.samples(directory))
+    known = {unit for unit, _ in found}
+    return [sample for _, sample in found] + [each.sample for each in _journal(directory) if each.unit not in known]
+
+
+def read_kept(directory: Path) -> list[StoredSample]:
+    """Return all samples of a store with the tools' output, each once. Raises SweepError."""
+    read_header(directory)
+    found = list(tables.whole(directory))
+    known = {each.unit for each in found}
+    return found + [each for each in _journal(directory) if each.unit not in known]
+
+
+def _journal(directory: Path) -> list[StoredSample]:
+    path = directory / JOURNAL
+    return [each for line in path.read_bytes().split(b"\n")[:-1] for each in _line(line)] if path.exists() else []
+
+
+def _bytes(kept: Sequence[StoredSample]) -> bytes:
+    return json.dumps([each.to_json() for each in kept], allow_nan=False).encode() + b"\n" if kept else b""
+
+
+def _line(line: bytes) -> list[StoredSample]:
+    """Return the samples of a line of the journal; none if a kill cut it short."""
+    try:
+        return [StoredSample.from_json(each) for each in userfile.json(line)]
+    except MALFORMED:
+        return []
