@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 # Otherwise each worker and each command would compile all imported modules anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help run test check unit lab-tests e2e bench fuzz soak trust nightly nightly-status lab wheel release docs docs-figures docs-test proof \
+.PHONY: help run test check unit lab-tests e2e bench fuzz soak trust nightly nightly-status lab wheel release docs docs-figures docs-test proof delays \
 	examples walls kills test-report test-compose-go test-exact test-packaging test-mininet test-stock-kernel test-vagrant \
 	test-provision test-kernels test-chromium clean
 .DELETE_ON_ERROR:
@@ -59,6 +59,9 @@ docs-figures: $(VENV)/dev lab ## measure what the documentation shows, and draw 
 proof: $(VENV)/dev lab ## reproduce all experiments, and write into README what that came to: docs/proof.json; half an hour
 	$(BIN)/slownet reproduce --all --runs docs/_build/runs
 	$(BIN)/python docs/proof.py docs/_build/runs
+
+delays: $(VENV)/dev lab ## measure what a delay costs, by program and operation, for the documentation's page of that name: docs/delays.json; minutes
+	$(BIN)/python docs/delays.py docs/_build/runs
 
 docs-test: docs lab ## run every command and every piece of code of the documentation, twice, and look at its pages; half an hour
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[browser]'

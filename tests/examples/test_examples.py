@@ -101,3 +101,9 @@ def test_the_shop_costs_the_same_without_containers(shop, tmp_path):
     run("slownet lab build", folder)
     printed = run("pytest test_plain.py", folder)
     assert passed(printed), printed
+
+
+def test_git_from_far_away(tmp_path):
+    folder = copy("ssh", tmp_path)
+    for line in commands((folder / "README.md").read_text()):
+        run(line, folder)  # status 0: every claim is supported

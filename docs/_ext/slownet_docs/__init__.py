@@ -22,6 +22,7 @@ PAGES = {
     "predictions": tables.predicted,
     "project-keys": tables.project_keys,
     "pytest-options": tables.options,
+    "delays": tables.delays,
     "query-cost": tables.query_cost,
     "records": tables.records,
     "repeats": tables.repeats,

@@ -1,0 +1,26 @@
+/* Sorts the table of the page "what a delay costs" by the column whose head is clicked, or chosen by Enter; once more turns it. */
+(() => {
+  const table = document.querySelector("article table");
+  const heads = [...table.tHead.rows[0].cells];
+  const body = table.tBodies[0];
+  const key = (row, column) => {
+    const text = row.cells[column].textContent.trim();
+    const number = parseFloat(text.replace(/,/g, ""));
+    return Number.isNaN(number) ? [1, text.toLowerCase()] : [0, number];
+  };
+  const compare = ([kindA, a], [kindB, b]) => kindA - kindB || (a < b ? -1 : a > b ? 1 : 0);
+
+  function sort(column) {
+    const turned = heads[column].getAttribute("aria-sort") === "ascending";
+    const rows = [...body.rows].sort((a, b) => compare(key(a, column), key(b, column)));
+    for (const head of heads) head.removeAttribute("aria-sort");
+    heads[column].setAttribute("aria-sort", turned ? "descending" : "ascending");
+    body.append(...(turned ? rows.reverse() : rows));
+  }
+
+  heads.forEach((head, column) => {
+    head.tabIndex = 0;
+    head.addEventListener("click", () => sort(column));
+    head.addEventListener("keydown", (event) => event.key === "Enter" && sort(column));
+  });
+})();
