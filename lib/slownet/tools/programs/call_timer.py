@@ -1,7 +1,7 @@
 """Unary calls of gRPC with messages of a size, at a pace.
 
-    python -m slownet.tools.programs.calls ask ADDRESS BYTES COUNT EVERY_S
-    python -m slownet.tools.programs.calls serve
+    python -m slownet.tools.programs.call_timer ask ADDRESS BYTES COUNT EVERY_S
+    python -m slownet.tools.programs.call_timer serve
 
 `ask` prints {"call": [nanoseconds, ...]}: the time of each call; they begin EVERY_S seconds apart. `serve` answers them with
 nothing. Both need python3-grpcio.

@@ -1,4 +1,4 @@
-"""Unary calls of gRPC's Python client with messages of a size, at a pace (`slownet.tools.programs.calls`)."""
+"""Unary calls of gRPC's Python client with messages of a size, at a pace (`slownet.tools.programs.call_timer`)."""
 
 from __future__ import annotations
 
