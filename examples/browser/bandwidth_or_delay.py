@@ -55,10 +55,9 @@ def from_usual(rate):
 bandwidth_or_delay.claims(
     *(predicted("load_ms", cell(rate=each), expected=from_usual(each), within=0.1) for each in RATES if each != USUAL_RATE),
     law("load_ms", round_trips=11, within=0.05, at={"rate": f"{USUAL_RATE}Mbit"}),
-    # Belshe: "an increase from 5 Mbps to 10 Mbps amounts to a 5 % improvement". That was of other pages: for this one 0.95
-    # within 3 % was claimed first, and stayed open at 0.925 (0.908 to 0.942). A quarter of the delay, in turn, is about a
-    # quarter of the time.
-    ratio("load_ms", at=cell(rate=10), of=cell(rate=5), at_least=0.9, at_most=1),
+    # Belshe's "an increase from 5 Mbps to 10 Mbps amounts to a 5 % improvement" was of other pages: what this one gains is the
+    # prediction above, and no claim of its own. (0.95 within 3 % was claimed first, and stayed open at 0.908 to 0.942.) A
+    # quarter of the delay is about a quarter of the time.
     ratio("load_ms", at=cell(rtt=60), of=cell(rtt=240), expected=load_ms(5, 60) / load_ms(5, 240), within=0.1),
 )
 
