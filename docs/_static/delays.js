@@ -3,6 +3,7 @@
   const table = document.querySelector("article table");
   const heads = [...table.tHead.rows[0].cells];
   const body = table.tBodies[0];
+  const TRIPS = 2;
   const key = (row, column) => {
     const text = row.cells[column].textContent.trim();
     const number = parseFloat(text.replace(/,/g, ""));
@@ -16,6 +17,14 @@
     for (const head of heads) head.removeAttribute("aria-sort");
     heads[column].setAttribute("aria-sort", turned ? "descending" : "ascending");
     body.append(...(turned ? rows.reverse() : rows));
+  }
+
+  // What the style sheet needs: the head's word beside each cell where rows are stacked, and the length of a bar of round trips.
+  table.classList.add("delays");
+  const most = Math.max(...[...body.rows].map((row) => parseFloat(row.cells[TRIPS].textContent) || 0));
+  for (const row of body.rows) {
+    heads.forEach((head, column) => (row.cells[column].dataset.label = head.textContent));
+    row.cells[TRIPS].style.setProperty("--share", (parseFloat(row.cells[TRIPS].textContent) || 0) / most);
   }
 
   heads.forEach((head, column) => {
