@@ -13,6 +13,8 @@ from slownet.report.scale import Scale, titled
 WIDTH, HEIGHT = 352, 272
 LEFT, RIGHT, BELOW = 52, 14, 40
 LINE = 17
+ROOM, CLEAR = 24.0, 11.0
+"""Distances of short texts: within the first one of two equal ones says it, within the second they would lie on each other."""
 CHARACTER = 6.7
 """The usual width of a character of text in the units of a chart; ideographs are twice as wide."""
 DIAMOND, TRIANGLE = "M0 -5L5 0L0 5L-5 0Z", "M0 -6L5.5 4.5H-5.5Z"
@@ -138,6 +140,24 @@ class Chart:
         shift = -6 if anchor == "end" else 6
         at = f'x="{_n(across + shift)}" y="{{{up:.5f}}}" dy="-5" text-anchor="{anchor}"'
         self._series.append(f'<text class="small" {at}>{escaped(text)}</text>')
+
+    def numbered(self, points: Iterable[tuple[float, float, str]]) -> None:
+        """Add a short text beside each point, where no other text stands; none if the same text is near, or if none fits."""
+        taken: list[tuple[float, float, str]] = []
+        for x, y, text in points:
+            across, up = self.place(x, y)
+            beside = (across, up * (self.height - self._top - BELOW), text)
+            near = [each for each in taken if abs(each[0] - beside[0]) < ROOM and abs(each[1] - beside[1]) < ROOM]
+            if any(text == other for _, _, other in near):
+                continue
+            for right, below in ((6, -5), (-6, -5), (6, 12), (-6, 12)):
+                at = (beside[0] + right, beside[1] + below, text)
+                if all(abs(at[0] - each[0]) >= CLEAR or abs(at[1] - each[1]) >= CLEAR for each in taken):
+                    anchor = "start" if right > 0 else "end"
+                    place = f'x="{_n(across + right)}" y="{{{up:.5f}}}" dy="{below}" text-anchor="{anchor}"'
+                    self._series.append(f'<text class="small" {place}>{escaped(text)}</text>')
+                    taken.append(at)
+                    break
 
     def rule(self, x: float, name: str, colour: str = "soft") -> None:
         """Add a dashed vertical line at a number."""
