@@ -195,7 +195,7 @@ def _over(value: float | None, start: Any) -> float | None:
 
 def _passed(run: RunData) -> float:
     """Return the seconds that passed on the run's clock; those of its samples if it failed."""
-    whole: Mapping[str, Any] = run.facts
-    if whole.get("virtual_s") is not None:
-        return float(whole["virtual_s"])
+    whole = run.facts.get("virtual_s")
+    if whole is not None:
+        return float(whole)
     return math.fsum(sample.get("virtual_s") or 0.0 for cell in run.cells for sample in cell.samples)

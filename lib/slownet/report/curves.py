@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.samples import cell_key
@@ -27,7 +26,7 @@ FREE = tuple(each for each in COLOURS if each != "published")
 class _Curve:
     """The cells of one law, by delay in ms."""
 
-    label: Mapping[str, Any]
+    label: Mapping[str, str]
     points: tuple[tuple[float, Cell], ...]
     law: Law
 

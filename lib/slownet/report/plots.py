@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
 
 from slownet.judge.records.condition_columns import NONE, OPERATION
 from slownet.model.units import spoken, unit_of
@@ -123,7 +122,7 @@ def dot_figure(seen: View) -> Figure | None:
     return Figure(name, title, drawn, *_table(seen, measured, seen.metric, seen.unit, published))
 
 
-def _theory(seen: View, label: Mapping[str, Any]) -> float | None:
+def _theory(seen: View, label: Mapping[str, str]) -> float | None:
     """Return what a claim predicts of the main metric of a cell; None without such a claim."""
     claims = (each for each in seen.run.claims if each.kind == PREDICTION and each.metric == seen.metric)
     return next((each.expected for each in claims if each.cells[:1] == (label,)), None)

@@ -112,14 +112,14 @@ def varied(run: RunData) -> list[str]:
     return [name for name in names if len({str(cell.label.get(name)) for cell in run.cells}) > 1]
 
 
-def where(label: Mapping[str, Any], run: RunData) -> str:
+def where(label: Mapping[str, str], run: RunData) -> str:
     """Say what sets a cell apart from the other cells of a run: "100 ms of delay and 10 % loss"."""
     names = varied(run) or [name for name in label if name not in SILENT]
     said = [place(name, label[name]) for name in names if name in label]
     return listed(said) or "no condition"
 
 
-def apart(cell: Mapping[str, Any], base: Mapping[str, Any], run: RunData) -> tuple[str, str, str]:
+def apart(cell: Mapping[str, str], base: Mapping[str, str], run: RunData) -> tuple[str, str, str]:
     """Describe how two cells differ, and the shared conditions worth mentioning.
 
     Returns
@@ -257,7 +257,7 @@ def _trend(claim: Judgement, run: RunData) -> str:
     return f"{noun(claim.metric, run)} never {'rises' if falls else 'falls'} as the {along} grows{_within(claim)}"
 
 
-def _with(label: Mapping[str, Any], run: RunData) -> str:
+def _with(label: Mapping[str, str], run: RunData) -> str:
     """Say a cell by what sets it apart among the cells of the run."""
     exact = next((cell for cell in run.cells if cell_key(cell.label) == cell_key(label)), None)
     return f"with {where(label if exact is None else exact.label, run)}"

@@ -83,7 +83,7 @@ class Hunt:
             bench = Bench(subject, store, lambda example, new: self.follow("example", {"example": example, "new": new}))
             return self._hunt(subject, bench)
 
-    def _facts(self, subject: Subject) -> dict[str, Any]:
+    def _facts(self, subject: Subject) -> dict[str, object]:
         return {
             "experiment": subject.source, "seed": self.seed, "examples": self.examples, "space": str(subject.experiment.space),
             "checks": [words_of(each) for each in subject.experiment.checks],
