@@ -44,7 +44,7 @@ def test_every_experiment_of_which_runs_differ_says_so():
 def test_spreads_are_known_of_metrics_that_claims_are_about():
     found = discover()
     measured = {name: each.spreads for name, each in found.items() if each.spreads}
-    assert sorted(measured) == ["congestion_control", "fairness", "file_copy", "queue_sizing", "replication"]
+    assert sorted(measured) == ["congestion_control", "fairness", "file_copy", "package_mirror", "queue_sizing", "replication"]
     for name, spreads in measured.items():
         claims, cells = found[name].judged_by, found[name].cells()
         assert {each.metric for each in spreads} <= {each.metric for each in claims}
