@@ -152,7 +152,9 @@ def check(
 
 
 def trace(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A trace (Mahimahi, Pensieve, TheaterQ) or ping's output.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A trace (Mahimahi, Pensieve, TheaterQ), ping's output, or a capture (pcap).")
+    ],
     as_json: JsonOption = False,
 ) -> None:
     """Summarize a recorded trace: its length, rates or round-trip times, and losses."""

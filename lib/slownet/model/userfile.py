@@ -132,7 +132,12 @@ def _next(descriptor: int) -> bytes:
 
 def read_text(path: Path | str, most: int = MOST) -> str:
     """Return a file's text, without a byte order mark and with Unix's line ends. Raises OSError, UnicodeDecodeError."""
-    return read_bytes(path, most).decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+    return decoded(read_bytes(path, most))
+
+
+def decoded(content: bytes) -> str:
+    """Return a file's content as text, without a byte order mark and with Unix's line ends. Raises UnicodeDecodeError."""
+    return content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def reason(error: OSError | ValueError) -> str:

@@ -102,9 +102,13 @@ def theaterq(text: str, where: str = "trace") -> Steps:
 
 def load(path: str | Path) -> Steps:
     """Read a file of either kind: TheaterQ's have commas. Raises TraceError."""
-    text = text_of(path)
+    return parse(text_of(path), str(path))
+
+
+def parse(text: str, where: str = "trace") -> Steps:
+    """Read a text of either kind. Raises TraceError, with the line."""
     first = next((line for line in text.splitlines() if line[:1].isdigit()), "")
-    return (theaterq if "," in first else pensieve)(text, str(path))
+    return (theaterq if "," in first else pensieve)(text, where)
 
 
 def schedule(up: Steps | str | Path | None = None, down: Steps | str | Path | None = None) -> Schedule:

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from slownet.links.conditions.link import MTU
-from slownet.links.traces import mahimahi, pinglog, stepped
+from slownet.links.traces import mahimahi, pinglog, stepped, traffic
 from slownet.links.traces.mahimahi import Opportunities
 from slownet.links.traces.pinglog import PingLog
-from slownet.links.traces.recording_file import text_of
+from slownet.links.traces.recording_file import LARGEST_CAPTURE, bytes_of, decoded
 from slownet.links.traces.stepped import Steps
+from slownet.links.traces.traffic import Traffic
 
 PERCENTILES = (5, 25, 50, 75, 95, 99)
 BIN_S = 1.0
@@ -20,19 +21,22 @@ SEVERAL = re.compile(r"[\d.eE+-]+([ \t,]+[\d.eE+-]+)+", re.ASCII)
 """A line of several numbers."""
 
 
-def load(path: Path) -> Opportunities | PingLog | Steps:
-    """Read a Mahimahi trace if the first line is a number, rates over time if it is several, otherwise a log of pings.
+def load(path: Path) -> Opportunities | PingLog | Steps | Traffic:
+    """Read a capture, a Mahimahi trace if the first line is a number, rates over time if it is several, else a log of pings.
 
     Raises TraceError.
     """
-    text = text_of(path)
+    content = bytes_of(path, LARGEST_CAPTURE)  # once: it may be a pipe
+    if traffic.is_capture(content):
+        return traffic.parse(content, str(path))
+    text = decoded(content, path)
     first = text.lstrip().partition("\n")[0].strip()
     if SEVERAL.fullmatch(first) or first.startswith(("#", "KEEP")):
-        return stepped.load(path)
+        return stepped.parse(text, str(path))
     return mahimahi.parse(text, str(path)) if not first or first.isdigit() else pinglog.parse(text, str(path))
 
 
-def facts(trace: Opportunities | PingLog | Steps) -> dict[str, object]:
+def facts(trace: Opportunities | PingLog | Steps | Traffic) -> dict[str, object]:
     """Return numbers about a trace; their names end with `_` and the unit."""
     if isinstance(trace, Opportunities):
         counts = trace.packets(BIN_S)
@@ -48,6 +52,8 @@ def facts(trace: Opportunities | PingLog | Steps) -> dict[str, object]:
             "min_rate_bit_s": min(each.rate for each in trace.pieces),
             "max_rate_bit_s": max(each.rate for each in trace.pieces),
         }  # fmt: skip
+    if isinstance(trace, Traffic):
+        return _of_traffic(trace)
     found: dict[str, object] = {
         "kind": "log of pings", "duration_s": trace.seconds, "interval_s": trace.interval, "pings": len(trace.pings),
         "lost": sum(trace.lost), "loss_share": trace.loss, "min_rtt_s": min(trace.rtts),
@@ -57,6 +63,21 @@ def facts(trace: Opportunities | PingLog | Steps) -> dict[str, object]:
     if trace.bursts:
         model = trace.bursts
         found["bursts"] = f"gemodel {100 * model.p:.4g}% {100 * model.r:.4g}% ({model} pings)"
+    return found
+
+
+def _of_traffic(trace: Traffic) -> dict[str, object]:
+    found: dict[str, object] = {"kind": "capture of TCP", "duration_s": trace.seconds, "connections": trace.connections}
+    for name, way in (("up", trace.up), ("down", trace.down)):
+        found |= {
+            f"segments_{name}": way.sent,
+            f"lost_{name}_share": way.loss,
+            f"busiest_second_{name}_bit_s": way.busiest_bit_s,
+        }
+    if trace.rtts:
+        found |= {"min_rtt_s": min(trace.rtts), "max_rtt_s": max(trace.rtts)}
+        found |= {f"rtt_p{each}_s": quantile(trace.rtts, each / 100) for each in PERCENTILES}
+        found["condition"] = str(trace.condition())
     return found
 
 
