@@ -35,6 +35,6 @@ def test_round_trip_and_losses_from_either_end(tmp_path):
         found = traffic.load(end.path)
         assert found.rtts == pytest.approx([0.04], abs=0.001)
         assert found.up.lost == 0
-        # A retransmission that was not needed counts, too: two at most, of tail loss probes; a lost retransmission fills no hole.
+        # A retransmission that was not needed counts, too; one that was lost fills no hole: two at most of either.
         assert abs(found.down.lost - lost) <= 2
         assert found.condition().loss_down.mean == pytest.approx(0.02, abs=0.01)  # 3 standard deviations of 1385 segments
