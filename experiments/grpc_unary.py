@@ -22,7 +22,7 @@ FRAMES = 200  # bytes that HTTP/2 adds to the largest message, at most
 
 
 def server(net, folder):
-    return Command(net["server"], python("unary_calls", "serve"), folder, port=PORT, name="grpc")
+    return Command(net["server"], python("call_timer", "serve"), folder, port=PORT, name="grpc")
 
 
 # One block: nothing is random.

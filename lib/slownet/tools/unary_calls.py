@@ -66,7 +66,7 @@ def calls(host: Host, address: str, *, size: int, every_s: float, count: int = 5
     ToolError
         gRPC is not installed, the server does not answer, or the output is not understood.
     """
-    command = python("unary_calls", "ask", address, size, skipped + count, every_s)
+    command = python("call_timer", "ask", address, size, skipped + count, every_s)
     return parse(run(host, command).stdout, command, skipped)
 
 
