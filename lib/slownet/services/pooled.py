@@ -11,7 +11,6 @@ from slownet.services.postgresql import PostgreSQL
 from slownet.services.unbound import LOCAL, Unbound
 from slownet.theory.lookups import UDP
 from slownet.tools.process import Hosts
-from slownet.tools.programs.queries import USER
 from slownet.tools.statements import statements
 from slownet.tools.user_metrics import Numbers
 
@@ -59,8 +58,7 @@ class FarPostgreSQL(PostgreSQL):
         ServiceError, ToolError
             A server does not start, or the client is refused.
         """
-        host = self.host.IP() if ttl is None else NAME
-        where = {"host": host, "user": USER, "password": USER, "dbname": USER, **parameters}
+        where = {**self.login, **({} if ttl is None else {"host": NAME}), **parameters}
         (self.state / "openssl.cnf").write_text(OPENSSL.format(group))
         env = {"OPENSSL_CONF": str(self.state / "openssl.cnf")} if group else {}
         with nullcontext() if ttl is None else self._named(ttl):

@@ -90,6 +90,11 @@ class PostgreSQL(Service):
             run(self.host, self._psql("template1", f"CREATE DATABASE {USER}"))
         return done.status == 0
 
+    @property
+    def login(self) -> dict[str, str]:
+        """Libpq's parameters for its database, by its address."""
+        return {"host": self.host.IP(), "user": USER, "password": USER, "dbname": USER}
+
     def query(self, sql: str) -> list[str]:
         """Run a statement through the Unix socket, which uses no link, and return the lines of its rows.
 

@@ -102,6 +102,5 @@ class SynchronousPair:
         ToolError
             The client is refused.
         """
-        login = {"host": self.primary.host.IP(), "user": USER, "password": USER, "dbname": USER}
-        where = {**login, "options": f"-c synchronous_commit={synchronous_commit}"}
+        where = {**self.primary.login, "options": f"-c synchronous_commit={synchronous_commit}"}
         return statements(self.client, "postgresql", INSERT, where)

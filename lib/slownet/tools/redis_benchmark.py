@@ -89,22 +89,10 @@ def redis_benchmark(
     ToolError
         redis-benchmark is not installed, cannot reach the server, or printed something that is not understood.
     """
-    words = [
-        "-h",
-        address,
-        "-p",
-        str(port),
-        "-t",
-        "get",
-        "--csv",
-        "-n",
-        str(requests),
-        "-c",
-        str(connections),
-        "-P",
-        str(pipeline),
-    ]
-    command = ["redis-benchmark", *words]
+    command = [
+        "redis-benchmark", "-h", address, "-p", str(port), "-t", "get", "--csv",
+        "-n", str(requests), "-c", str(connections), "-P", str(pipeline),
+    ]  # fmt: skip
     return parse(run(host, command, timeout=3600).stdout, command, requests, connections * pipeline)
 
 

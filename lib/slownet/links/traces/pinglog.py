@@ -16,10 +16,10 @@ from pathlib import Path
 from statistics import median
 
 from slownet.links.conditions.impairment import Chance, GilbertElliott
-from slownet.links.conditions.jitter import Table
 from slownet.links.conditions.link import Condition
 from slownet.links.conditions.readers import Fields
 from slownet.links.conditions.schedule import Change, Schedule, Step, Track
+from slownet.links.traces.drawn_delays import drawn_from
 from slownet.links.traces.recording_file import text_of
 from slownet.model.errors import TraceError
 from slownet.model.units import duration
@@ -107,16 +107,13 @@ class PingLog:
     def condition(self) -> Condition:
         """Return a condition with the log's distribution of round trips, its loss, and its mean burst length.
 
-        Only the direction "down" has jitter, because the sum of two independent jitters has another distribution. The loss of
-        round trips is divided between the directions. Raises ConditionError.
+        The loss of round trips is divided between the directions. Raises ConditionError.
         """
-        table, mean, unit = Table.measured(self.rtts)
-        up = min(self.rtts) / 2
         loss = None
         if self.bursts:
             mean_loss = _each_way(self.bursts.mean)
             loss = GilbertElliott(min(1.0, mean_loss * self.bursts.r / (1 - mean_loss)), self.bursts.r)
-        return Condition(up=up, down=mean - up, jitter_down=unit, distribution=table, loss=loss)
+        return Condition(**drawn_from(self.rtts), loss=loss)
 
 
 def _each_way(loss: float) -> float:

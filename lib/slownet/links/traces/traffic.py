@@ -20,10 +20,11 @@ from pathlib import Path
 from statistics import median
 
 from slownet.links.conditions.impairment import Chance
-from slownet.links.conditions.jitter import Table
 from slownet.links.conditions.link import Condition
+from slownet.links.conditions.readers import Fields
 from slownet.links.packets import capture
 from slownet.links.packets.capture import ACK, SYN, Segment
+from slownet.links.traces.drawn_delays import drawn_from
 from slownet.links.traces.recording_file import LARGEST_CAPTURE, bytes_of
 from slownet.model.errors import ToolError, TraceError
 
@@ -64,17 +65,14 @@ class Traffic:
     def condition(self) -> Condition:
         """Return a condition with these round trips and losses.
 
-        Of at least 30 round trips it has the distribution, in the direction "down" alone, because the sum of two independent
-        jitters has another one. Raises TraceError, ConditionError.
+        Of at least 30 round trips it has the distribution, of fewer the median. Raises TraceError, ConditionError.
         """
         if not self.rtts:
             raise TraceError("no connection of the capture was answered at once", "capture", HOW)
-        losses = {f"loss_{way}": Chance(each.loss) for way, each in (("up", self.up), ("down", self.down)) if each.lost}
+        losses: Fields = {f"loss_{way}": Chance(each.loss) for way, each in (("up", self.up), ("down", self.down)) if each.lost}
         if len(self.rtts) < ENOUGH or len(set(self.rtts)) == 1:
-            return Condition(up=median(self.rtts) / 2, down=median(self.rtts) / 2, **losses)  # type: ignore[arg-type]
-        table, mean, unit = Table.measured(list(self.rtts))
-        up = min(self.rtts) / 2
-        return Condition(up=up, down=mean - up, jitter_down=unit, distribution=table, **losses)  # type: ignore[arg-type]
+            return Condition(up=median(self.rtts) / 2, down=median(self.rtts) / 2, **losses)
+        return Condition(**drawn_from(self.rtts), **losses)
 
 
 def is_capture(content: bytes) -> bool:
