@@ -114,6 +114,8 @@ setup(
             "setup-native",
             "linux/*.config",
             "linux/*/*.patch",
+            "linux/*/*.diff",
+            "linux/*/series",
             "wordpress/*",
             "wordpress/theme/*",
         ],

@@ -1,12 +1,13 @@
-"""Carries an edit of one series of the kernel's patches over to the other, or starts a series for another release.
+"""Carries an edit of the newest series of the kernel's patches over to an older one, or starts a series for another release.
 
     .venv/bin/python tests/kernels/carry.py                    # what changed in linux/7 since HEAD goes into linux/6.12
     .venv/bin/python tests/kernels/carry.py --to 6.18 --fresh  # a new series, from the patches alone
 
-The two series differ by hand where the kernels do. These differences need no file of their own: at the revision --since
-the series belong together, so what changed in one of them since then is merged into the other as it is now, patch by patch,
-as git merges branches. What this command carried since then counts as being in both. A patch that is new is merged as git's
-cherry-pick does. Both series are written as git formats them.
+The newest series is stored whole, the other one as what differs from it (slownet.lab.patch_series). At the revision --since
+they belong together, so what changed in the newest since then is merged into the other as it is now, patch by patch, as git
+merges branches. What this command carried since then counts as being in both. A patch that is new is merged as git's
+cherry-pick does; one that the other series leaves out stays out. The newest series is written as git formats it, the other
+one as the differences of those patches that do not do the same there as they stand.
 
 Where a hunk does not fit, the patch, the file and the hunk are printed and nothing is written. Mend the file in the
 repository that is named, then run the command again: git remembers the resolution (rerere). The kernels' sources are
@@ -16,6 +17,7 @@ Debian's, fetched once into the folder of work; --tree names one that is unpacke
 from __future__ import annotations
 
 import argparse
+import difflib
 import re
 import shutil
 import subprocess
@@ -25,14 +27,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from slownet.lab import cache, debian, kernel
+from slownet.lab import cache, debian, kernel, patch_series
+from slownet.lab.patch_series import Patch
 from slownet.model.errors import LabError
 
 WORK = "carried"  # in the user's cache
 CHECKOUT = Path(__file__).parents[2]
 IDENTITY = re.compile(r"^From: (.+) <(.+)>$", re.MULTILINE)
 SUBJECT = re.compile(r"^Subject: \[PATCH\] (.+(?:\n .+)*)$", re.MULTILINE)
-CHANGED = re.compile(r"^(?:---|\+\+\+) [ab]/(\S+)", re.MULTILINE)
 # What differs from one run of git to the next.
 NOISE = re.compile(r"^(?:Date: |index [0-9a-f]+\.\.)")
 CONFLICT = re.compile(r"^<<<<<<< .*?^>>>>>>> [^\n]*\n", re.MULTILINE | re.DOTALL)
@@ -43,37 +45,22 @@ class UnfitError(Exception):
     """Hunks that do not fit, as text for a person."""
 
 
-@dataclass(frozen=True)
-class Patch:
-    """One file of a series."""
+def message(patch: Patch) -> str:
+    """The message of a patch as a commit's."""
+    head = patch.text.partition("\n---\n")[0]
+    subject = SUBJECT.search(head)
+    assert subject, f"{patch.name} has no subject"
+    return subject[1].replace("\n ", " ") + "\n" + head[subject.end() :]
 
-    name: str
-    text: str
 
-    @property
-    def message(self) -> str:
-        head = self.text.partition("\n---\n")[0]
-        subject = SUBJECT.search(head)
-        assert subject, f"{self.name} has no subject"
-        return subject[1].replace("\n ", " ") + "\n" + head[subject.end() :]
-
-    @property
-    def author(self) -> tuple[str, str]:
-        found = IDENTITY.search(self.text)
-        assert found, f"{self.name} has no author"
-        return found[1], found[2]
-
-    @property
-    def files(self) -> set[str]:
-        return set(CHANGED.findall(self.text))
+def author(patch: Patch) -> tuple[str, str]:
+    """Who wrote a patch: name and address."""
+    found = IDENTITY.search(patch.text)
+    assert found, f"{patch.name} has no author"
+    return found[1], found[2]
 
 
 Series = Sequence[Patch]
-
-
-def series_of(folder: Path) -> Series:
-    """The patches in a folder, in their order."""
-    return [Patch(each.name, each.read_text(encoding="utf-8")) for each in sorted(folder.glob("*.patch"))]
 
 
 def in_checkout(folder: Path, *words: str) -> str:
@@ -143,13 +130,17 @@ class Repository:
         commits = [base]
         for patch in series:
             self.checkout(commits[-1])
-            with tempfile.NamedTemporaryFile("w", suffix=".patch", encoding="utf-8") as file:
-                file.write(patch.text)
-                file.flush()
-                if not kernel._apply(Path(file.name), self.folder):
-                    raise UnfitError(f"{what}/{patch.name} does not fit the source that it is for")
-            commits.append(self.commit([commits[-1]], patch.message, patch.author))
+            if not patch.apply(self.folder):
+                raise UnfitError(f"{what}/{patch.name} does not fit the source that it is for")
+            commits.append(self.commit([commits[-1]], message(patch), author(patch)))
         return commits[1:]
+
+    def does(self, patch: Patch, before: str, after: str) -> bool:
+        """Whether a patch makes of one commit what the other one holds."""
+        self.checkout(before)
+        fits = patch.apply(self.folder)
+        self.git("add", "--all", "--force")
+        return fits and self.git("write-tree") == self.git("rev-parse", f"{after}^{{tree}}")
 
     def merged(self, base: str, ours: str, theirs: str, patch: Patch) -> str:
         """The tree of `ours` with what changed from `base` to `theirs`. Raises UnfitError, the conflict left in the folder."""
@@ -174,7 +165,7 @@ class Repository:
         """The commits after `base`, as files of a series."""
         with tempfile.TemporaryDirectory() as folder:
             self.git("format-patch", "-q", *FORMAT, "-o", folder, f"{base}..{last}")
-            made = series_of(Path(folder))
+            made = patch_series.read(Path(folder))
         clean = ["".join(line for line in each.text.splitlines(keepends=True) if not NOISE.match(line)) for each in made]
         return [Patch(each.name, text.rstrip("\n") + "\n") for each, text in zip(made, clean, strict=True)]
 
@@ -191,7 +182,8 @@ class Side:
 def carry(work: Path, source: Side, patches: Series, target: Side) -> tuple[Series, Series]:
     """Both series, with what `patches` are newer than `source.before`. Raises UnfitError.
 
-    A patch that the target has not had, by its name, is picked as it is.
+    A patch that neither has had, by its name, is picked as it is; one that only the source has had is not for the target. Where
+    a patch of the source does the same in the target it stands there as it is.
     """
     every = [*source.before, *patches, *target.before]
     repository = Repository(work, set().union(*(each.files for each in every)))
@@ -199,31 +191,58 @@ def carry(work: Path, source: Side, patches: Series, target: Side) -> tuple[Seri
     new = repository.applied(from_base, patches, source.name)
     old_from = _by_name(source.before, repository.applied(from_base, source.before, source.name))
     old_to = _by_name(target.before, repository.applied(to_base, target.before, target.name))
-    previous, last = from_base, to_base
+    previous, made = from_base, [to_base]
     for patch, commit in zip(patches, new, strict=True):
-        known = patch.name in old_from and patch.name in old_to
-        base, ours = (old_from[patch.name], old_to[patch.name]) if known else (previous, last)
-        tree = repository.merged(base, ours, commit, patch)
-        last = repository.commit_of(tree, [last], patch.message, patch.author)
+        if patch.name in old_to or patch.name not in old_from:
+            known = patch.name in old_to
+            base, ours = (old_from[patch.name], old_to[patch.name]) if known else (previous, made[-1])
+            tree = repository.merged(base, ours, commit, patch)
+            made.append(repository.commit_of(tree, [made[-1]], message(patch), author(patch)))
         previous = commit
-    return repository.patches(from_base, new[-1]), repository.patches(to_base, last)
+    newest = repository.patches(from_base, new[-1])
+    return newest, _shared(repository, newest, made)
+
+
+def _shared(repository: Repository, newest: Series, commits: Sequence[str]) -> Series:
+    """The series of these commits, with the newest's patches where they do what is done there."""
+    titles = {_title(each): each for each in newest}
+    series = []
+    for patch, before, after in zip(repository.patches(commits[0], commits[-1]), commits, commits[1:], strict=False):
+        same = titles[_title(patch)]
+        series.append(same if repository.does(same, before, after) else Patch(same.name, patch.text))
+    return series
+
+
+def _title(patch: Patch) -> str:
+    """A patch's name without its number, which another series may count otherwise."""
+    return patch.name.partition("-")[2]
 
 
 def _by_name(series: Series, commits: Sequence[str]) -> dict[str, str]:
     return dict(zip((each.name for each in series), commits, strict=True))
 
 
-def write(series: Series, folder: Path) -> list[str]:
-    """Makes a folder hold that series; returns the names of the files that changed."""
+def write(series: Series, folder: Path, newest: Series | None = None) -> list[str]:
+    """Makes a folder hold that series, as differences from the newest if that is given; returns the files that changed."""
     folder.mkdir(exist_ok=True)
-    texts = {each.name: each.text for each in series}
-    there = {each.name: each.text for each in series_of(folder)}
+    texts = {each.name: each.text for each in series} if newest is None else _differences(series, newest)
+    there = {each.name: each.read_text(encoding="utf-8") for each in folder.iterdir()}
     for name in there.keys() - texts.keys():
         (folder / name).unlink()
     changed = [name for name in texts if texts[name] != there.get(name)]
     for name in changed:
         (folder / name).write_text(texts[name], encoding="utf-8")
     return sorted([*changed, *(there.keys() - texts.keys())])
+
+
+def _differences(series: Series, newest: Series) -> dict[str, str]:
+    """The files of a series that is stored as what differs."""
+    whole = {each.name: each.text for each in newest}
+    texts = {patch_series.LIST: "".join(f"{each.name}\n" for each in series)}
+    for name, text in ((each.name, each.text) for each in series if each.text != whole[each.name]):
+        lines = difflib.unified_diff(*(each.splitlines(keepends=True) for each in (whole[name], text)), name, name, n=1)
+        texts[f"{name}.diff"] = "".join(lines)
+    return texts
 
 
 def packages(series: str) -> str:
@@ -246,7 +265,6 @@ def source(series: str, work: Path) -> Path:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--from", dest="origin", default="7", metavar="SERIES", help="the series that was edited (7)")
     parser.add_argument("--to", default="6.12", metavar="SERIES", help="the one to change (6.12)")
     parser.add_argument("--since", default="HEAD", metavar="REVISION", help="when both belonged together (HEAD)")
     parser.add_argument("--fresh", action="store_true", help="make the series anew, without what it has now")
@@ -262,27 +280,26 @@ def main() -> int:
     def side(name: str, before: Series) -> Side:
         return Side(name, trees.get(name) or source(name, options.work), [] if options.fresh else before)
 
-    origin, target = kernel.FILES / options.origin, kernel.FILES / options.to
-    work = options.work / f"{options.to}-from-{options.origin}"
+    origin, target = patch_series.folders(kernel.FILES)[0], kernel.FILES / options.to
+    work = options.work / f"{options.to}-from-{origin.name}"
     # What was carried before and is not committed belongs together as well.
     revision = in_checkout(kernel.FILES, "rev-parse", f"{options.since}:./").strip()
     carried = work / ".git" / f"carried-since-{revision}"
-    before = series_of(carried) if carried.exists() else series_at(options.since, origin)
+    before = patch_series.read(carried) if carried.exists() else series_at(options.since, origin)
 
     try:
         made = carry(
             work,
-            side(options.origin, before),
-            series_of(origin),
-            side(options.to, series_of(target)),
+            side(origin.name, before),
+            patch_series.read(origin),
+            side(options.to, patch_series.read(target, before) if target.exists() else []),
         )
     except (UnfitError, LabError) as error:
         print(error, file=sys.stderr)
         return 1
     write(made[0], carried)
-    for name, series in zip((options.origin, options.to), made, strict=True):
-        changed = write(series, kernel.FILES / name)
-        print(f"{name}: {', '.join(changed) if changed else 'as it was'}")
+    for folder, changed in ((origin, write(made[0], origin)), (target, write(made[1], target, made[0]))):
+        print(f"{folder.name}: {', '.join(changed) if changed else 'as it was'}")
     return 0
 
 

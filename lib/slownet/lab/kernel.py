@@ -16,11 +16,11 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
 from pathlib import Path
 
-from slownet.lab import cache, debian, digests
+from slownet.lab import cache, debian, digests, patch_series
 from slownet.lab.digests import TEXT, Part
+from slownet.lab.patch_series import Patch
 from slownet.lab.shelf import Shelf
 from slownet.model.errors import LabError
 
@@ -139,12 +139,12 @@ def _unpack(deb: Path, work: Path, log: Path) -> Path:
 def _patch(tree: Path, log: Path) -> None:
     """Apply the newest patch series that fits, completely or not at all. Raises LabError."""
     refused = []
-    for series in _series():
-        patches = sorted(series.glob("*.patch"))
+    for series in patch_series.folders(FILES):
+        patches = patch_series.read(series)
         with tempfile.TemporaryDirectory(dir=tree.parent) as name:
             trial = Path(name)
             _copy(tree, trial, patches)
-            if unfit := next((each for each in patches if not _apply(each, trial)), None):
+            if unfit := next((each for each in patches if not each.apply(trial)), None):
                 refused.append(f"{series.name}/{unfit.name}")
                 continue
             shutil.copytree(trial, tree, dirs_exist_ok=True)
@@ -154,26 +154,12 @@ def _patch(tree: Path, log: Path) -> None:
     raise LabError(f"no patch series fits this kernel ({', '.join(refused)})", where=str(tree))
 
 
-def _series() -> list[Path]:
-    """Return the patch folders, newest first; each is named after the first release that it applies to."""
-    folders = (each for each in FILES.iterdir() if each.is_dir())
-    return sorted(folders, key=lambda each: [int(part) for part in each.name.split(".")], reverse=True)
-
-
-def _copy(tree: Path, into: Path, patches: Sequence[Path]) -> None:
+def _copy(tree: Path, into: Path, patches: Sequence[Patch]) -> None:
     """Copy the files of a tree that the patches change."""
-    changed = (re.findall(r"^--- a/(\S+)", each.read_text(encoding="utf-8"), re.MULTILINE) for each in patches)
-    for name in set(chain.from_iterable(changed)):
+    for name in set().union(*(each.files for each in patches)):
         if (tree / name).is_file():
             (into / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(tree / name, into / name)
-
-
-def _apply(patch: Path, tree: Path) -> bool:
-    """Apply a patch if it fits; return whether it did."""
-    words = ["patch", "-p1", "--forward", "--fuzz=3", "--no-backup-if-mismatch", "--reject-file=-"]
-    done = subprocess.run([*words, "--directory", str(tree), "--input", str(patch)], capture_output=True, check=False)
-    return done.returncode == 0
 
 
 def _compile(tree: Path, log: Path, configs: Sequence[Path] = ()) -> None:

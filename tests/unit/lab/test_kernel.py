@@ -29,33 +29,6 @@ def write(files):
     return write
 
 
-def test_of_series_of_patches_the_newest_is_first(files, write):
-    for release in ("6.12", "7", "6.9"):
-        write(release, "0001-a.patch")
-    assert [each.name for each in kernel._series()] == ["7", "6.12", "6.9"]
-
-
-@pytest.mark.parametrize("series", kernel._series(), ids=lambda series: series.name)
-def test_the_real_patches_are_series_that_say_who_signed_them(series):
-    patches = sorted(series.glob("*.patch"))
-    assert [each.name[:4] for each in patches] == [f"{i:04d}" for i in range(1, len(patches) + 1)]
-    for each in patches:
-        head = each.read_text().partition("\n---\n")[0]
-        assert all(f"\n{field}: " in head for field in ("From", "Subject", "Signed-off-by")), each.name
-
-
-def test_the_real_series_have_the_same_patches_but_for_what_only_the_newest_kernel_needs():
-    first, *others = [[(each.name[4:], _head(each)) for each in sorted(series.glob("*.patch"))] for series in kernel._series()]
-    assert others
-    newest = {"-tcp-Count-what-was-read-of-a-flight-that-arrived-at-o.patch"}  # mends what came with Linux 6.16
-    assert all(each == [(name, head) for name, head in first if name not in newest] for each in others)
-
-
-def _head(patch):
-    """The text before a patch's diff."""
-    return patch.read_text().partition("\n---\n")[0]
-
-
 @pytest.fixture
 def builds(files, tmp_path, monkeypatch):
     """Run a build with fake steps: Debian has the releases `there`, and the patches do not fit those in `bad`."""
@@ -182,16 +155,16 @@ def tree(tmp_path):
     return tree
 
 
-def diff(old, new):
+def patch(old, new):
     return f"Why.\n\n--- a/time.c\n+++ b/time.c\n@@ -1,3 +1,3 @@\n one\n-{old}\n+{new}\n three\n"
 
 
 @pytest.mark.skipif(not shutil.which("patch"), reason="the build of a kernel installs patch")
 def test_the_series_that_fits_is_applied_whole(write, tree, tmp_path):
-    write("7", "0001-x.patch", diff("two", "seven"))
-    write("7", "0002-y.patch", diff("TWO", "again"))
-    write("6.12", "0001-x.patch", diff("two", "six"))
-    write("6.12", "0002-y.patch", diff("six", "dozen") + "--- /dev/null\n+++ b/new/file.c\n@@ -0,0 +1 @@\n+new\n")
+    write("7", "0001-x.patch", patch("two", "seven"))
+    write("7", "0002-y.patch", patch("TWO", "again"))
+    write("6.12", "0001-x.patch", patch("two", "six"))
+    write("6.12", "0002-y.patch", patch("six", "dozen") + "--- /dev/null\n+++ b/new/file.c\n@@ -0,0 +1 @@\n+new\n")
     kernel._patch(tree, tmp_path / "log")
     assert (tree / "time.c").read_text() == "one\ndozen\nthree\n"
     assert (tree / "new" / "file.c").read_text() == "new\n"
@@ -199,9 +172,9 @@ def test_the_series_that_fits_is_applied_whole(write, tree, tmp_path):
 
 @pytest.mark.skipif(not shutil.which("patch"), reason="the build of a kernel installs patch")
 def test_a_kernel_that_no_series_fits_is_left_as_it_is(write, tree, tmp_path):
-    write("7", "0001-x.patch", diff("two", "seven"))
-    write("7", "0002-y.patch", diff("TWO", "again"))
-    write("6.12", "0001-x.patch", diff("2", "six"))
+    write("7", "0001-x.patch", patch("two", "seven"))
+    write("7", "0002-y.patch", patch("TWO", "again"))
+    write("6.12", "0001-x.patch", patch("2", "six"))
     with pytest.raises(LabError, match=r"no patch series fits this kernel \(7/0002-y\.patch, 6\.12/0001-x\.patch\), "):
         kernel._patch(tree, tmp_path / "log")
     assert [path.name for path in tree.iterdir()] == ["time.c"]

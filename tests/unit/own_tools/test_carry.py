@@ -10,7 +10,10 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[2] / "kernels"))  # carry.py is a program as well
 
 import carry
-from carry import Patch, Side, UnfitError
+from carry import Side, UnfitError
+
+from slownet.lab import patch_series
+from slownet.lab.patch_series import Patch
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="carrying merges with git, which this machine lacks")
 FROM = "um.c", "".join(f"line {i}\n" for i in range(20))
@@ -77,6 +80,19 @@ def test_a_patch_that_is_gone_is_gone(carried):
     assert [each.name for each in made] == [NAME]
 
 
+def test_a_patch_that_the_other_series_leaves_out_stays_out(carried):
+    more = patch("0002-um-More.patch", (10, "line 9", "new 9"), subject="um: More")
+    _, made = carried([*BEFORE, more], [*BEFORE, more], BY_HAND)
+    assert [each.name for each in made] == [NAME]
+
+
+def test_a_patch_that_does_the_same_there_is_the_newest_ones(carried, tmp_path):
+    more = patch("0002-um-More.patch", (11, "line 10", "new 10"), subject="um: More")
+    newest, made = carried([*BEFORE, more], BEFORE, BY_HAND)
+    assert made[1] == newest[1]
+    assert carry.write(made, tmp_path / "stored", newest) == [f"{NAME}.diff", "series"]
+
+
 def test_the_message_is_the_edited_ones(carried):
     text = BEFORE[0].text.replace("Why.", "Why, in more words.")
     _, made = carried([Patch(NAME, text)], BEFORE, BY_HAND)
@@ -135,10 +151,10 @@ def command(tmp_path, trees, monkeypatch):
     """The command, in a checkout where both series belong together."""
     folder = tmp_path / "linux"
     folder.mkdir()
-    for name, series in {"7": BEFORE, "6.12": BY_HAND}.items():
-        carry.write(series, folder / name)
-    for words in (["init", "-q"], ["add", "."], ["-c", "user.name=x", "-c", "user.email=x", "commit", "-q", "-m", "x"]):
-        subprocess.run(["git", *words], cwd=folder, check=True)
+    carry.write(BEFORE, folder / "7")
+    carry.write(BY_HAND, folder / "6.12", BEFORE)
+    for words in (["init", "-q"], ["add", "linux"], ["-c", "user.name=x", "-c", "user.email=x", "commit", "-q", "-m", "x"]):
+        subprocess.run(["git", *words], cwd=tmp_path, check=True)
     monkeypatch.setattr(carry.kernel, "FILES", folder)
     words = [f"--tree={name}={tree}" for name, tree in trees.items()]
     monkeypatch.setattr(sys, "argv", ["carry", *words, "--work", str(tmp_path / "work")])
@@ -148,10 +164,10 @@ def command(tmp_path, trees, monkeypatch):
 def test_edits_are_carried_one_after_another_and_edits_by_hand_stay(command, capsys):
     for change, by_hand in (((10, "line 9", "new 9"), "by hand"), ((10, "line 9", "newer 9"), "by hand again")):
         carry.write([patch(NAME, (4, "line 3", "new 3"), change)], command / "7")
-        file = command / "6.12" / NAME
+        file = command / "6.12" / f"{NAME}.diff"
         file.write_text(file.read_text().replace("as it is done there", by_hand))
         assert carry.main() == 0
-        (made,) = added(carry.series_of(command / "6.12"))
+        (made,) = added(patch_series.read(command / "6.12"))
         assert made == ["-older 3", f"+new 3, {by_hand}", "-line 9", f"+{change[2]}"]
         file.write_text(file.read_text().replace(by_hand, "as it is done there"))
     capsys.readouterr()
@@ -161,4 +177,4 @@ def test_what_does_not_fit_ends_the_command_with_nothing_written(command, capsys
     carry.write([patch(NAME, (4, "line 3", "newer 3"))], command / "7")
     assert carry.main() == 1
     assert f"{NAME} does not fit in um.c" in capsys.readouterr().err
-    assert carry.series_of(command / "6.12") == BY_HAND
+    assert patch_series.read(command / "6.12", BEFORE) == BY_HAND
