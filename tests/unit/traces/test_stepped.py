@@ -19,8 +19,9 @@ def test_a_line_of_pensieves_holds_from_the_one_before():
     first, pause, last, again = (next(states) for _ in range(4))
     assert [each.at for each in (first, pause, last, again)] == [0, 0.5, 2.5, 3.0]
     assert (first.condition.rate_down, last.condition.rate_down, first.condition.rate_up) == (2e6, 1.5e6, None)
-    assert pause.condition.rate_down == 8 * 1514 / 2  # one frame in two seconds
+    assert pause.condition.rate_down == 8 * 1514 / 2.005  # one frame in two seconds, and one just after
     assert again.condition == first.condition
+    assert [each.condition.burst for each in (first, pause)] == [1514, 1514]
 
 
 def test_theaterqs_directions_are_played_in_step():

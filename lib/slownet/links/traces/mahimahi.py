@@ -117,10 +117,10 @@ def _tracks(trace: Opportunities, way: str, bin_length: float, queue: Queue) -> 
         yield Track((Step(0.0, _change(way, 8 * FRAME * len(trace.ms) / trace.seconds, queue)),))
         return
     length = trace.seconds / len(packets)
-    steps = [Step(start * length, _change(way, _rate(bins * length, count), queue)) for start, bins, count in runs(packets)]
+    steps = [Step(start * length, _change(way, paced(bins * length, count), queue)) for start, bins, count in runs(packets)]
     yield Track(tuple(steps), trace.seconds)
     if steps[0].at > 0:  # the trace begins with a pause; in later rounds the last step of the round before covers it
-        yield Track((Step(0.0, _change(way, _rate(steps[0].at, 1), queue)),))
+        yield Track((Step(0.0, _change(way, paced(steps[0].at, 1), queue)),))
 
 
 def runs(packets: list[int]) -> list[tuple[int, int, int]]:
@@ -139,7 +139,7 @@ def runs(packets: list[int]) -> list[tuple[int, int, int]]:
     return sorted((start % len(packets), bins, count) for start, bins, count in found)
 
 
-def _rate(seconds: float, packets: int) -> float:
+def paced(seconds: float, packets: int) -> float:
     """Return the bit/s at which these frames leave in this time: the first one at once, the next one after the end."""
     return 8 * FRAME * packets / (seconds + min(AFTER_S, AFTER * seconds / packets))
 

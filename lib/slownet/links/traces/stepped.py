@@ -18,10 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from slownet.links.conditions.bottleneck import TOKENS_S
 from slownet.links.conditions.impairment import Chance
 from slownet.links.conditions.queueing import Queue
 from slownet.links.conditions.schedule import Change, Schedule, Step, Track
-from slownet.links.traces.mahimahi import FRAME
+from slownet.links.traces.mahimahi import FRAME, paced
 from slownet.links.traces.recording_file import text_of
 from slownet.model.errors import TraceError
 
@@ -123,8 +124,9 @@ def schedule(up: Steps | str | Path | None = None, down: Steps | str | Path | No
 
 
 def _change(piece: Piece, way: str) -> Change:
-    rate = max(piece.rate, 8 * FRAME / piece.seconds)  # where nothing passes, one frame: a bucket cannot have the rate 0
-    fields: dict[str, Any] = {f"rate_{way}": rate}
+    rate = max(piece.rate, paced(piece.seconds, 1))  # where nothing passes, one frame: a bucket cannot have the rate 0
+    # A token bucket, because netem's own rate dooms a packet that waits to the rate at which it came.
+    fields: dict[str, Any] = {f"rate_{way}": rate, "burst": max(FRAME, round(rate / 8 * TOKENS_S))}
     if piece.delay is not None:
         loss = Chance(piece.loss) if piece.loss else None
         fields |= {way: piece.delay, f"jitter_{way}": piece.jitter, f"loss_{way}": loss}
