@@ -131,6 +131,54 @@ def test_what_mininet_passes_over_ends_in_one_line(tmp_path, params, line):
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    ("statement", "line"),
+    [
+        ("net.addHost('h3', ip='10.0.0.300/24')", "'10.0.0.300' is not an IPv4 address, interface h3-eth0, {program}:6: give"),
+        ("net.addHost('h3', mac='00:zz')", "'00:zz' is not an Ethernet address, interface h3-eth0, {program}:6: give"),
+        ("net.addHost('h3', defaultRoute='via 9.9.9.9')", "cannot add the default route via 9.9.9.9: Nexthop has invalid"
+         " gateway, node h3, {program}:6: give it a gateway in the subnet of one of its own addresses"),
+        ("net.addLink('h1', 'h9'); net.addHost('h3')", "there is no node 'h9', {program}:6: choose from h1"),
+    ],
+)  # fmt: skip
+def test_what_a_node_cannot_be_given_is_one_line_with_its_place(tmp_path, statement, line):
+    code = f"""
+        from mininet.net import Mininet
+
+        net = Mininet(controller=None)
+        h1 = net.addHost("h1")
+        {statement}
+        net.addLink(h1, "h3")
+        net.start()
+    """
+    done = standin(code=code, folder=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith("slownet: " + line.format(program=tmp_path / "program.py")), done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_statements_by_position_and_routes_before_addresses_hold(tmp_path):
+    code = """
+        from mininet.link import TCLink
+        from mininet.net import Mininet
+
+        net = Mininet()
+        h1, h2, s1 = net.addHost("h1"), net.addHost("h2"), net.addSwitch("s1")
+        net.addLink(h1, s1, 0, 5, TCLink, delay="10ms")
+        net.addLink(h2, s1, None, 7)
+        net.addNAT().configDefault()
+        net.start()
+        print(s1.ports, h1.cmd("ip route show default"), h1.cmd("ping -c 1 -q 10.0.0.2"))
+        net.stop()
+    """
+    done = standin(code=code, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "s1-eth5>: 5" in done.stdout
+    assert "s1-eth7>: 7" in done.stdout
+    assert "default via 10.0.0.3" in done.stdout
+    assert "min/avg/max/mdev = 40.0" in done.stdout  # of the first ping, which waits for ARP, too
+
+
 def test_more_hosts_than_addresses_is_one_line(tmp_path):
     code = """
         from mininet.net import Mininet

@@ -1,5 +1,6 @@
 """The plugin where the kernel is able: it runs in place, as under sudo in a VM."""
 
+import logging
 import os
 import subprocess
 import sys
@@ -42,3 +43,11 @@ def test_it_runs_in_place(tmp_path, more):
     with open("/proc/sys/kernel/random/boot_id") as own:
         assert set((tmp_path / "boots").read_text().split()) == {own.read().strip()}
     assert 'name="slownet_clock" value="real"' in (tmp_path / "junit.xml").read_text()
+
+
+def test_loggers_made_after_mininets_import_are_pythons_own(caplog):
+    log = logging.getLogger("a.program.under.test")
+    with caplog.at_level(logging.INFO):
+        log.info("kept")
+    assert type(log) is logging.Logger
+    assert "kept" in caplog.text

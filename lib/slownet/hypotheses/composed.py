@@ -22,6 +22,7 @@ from slownet.hypotheses.experiment import Cell, Experiment, grid
 from slownet.hypotheses.toolbox import Page
 from slownet.judge.records.condition_columns import HOST, NONE
 from slownet.judge.records.unreadable import MALFORMED
+from slownet.links.conditions import other_names
 from slownet.links.conditions.link import WORDS
 from slownet.model import userfile
 from slownet.model.errors import ExperimentError, SlownetError, nearest
@@ -105,7 +106,8 @@ def _check(vary: Mapping[str, Sequence[str]], project: Project) -> None:
             fix = nearest(host, project.hosts) if colon else f"write {VARY} {project.services[0].name}:{name}=..."
             raise ExperimentError(what, VARY, fix)
         if word not in WORDS and word != NAMED:
-            raise ExperimentError(f"a condition has no field '{word}'", f"{VARY} {name}", nearest(word, [*WORDS, NAMED]))
+            fix = other_names.field(word, [*WORDS, NAMED])
+            raise ExperimentError(f"a condition has no field '{word}'", f"{VARY} {name}", fix)
     for cell in grid(vary):
         try:
             _conditions(cell, project)

@@ -25,10 +25,9 @@ SECONDS = {
 _SI = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _IEC = {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 
-# tc's own table (iproute2 tc/tc_util.c), where "bit" is bit/s and "bps" is byte/s.
-BITS_PER_SECOND = {
-    prefix + unit: Decimal(scale * bits) for unit, bits in (("bit", 1), ("bps", 8)) for prefix, scale in (_SI | _IEC).items()
-}
+# tc's own table (iproute2 tc/tc_util.c), without its "bps", which is byte/s to tc and bit/s to most people.
+BITS_PER_SECOND = {prefix + "bit": Decimal(scale) for prefix, scale in (_SI | _IEC).items()}
+_UNCLEAR = re.compile(r"(?P<number>\d+(?:\.\d+)?|\.\d+) ?(?P<scale>(?:[kmgt]i?)?)bps", re.ASCII | re.IGNORECASE)
 
 MOST_DIGITS = 19
 
@@ -69,8 +68,8 @@ def rate(text: str) -> float:
     Parameters
     ----------
     text : str
-        Such as ``"2000kbit"``, ``"1Gbit"`` or ``"250kbps"``. As in tc, upper and lower case are equal, ``bit`` means bit/s,
-        ``bps`` byte/s (``1mbps`` is 8,000,000 bit/s), and ``Ki Mi Gi Ti`` are powers of 1024.
+        Such as ``"2000kbit"`` or ``"1Gbit"``. As in tc, upper and lower case are equal, ``bit`` means bit/s, and ``Ki Mi Gi
+        Ti`` are powers of 1024. ``bps`` is refused: it is byte/s to tc, and bit/s to most people.
 
     Returns
     -------
@@ -84,9 +83,13 @@ def rate(text: str) -> float:
 
     Examples
     --------
-    >>> rate("250kbps")
+    >>> rate("2000kbit")
     2000000.0
     """
+    if isinstance(text, str) and (unclear := _UNCLEAR.fullmatch(text.strip())):
+        number, scale = unclear["number"], unclear["scale"]
+        what = f"rate '{text}': {scale}bps is bytes per second to tc, bits to most people"
+        raise UnitError(what, fix=f"write {number}{scale}bit, or {Decimal(number) * 8:f}{scale}bit if it is bytes")
     return float(_read(text, "rate", "2000kbit", "bit kbit Mbit Gbit", BITS_PER_SECOND, any_case=True))
 
 

@@ -20,7 +20,7 @@ from mininet.node import (
 )
 from mininet.nodelib import LinuxBridge
 
-from slownet.model.errors import NetworkError
+from slownet.model.errors import NetworkError, nearest
 from slownet.net import device, learning, loops, parameters, places, spanning_tree, unique_names
 from slownet.net.conversion import made_quick, quick
 from slownet.net.mininet_links import QuickLink, quick_link
@@ -85,7 +85,10 @@ class QuickNet(MininetTests, Mininet):  # type: ignore[misc]  # Mininet has no t
         if parameters.becomes_limited(maker, params):
             maker = CPULimitedHost
         cls = made_quick(maker, lambda each: self._with_sysctls(quick(each)))
-        return self._renamed(super().addHost(name, cls, **params))
+        host = self._renamed(super().addHost(name, cls, **params))
+        host.stated_at = places.of_node(self.topo, name) if self.topo and not self.built else places.here()
+        host.unconfigured = not self.built
+        return host
 
     def addSwitch(self, name: str, cls: Any = None, **params: Any) -> Any:  # noqa: N802
         """Add a switch like Mininet; it learns by itself if no controller is installed."""
@@ -112,18 +115,27 @@ class QuickNet(MininetTests, Mininet):  # type: ignore[misc]  # Mininet has no t
             self._taken.add(node.machine_name)
         return node
 
-    def addLink(self, node1: Any, node2: Any, *args: Any, cls: Any = None, **params: Any) -> Any:  # noqa: N802
-        """Add a link like Mininet. Raises ConditionError, UnitError for a parameter that would have no effect."""
-        nodes = [self[node] if isinstance(node, str) else node for node in (node1, node2)]
+    def addLink(  # noqa: N802
+        self, node1: Any, node2: Any, port1: int | None = None, port2: int | None = None, cls: Any = None, **params: Any
+    ) -> Any:
+        """Add a link like Mininet. Raises ConditionError, UnitError for a parameter that would have no effect, and
+        NetworkError for a node that is not there."""
+        nodes = [self._known(node) if isinstance(node, str) else node for node in (node1, node2)]
         sides = [(node.name, type(node)) for node in nodes]
-        ports = {f"port{number}": node.newPort() for number, node in enumerate(nodes, start=1)}
-        ports |= dict(zip(("port1", "port2"), args, strict=False))
+        stated = {name: port for name, port in (("port1", port1), ("port2", port2)) if port is not None}
+        ports = {f"port{number}": node.newPort() for number, node in enumerate(nodes, start=1)} | stated
         parameters.check_link(cls or self.link, {"intf": self.intf, **ports, **params}, sides, places.here())
         cls = made_quick(cls or self.link, quick_link)
         kind = cls.func if isinstance(cls, partial) else cls
         if isinstance(kind, type) and issubclass(kind, QuickLink):
             params |= {"group": self._group, "offloads_off": self._offloads_off, "shaping": self.shaping}
-        return super().addLink(node1, node2, *args, cls=cls, **params)
+        return super().addLink(*nodes, port1, port2, cls, **params)
+
+    def _known(self, name: str) -> Any:
+        """Return a node by its name. Raises NetworkError with the nearest name."""
+        if name not in self:
+            raise NetworkError(f"there is no node '{name}'", str(places.here()), nearest(name, self))
+        return self[name]
 
     def addController(self, name: Any = "c0", controller: Any = None, **params: Any) -> Any:  # noqa: N802
         """Add a controller like Mininet. Raises ConditionError for a parameter that it does not take."""

@@ -11,7 +11,7 @@ import socket
 import struct
 import subprocess
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from slownet.net.conversion import made_quick
 from slownet.net.namespace import current
 from slownet.net.netlink import End, Route
 from slownet.net.nodes import QuickSwitch, inside
+from slownet.net.places import Place
 from slownet.net.shaper import TCEnd
 from slownet.net.shaping import Shaping
 
@@ -57,17 +58,21 @@ class QuickInterface(Intf):  # type: ignore[misc]  # Mininet has no types
         self.ip, self.prefixLen = address, length
         if not self.node.inNamespace:
             _check_address(self, f"{address}/{length}")
-        with inside(self.node), Route() as route:
+        with self._located(), inside(self.node), Route() as route:
             if before[0] and before != (address, length):
                 route.delete_address(self.name, before[0], before[1])
             route.up(self.name)
             route.add_address(self.name, address, length)
         return ""
 
+    def _located(self) -> AbstractContextManager[None]:
+        """Add this interface to an error, and its place: while a node is configured, the node knows that."""
+        return places.located(f"interface {self.name}", Place() if getattr(self.node, "configuring", False) else places.here())
+
     def setMAC(self, macstr: str) -> str:  # noqa: N802
         """Set the hardware address. Raises NetworkError."""
         self.mac = macstr
-        with inside(self.node), Route() as route:
+        with self._located(), inside(self.node), Route() as route:
             route.set_mac(self.name, macstr)
         return ""
 
@@ -153,7 +158,7 @@ class ShapedInterface(QuickTCInterface):
         return "noqueue" if self._asked is not None else super().tc(cmd, tc)
 
     def _shape(self, asked: Parameters) -> None:
-        with parameters.located(f"interface {self.name}", places.here()):
+        with places.located(f"interface {self.name}", places.here()):
             stated = TCEnd.of(asked)
         if self.shaping.end(self).stated is None and not stated.root:
             return
@@ -238,7 +243,7 @@ class QuickLink(Link):  # type: ignore[misc]
             segments = ethtool.ONE_SEGMENT if self._offloads_off else None
             parts = zip((intfname1, intfname2), descriptors, (addr1, addr2), strict=True)
             ends = tuple(End(*each, segments) for each in parts)
-            with Route() as route:
+            with places.located(f"link {node1.name}-{node2.name}", places.here()), Route() as route:
                 route.veth(ends, self._group)  # type: ignore[arg-type]
         finally:
             for descriptor in descriptors:

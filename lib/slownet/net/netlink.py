@@ -31,6 +31,7 @@ NUD_STALE, NUD_PERMANENT = 0x04, 0x80
 IFF_UP = 1
 SOL_NETLINK, NETLINK_EXT_ACK, NLMSGERR_ATTR_MSG = 270, 11, 1
 NAME_LENGTH = 15
+_UNREACHED = "give it a gateway in the subnet of one of its own addresses"
 
 
 class Route:
@@ -104,7 +105,8 @@ class Route:
         scope = RT_SCOPE_UNIVERSE if via else RT_SCOPE_LINK
         head = (socket.AF_INET, int(prefix or 32), 0, 0, RT_TABLE_MAIN, RTPROT_BOOT, scope, RTN_UNICAST, 0)
         body = struct.pack("=8BI", *head) + attributes
-        self._ask(RTM_NEWROUTE, body, NLM_F_CREATE | NLM_F_REPLACE, f"add the route to {to}")
+        what = f"add the {f'route to {to}' if prefix != '0' else 'default route'}{f' via {via}' if via else ''}"
+        self._ask(RTM_NEWROUTE, body, NLM_F_CREATE | NLM_F_REPLACE, what, fix=_UNREACHED if via else "")
 
     def neighbour(self, name: str, address: str) -> int:
         """Return the state (NUD_...) of a neighbour's entry; 0 if there is none."""
@@ -151,7 +153,9 @@ class Route:
                 found.append(answer[offset + 16 : offset + length])
                 offset += length + -length % 4
 
-    def _ask(self, kind: int, body: bytes, flags: int, what: str, tolerated: tuple[int, ...] = ()) -> None:
+    def _ask(  # fix: how to mend it
+        self, kind: int, body: bytes, flags: int, what: str, tolerated: tuple[int, ...] = (), fix: str = ""
+    ) -> None:
         self._number += 1
         flags |= NLM_F_REQUEST | NLM_F_ACK
         self._socket.send(struct.pack("=IHHII", 16 + len(body), kind, flags, self._number, 0) + body)
@@ -159,7 +163,7 @@ class Route:
         length, _, answer_flags, _, _ = struct.unpack_from("=IHHII", answer)
         (code,) = struct.unpack_from("=i", answer, 16)
         if code and -code not in tolerated:
-            raise NetworkError(f"cannot {what}: {_reason(answer[:length], answer_flags) or os.strerror(-code)}")
+            raise NetworkError(f"cannot {what}: {_reason(answer[:length], answer_flags) or os.strerror(-code)}", fix=fix)
 
 
 class End:

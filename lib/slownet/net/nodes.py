@@ -20,6 +20,7 @@ from slownet.model.errors import NetworkError
 from slownet.net import missing_commands, openvswitch
 from slownet.net.namespace import Namespace, apart, entered
 from slownet.net.netlink import Route
+from slownet.net.places import Place, here, located
 
 NORMAL, CONTROLLER = "NORMAL", "CONTROLLER"
 """Open vSwitch's actions for packets that no flow matches."""
@@ -58,6 +59,11 @@ class QuickNode(Renamed, Node):  # type: ignore[misc]  # Mininet has no types
     """Mixin for a node class of Mininet or of a user (see `quick`): starts the shell only when it is needed."""
 
     namespace: Namespace | None
+    stated_at = Place()
+    """Where the program states it, for errors while it is configured."""
+    unconfigured = configuring = False
+    """Whether its network will still configure it, so that a route that is stated before waits for its addresses; and whether
+    it does so now."""
     _of_the_shell = ("shell", "stdin", "stdout", "pollOut", "pid")
     _opening = False
 
@@ -135,6 +141,15 @@ class QuickNode(Renamed, Node):  # type: ignore[misc]  # Mininet has no types
             args = (*args, ";", missing_commands.function())
         return super().cmd(*args, **kwargs)
 
+    def config(self, **params: Any) -> Any:
+        """Configure it like Mininet. An error says where the program states the node."""
+        self.unconfigured, self.configuring = False, True
+        try:
+            with located(f"node {self.name}", self.stated_at):
+                return super().config(**params)
+        finally:
+            self.configuring = False
+
     def setDefaultRoute(self, intf: Any = None) -> None:  # noqa: N802
         """Set the default route. intf: an interface, "via ADDRESS", or "dev INTERFACE via ADDRESS"."""
         words = intf.split() if isinstance(intf, str) and " " in intf else ["dev", str(intf)]
@@ -142,7 +157,11 @@ class QuickNode(Renamed, Node):  # type: ignore[misc]  # Mininet has no types
         if len(words) % 2 or set(route_to) - {"dev", "via"}:
             super().setDefaultRoute(intf)
             return
-        with inside(self), Route() as route:
+        if self.unconfigured and "via" in route_to and not any(each.IP() for each in self.intfList()):
+            self.params["defaultRoute"] = intf  # as from addNAT; stock Mininet loses it
+            return
+        place = Place() if self.configuring else here()
+        with located(f"node {self.name}", place), inside(self), Route() as route:
             route.add_route(via=route_to.get("via", ""), device=route_to.get("dev", ""))
 
     @property

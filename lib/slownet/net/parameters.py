@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from functools import partial
 from types import CodeType, FunctionType
 from typing import Any
@@ -20,7 +19,8 @@ from mininet.topo import Topo
 from mininet.util import specialClass
 
 from slownet.links.conditions import tclink
-from slownet.model.errors import ConditionError, SlownetError
+from slownet.links.conditions.other_names import MEANT
+from slownet.model.errors import ConditionError
 from slownet.model.mininets import Parameters
 from slownet.net import places
 from slownet.net.places import Place
@@ -105,7 +105,7 @@ def check_names(given: Iterable[str], known: Iterable[str], kind: str, where: st
     """
     names = set(known)
     for name in given:
-        if name in names or (name not in tclink.MEANT and place.file and name in places.reads(place.file)):
+        if name in names or (name not in MEANT and place.file and name in places.reads(place.file)):
             continue
         error = tclink.unknown(name, names, kind)
         raise ConditionError(error.what, _at(where, place), error.fix)
@@ -119,19 +119,8 @@ def check_interface(interface: Any, params: Parameters) -> Parameters:
     """Return an interface's parameters with numbers read from texts. Raises ConditionError for one that has no effect."""
     cls, place = type(interface), places.here()
     _without_effect(cls, params, f"interface {interface.name}", place)
-    with located(f"interface {interface.name}", place):
+    with places.located(f"interface {interface.name}", place):
         return tclink.numbers(dict(params)) if issubclass(cls, TCIntf) else dict(params)
-
-
-@contextmanager
-def located(where: str, place: Place) -> Iterator[None]:
-    """Add the place to an error of a condition that has none."""
-    try:
-        yield
-    except SlownetError as error:
-        if error.where:
-            raise
-        raise type(error)(error.what, _at(where, place), error.fix) from None
 
 
 def _without_effect(cls: type, params: Parameters, where: str, place: Place, link: type | None = None) -> None:
@@ -251,7 +240,7 @@ def check_link(maker: Any, given: Parameters, sides: Sequence[tuple[str, Any]], 
         where = f"interface {name or f'{node}-eth{port}'}" if name or port is not None else f"link {sides[0][0]}-{sides[1][0]}"
         _without_effect(end, own, where, place, cls)
         if is_plain(end) and getattr(end, "config") is TCIntf.config:  # noqa: B009
-            with located(where, place):
+            with places.located(where, place):
                 read = tclink.numbers(own)
                 words = tclink.condition.__kwdefaults__ or {}
                 tclink.condition(**{name: value for name, value in read.items() if name in words and value is not None})

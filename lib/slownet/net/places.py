@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 import functools
 import os
+import re
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -17,6 +19,7 @@ import mininet
 from mininet.topo import Topo
 
 import slownet
+from slownet.model.errors import SlownetError
 from slownet.model.mininets import Parameters
 
 _LIBRARIES = tuple(os.path.join(folder, "") for package in (mininet, slownet) for folder in package.__path__)
@@ -37,6 +40,7 @@ class Place:
         return f"{self.file if path.startswith('..') else path}:{self.line}"
 
 
+_STATED = re.compile(r":\d+$")
 _nodes: WeakKeyDictionary[Topo, dict[str, Place]] = WeakKeyDictionary()
 _links: WeakKeyDictionary[Topo, dict[int, Place]] = WeakKeyDictionary()
 
@@ -56,6 +60,18 @@ def _frames() -> Iterator[FrameType]:
     while frame is not None:
         yield frame
         frame = frame.f_back
+
+
+@contextmanager
+def located(where: str, place: Place) -> Iterator[None]:
+    """Add to an error of the block what it is about, such as "interface h1-eth0", and its place, if it lacks them."""
+    try:
+        yield
+    except SlownetError as error:
+        whole = ", ".join(filter(None, (error.where or where, str(place))))
+        if _STATED.search(error.where) or whole == error.where:
+            raise
+        raise type(error)(error.what, whole, error.fix) from None
 
 
 def of_node(topology: Topo, name: str) -> Place:

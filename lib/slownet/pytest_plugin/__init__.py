@@ -20,6 +20,7 @@ from slownet.model.errors import SlownetError
 from slownet.pytest_plugin import (
     explain,
     forwarding,
+    loggers,
     missing,
     own_frames,
     records,
@@ -77,6 +78,7 @@ for marker in ("topology", f"{short_names.PREFIX}topology"):
 
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
+    loggers.keep()  # before a conftest.py imports anything
     group = parser.getgroup("slownet", "emulated networks")
     for name, metavar, text in OPTIONS:
         if name == CONFINED:

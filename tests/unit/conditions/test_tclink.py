@@ -3,7 +3,8 @@
 import pytest
 
 from slownet.links.conditions.link import Condition
-from slownet.links.conditions.tclink import MEANT, condition, numbers, shaper, unknown
+from slownet.links.conditions.other_names import MEANT
+from slownet.links.conditions.tclink import condition, numbers, shaper, unknown
 from slownet.model.errors import ConditionError, SlownetError, UnitError
 
 

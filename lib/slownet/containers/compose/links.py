@@ -8,9 +8,9 @@ from typing import Any
 
 from slownet.containers.compose.document import Map
 from slownet.containers.compose.model import CLIENT, SWITCH, Service
-from slownet.links.conditions import profiles
+from slownet.links.conditions import other_names, profiles
 from slownet.links.conditions.link import WORDS, Condition
-from slownet.model.errors import ComposeError, SlownetError, nearest
+from slownet.model.errors import ComposeError, SlownetError
 
 NAMED = "condition"
 """The field of ``x-slownet`` that names a condition such as LTE, which the other fields change."""
@@ -28,7 +28,8 @@ def condition(tree: Map, key: str) -> dict[str, str]:
         fields, places = dict(value), value.keys_at
     for name, each in fields.items():
         if name != NAMED and name not in WORDS:
-            raise ComposeError(f"a condition has no field '{name}'", str(places[name]), nearest(name, [*WORDS, NAMED]))
+            fix = other_names.field(name, [*WORDS, NAMED])
+            raise ComposeError(f"a condition has no field '{name}'", str(places[name]), fix)
         _tried({name: _text(each)}, str(places[name]))
     found = {name: _text(each) for name, each in fields.items()}
     if len(found) > 1:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from itertools import combinations
 from typing import Any, TypeVar
 
-from slownet.links.conditions import impairment
+from slownet.links.conditions import impairment, other_names
 from slownet.links.conditions.field_row import Row
 from slownet.links.conditions.impairment import Chance, Loss
 from slownet.links.conditions.jitter import Table
@@ -26,7 +26,7 @@ def fields(words: Mapping[str, Row], given: Mapping[str, object]) -> Fields:
     """
     for name in given:
         if name not in words:
-            raise ConditionError(f"a condition has no field '{name}'", fix=nearest(name, words))
+            raise ConditionError(f"a condition has no field '{name}'", fix=other_names.field(name, words))
     values: Fields = {}
     for row in dict.fromkeys(row for name, row in words.items() if name in given):
         values |= _of_row(row, given)

@@ -20,6 +20,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from slownet.links.conditions.link import WORDS, Condition
+from slownet.links.conditions.other_names import MEANT
 from slownet.links.conditions.readers import Fields
 from slownet.model.errors import ConditionError, nearest
 from slownet.model.mininets import Parameters
@@ -37,30 +38,6 @@ FLAGS = ("use_hfsc", "use_tbf", "enable_ecn", "enable_red", "use_htb", "gro", "t
 SHAPING = ("bw", "delay", "jitter", "loss", "max_queue_size", "speedup", "latency_ms", *FLAGS[:5])
 """The parameters that need a TCIntf: another interface passes over them. `use_htb` is an old one, and the default."""
 
-MEANT = {
-    **dict.fromkeys(
-        ("bandwidth", "bandwith", "bitrate", "rate", "speed", "capacity", "throughput", "datarate", "data_rate", "max_bw"),
-        "bw",
-    ),
-    **dict.fromkeys(("latency", "lat", "propagation_delay", "prop_delay", "propdelay", "link_delay", "delay_ms"), "delay"),
-    **dict.fromkeys(
-        ("packet_loss", "packetloss", "loss_rate", "lossrate", "pkt_loss", "plr", "drop", "drop_rate", "loss_percent"),
-        "loss",
-    ),
-    **dict.fromkeys(
-        (
-            "max_queue", "maxqueue", "queue_size", "queuesize", "queue_length", "queue_len", "qsize", "qlen", "buffer",
-            "buffer_size", "limit", "max_queue_len", "max_queue_length", "maxq", "txqueuelen",
-        ),
-        "max_queue_size",
-    ),
-    **dict.fromkeys(("delay_variation", "delay_jitter", "jit", "variance"), "jitter"),
-    **dict.fromkeys(("ecn", "use_ecn"), "enable_ecn"),
-    **dict.fromkeys(("red", "use_red"), "enable_red"),
-    **dict.fromkeys(("tbf", "enable_tbf"), "use_tbf"),
-    **dict.fromkeys(("hfsc", "enable_hfsc"), "use_hfsc"),
-}  # fmt: skip
-"""Names of forks, of older versions and of other tools, for TCLink's parameters."""
 _TURNED_ON = {True: True, False: False, "on": True, "off": False, "true": True, "false": False, "yes": True, "no": False}
 _RATE = re.compile(r"(?P<number>\d+(?:\.\d+)?|\.\d+) ?(?P<scale>[kmgKMG]?)(?P<unit>[A-Za-z/]*)", re.ASCII)
 _RATE_UNITS = {
