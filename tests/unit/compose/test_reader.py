@@ -23,6 +23,24 @@ def web(folder, *lines, rest="", **options):
     return project(folder, WEB + "".join(f"    {line}\n" for line in lines) + rest, **options)["web"]
 
 
+def test_documents_of_one_file_are_merged_as_files_are(tmp_path):
+    text = (
+        f"---\n{WEB}    environment: {{A: 1, B: 1}}\n---\nservices:\n  web: {{environment: [B=2]}}\n  db: {{image: db}}\n---\n"
+    )
+    found = project(tmp_path, text)
+    assert found["web"].environment == {"A": "1", "B": "2"}
+    assert found["db"].image == "db"
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("1d", 86400.0), ("1w2h", 612000.0), ("1m30s", 90.0)])
+def test_durations_have_days_and_weeks(tmp_path, text, seconds):
+    assert web(tmp_path, f"stop_grace_period: {text}").stop_s == seconds
+
+
+def test_one_port_may_be_published_at_any_of_a_range(tmp_path):
+    assert web(tmp_path, "ports: ['8000-8010:80', '90-91:90-91']").ports == (80, 90, 91)
+
+
 # ---- what is wrong ----
 
 WRONG = {
@@ -75,6 +93,20 @@ WRONG = {
     "missing variable": (WEB + '    user: "${WHO:?say who}"\n', "4:11", "the variable WHO is missing", "say who"),
     "missing variable, no reason": (WEB + '    user: "${WHO?}"\n', "4:11", "the variable WHO is missing", "export WHO=..."),
     "port": (WEB + "    ports: [abc]\n", "4:13", "unclear port 'abc'", '"80:8000"'),
+    "published port out of range": (WEB + "    ports: ['99999:80']\n", "4:13", "unclear port '99999'", "1 to 65535"),
+    "published ports of another number": (
+        WEB + "    ports: ['8080-8081:80-85']\n",
+        "4:13",
+        "6 ports of the container and 2 of the machine",
+        "one length",
+    ),
+    "two numbers of replicas": (
+        WEB + "    scale: 3\n    deploy: {replicas: 2}\n",
+        "4:5",
+        "web has scale: 3 and 2 replicas",
+        "leave one",
+    ),
+    "a second document that is none": (WEB + "---\n- web\n", "5:1", "a compose file is a mapping", "services:"),
     "port of thousands of digits": (WEB + f"    expose: ['{'9' * 5000}']\n", "4:14", "unclear port '999", "1 to 65535"),
     "port out of range": (WEB + "    expose: [70000]\n", "4:14", "unclear port '70000'", "1 to 65535"),
     "volume mode": (

@@ -10,10 +10,12 @@ from typing import Any
 
 from slownet.containers.compose.document import Items, Map, Place, Reset
 from slownet.model.errors import ComposeError
+from slownet.model.units import whole_number
 
 _PORT = re.compile(
     r"(?:(?P<ip>\[[0-9a-fA-F:]+\]|\d+(?:\.\d+){3}):)?(?:(?P<published>\d*(?:-\d+)?):)?(?P<target>\d+(?:-\d+)?)(?:/(?P<protocol>tcp|udp|sctp))?"
 )
+MOST_PORT = 65535
 _CONSISTENCIES = ("cached", "consistent", "delegated")
 _PROPAGATIONS = ("private", "rprivate", "shared", "rshared", "slave", "rslave")
 _MODES = frozenset(("ro", "rw", "z", "Z", "nocopy", *_CONSISTENCIES, *_PROPAGATIONS))
@@ -110,10 +112,25 @@ def _port(value: Any, place: Place) -> Map:
     found = _PORT.fullmatch(text(value))
     if not found:
         raise ComposeError(f"unclear port '{value}'", str(place), 'write "8000", "80:8000" or "127.0.0.1:80:8000/tcp"')
+    inside, outside = _span(found["target"], place), _span(found["published"], place)
+    if inside > 1 and outside not in (0, inside):
+        what = f"{inside} ports of the container and {outside} of the machine in '{value}'"
+        raise ComposeError(what, str(place), "give both ranges one length")
     return _map(
         place, target=found["target"], published=found["published"] or None, protocol=found["protocol"] or "tcp",
         host_ip=found["ip"],
     )  # fmt: skip
+
+
+def _span(ports: str | None, place: Place) -> int:
+    """Return how many ports a range has; 0 if none is stated. Raises ComposeError."""
+    if not ports or ports.startswith("-"):
+        return 0
+    first, _, last = ports.partition("-")
+    numbers = [number for number in (whole_number(first), whole_number(last or first)) if number is not None]
+    if len(numbers) < 2 or not 0 <= numbers[0] <= numbers[1] <= MOST_PORT:
+        raise ComposeError(f"unclear port '{ports}'", str(place), f"write 1 to {MOST_PORT}, or a range such as 8000-8003")
+    return numbers[1] - numbers[0] + 1
 
 
 def _volume(value: Any, place: Place) -> Map:

@@ -37,8 +37,8 @@ _SCALARS = (
 )  # fmt: skip
 
 
-def read(path: Path, shown: str) -> Map:
-    """Read a file. shown: its name in messages. Raises ComposeError with line and column."""
+def read(path: Path, shown: str) -> list[Map]:
+    """Return the documents of a file, mostly one. shown: its name in messages. Raises ComposeError with line and column."""
     try:
         text = userfile.read_text(path)
     except (OSError, UnicodeDecodeError) as error:
@@ -47,10 +47,10 @@ def read(path: Path, shown: str) -> Map:
     return parse(text, shown)
 
 
-def parse(text: str, shown: str) -> Map:
-    """Return the mapping that a text holds. Raises ComposeError with line and column."""
+def parse(text: str, shown: str) -> list[Map]:
+    """Return the mappings that a text holds, one for each of its documents. Raises ComposeError with line and column."""
     try:
-        node = yaml.compose(text, Loader=_Loader)
+        nodes = list(yaml.compose_all(text, Loader=_Loader))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = str(_place(shown, mark)) if mark else shown
@@ -59,11 +59,13 @@ def parse(text: str, shown: str) -> Map:
         raise ComposeError(f"not YAML: {error}", where=shown) from error
     except RecursionError as error:
         raise ComposeError(f"mappings and lists are nested deeper than {userfile.DEEPEST}", where=shown) from error
-    if not isinstance(node, yaml.MappingNode):
-        where = str(_place(shown, node.start_mark)) if node else shown
-        raise ComposeError("a compose file is a mapping", where=where, fix="begin it with services:")
-    found: Map = _Builder(shown).value(node)
-    return found
+    stated = [node for node in nodes if not (isinstance(node, yaml.ScalarNode) and not node.value)] or nodes
+    for node in stated or [None]:
+        if not isinstance(node, yaml.MappingNode):
+            where = str(_place(shown, node.start_mark)) if node else shown
+            raise ComposeError("a compose file is a mapping", where=where, fix="begin it with services:")
+    builder = _Builder(shown)
+    return [builder.value(node) for node in stated]
 
 
 class _Loader(yaml.SafeLoader):

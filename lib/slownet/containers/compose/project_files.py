@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -177,13 +178,18 @@ class _Reader:
     def _long(self, path: Path) -> Map:
         found = self._read.get(_whole(path))
         if found is None:
-            found = parser.read(path, str(path))
-            self.variables.everywhere(found)
-            schema.check(found)
-            services = found.get("services") or {}
-            for name, each in services.items():
-                services[name] = longform.service(each) if isinstance(each, Map) else each
+            # A further document is merged over those before it, like a further file.
+            found = functools.reduce(file_merging.files, map(self._formed, parser.read(path, str(path))))
             self._read[_whole(path)] = found
+        return found
+
+    def _formed(self, found: Map) -> Map:
+        """Return a document that conforms to the specification, with its services in the long form."""
+        self.variables.everywhere(found)
+        schema.check(found)
+        services = found.get("services") or {}
+        for name, each in services.items():
+            services[name] = longform.service(each) if isinstance(each, Map) else each
         return found
 
     def _extended(self, path: Path, name: str, way: tuple[tuple[Path, str], ...]) -> Any:

@@ -14,7 +14,7 @@ from typing import Any, NoReturn, TypeVar
 from slownet.containers.compose import borrowed, build_command, dotenv, links, network_mode, powers
 from slownet.containers.compose.document import Map
 from slownet.containers.compose.fields import X_SLOWNET
-from slownet.containers.compose.longform import text
+from slownet.containers.compose.longform import MOST_PORT, text
 from slownet.containers.compose.model import STARTED, Content, Dependency, Health, Hook, Service
 from slownet.containers.compose.project_files import Source
 from slownet.containers.compose.storage import Storage
@@ -22,11 +22,10 @@ from slownet.lab.folders import refused
 from slownet.model.errors import ComposeError, nearest
 from slownet.model.units import whole_number
 
-SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
-_DURATION = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(h|ms|us|µs|ns|m|s)")
+SECONDS = {"w": 604800.0, "d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
+_DURATION = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(w|d|h|ms|us|µs|ns|m|s)")
 _EXPOSED = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?(?:/(tcp|udp|sctp))?")
 _MAC = re.compile(r"[0-9a-fA-F]{2}([:-][0-9a-fA-F]{2}){5}")
-MOST_PORT = 65535
 LIMITS = (
     "as", "core", "cpu", "data", "fsize", "locks", "memlock", "msgqueue", "nice", "nofile", "nproc", "rss", "rtprio", "rttime",
     "sigpending", "stack",
@@ -92,6 +91,9 @@ class Reader:
         number = whole_number(text(value))
         if number is None:
             _fail(f"{value} replicas of {name}", around.keys_at[key], "write a whole number")
+        other = deploy.get("replicas")
+        if other is not None and whole_number(text(other)) != number:
+            _fail(f"{name} has scale: {value} and {other} replicas", around.keys_at[key], "leave one of them out")
         if number > 1 and tree.get("container_name"):
             fix = "leave it out, or have one replica"
             _fail(f"{name} has {value} replicas, and one container_name", tree.keys_at["container_name"], fix)
@@ -261,7 +263,7 @@ def _seconds(tree: Map, name: str, default: Seconds) -> float | Seconds:
         return default
     seconds = duration(value)
     if seconds is None:
-        _fail(f"unclear duration '{value}'", tree.keys_at[name], "write it like 1m30s; units: h m s ms us")
+        _fail(f"unclear duration '{value}'", tree.keys_at[name], "write it like 1m30s; units: w d h m s ms us")
     return seconds
 
 
