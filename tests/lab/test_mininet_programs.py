@@ -179,6 +179,64 @@ def test_statements_by_position_and_routes_before_addresses_hold(tmp_path):
     assert "min/avg/max/mdev = 40.0" in done.stdout  # of the first ping, which waits for ARP, too
 
 
+def test_a_link_that_is_made_again_takes_its_ports_again(tmp_path):
+    code = """
+        from mininet.link import TCLink
+        from mininet.net import Mininet
+        from mininet.topo import LinearTopo
+
+        net = Mininet(topo=LinearTopo(2), link=TCLink)
+        net.start()
+        h1, s1, s2 = net.get("h1", "s1", "s2")
+        net.delLinkBetween(s1, s2)
+        print("dropped", net.pingAll(timeout="1"))
+        net.addLink(s1, s2, delay="15ms")
+        for switch in (s1, s2):
+            switch.attach(switch.intfList()[-1])
+        print(h1.cmd("ping -c 3 -q 10.0.0.2"))
+        net.stop()
+    """
+    done = standin(code=code, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "dropped 100.0" in done.stdout
+    assert "rtt min/avg/max/mdev = 30.0" in done.stdout
+
+
+def test_a_program_that_starts_the_spanning_tree_itself_may_have_loops(tmp_path):
+    code = """
+        import time
+        from mininet.net import Mininet
+
+        net = Mininet()
+        hosts = [net.addHost(f"h{number}") for number in (1, 2, 3)]
+        switches = [net.addSwitch(f"s{number}") for number in (1, 2, 3)]
+        for number in range(3):
+            net.addLink(hosts[number], switches[number])
+            net.addLink(switches[number], switches[(number + 1) % 3])
+        net.start()
+        for switch in switches:
+            switch.cmd(f"ovs-vsctl set bridge {switch} stp_enable=true")
+        time.sleep(40)
+        print("dropped", net.pingAll(timeout="1"))
+        net.stop()
+    """
+    done = standin(code=code, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "dropped 0.0" in done.stdout
+
+
+def test_modprobe_succeeds_for_what_the_kernel_has_built_in(tmp_path):
+    code = """
+        import subprocess
+        for words in ("ifb numifbs=1", "sch_netem", "tcp_bbr", "no_such_module"):
+            print(subprocess.call(["modprobe", *words.split()], stderr=subprocess.DEVNULL), end=" ")
+        subprocess.check_call(["ip", "link", "set", "dev", "ifb0", "up"])
+    """
+    done = standin(code=code, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "0 0 0 1 "
+
+
 def test_more_hosts_than_addresses_is_one_line(tmp_path):
     code = """
         from mininet.net import Mininet

@@ -193,9 +193,8 @@ class _Reader:
         for name, values in [*((name, (value,)) for name, value in fixed.items()), *vary.items()]:
             for value in values or (None,):
                 if value is None or not (isinstance(value, str) or name not in vary):
-                    self._source.fail(
-                        f"{name} contains {value!r}", ("conditions", name), 'write each value in quotes, such as "10ms"'
-                    )
+                    found = f"{name} has no values" if value is None else f"{name} contains {value!r}"
+                    self._source.fail(found, ("conditions", name), 'write each value in quotes, such as "10ms"')
                 self._source.tried(lambda: condition({name: str(value)}), ("conditions", name))  # noqa: B023  # called at once
         self._source.tried(lambda: grid(vary), ("conditions", LINK))
         for varied in grid(vary):

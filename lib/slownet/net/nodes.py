@@ -258,6 +258,8 @@ class QuickSwitch(QuickNode, OVSSwitch):  # type: ignore[misc]
         words = " ".join(str(each).strip() for each in args)
         if not self.made:  # an existing bridge of that name belongs to somebody else
             words = words.replace(f"-- --if-exists del-br {self} -- add-br {self}", f"-- add-br {self}")
+        if words.startswith("add-port "):  # as in Mininet, a port may be attached whose interface comes again
+            words = f"--may-exist {words}"
         if self.batch:
             return super().vsctl(words)
         return ovs_vsctl(shlex.split(words))

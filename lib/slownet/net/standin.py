@@ -38,6 +38,10 @@ CLUSTER = re.compile(
 """Where a program uses Mininet's cluster edition: an import of it, or a copy."""
 
 
+OWN_STP = re.compile(r"\br?stp[_-]enable\s*=\s*true\b", re.IGNORECASE)
+"""Where a program starts the spanning tree itself, by ovs-vsctl, once its loops are there."""
+
+
 def install(stp: bool = False, exits: bool = False) -> None:
     """Make imports from Mininet give slownet's classes, for the rest of this process.
 
@@ -163,7 +167,8 @@ def main(argv: list[str]) -> int:
         text = Path(path).read_text(encoding="utf-8", errors="replace")
         _check_reach(path, text, argv[1:])
         machine.prepare(text)
-        install(stp=STP in given, exits=Path(path).name == "mn")
+        # Until it did so, its broadcasts would circle without end: so all switches run STP from the start.
+        install(stp=STP in given or bool(OWN_STP.search(text)), exits=Path(path).name == "mn")
         sys.argv = [path, *argv[1:]]
         sys.path[0] = str(Path(path).resolve().parent)
         try:

@@ -130,7 +130,7 @@ def conditions(vary: Sequence[str]) -> dict[str, list[str]]:
     chosen = {}
     for text in vary:
         name, equals, values = text.partition("=")
-        if not equals or not values:
+        if not name.strip() or not equals or not values:
             raise ExperimentError(
                 f"invalid condition '{text}'", where="--vary", fix="write NAME=VALUE,VALUE such as rtt=0ms,25ms"
             )

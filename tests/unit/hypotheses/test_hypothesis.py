@@ -98,6 +98,7 @@ def test_an_open_prediction_is_not_a_claim(file):
         ('"10ms"]', "10]", ":13:1:", "in quotes"),
         ('loss = "1%"', 'los = "1%"', ":14:1:", "did you mean 'loss'?"),
         ('rtt = ["0ms", "10ms"]\n', "", ":12:1:", "no condition varies"),
+        ('["0ms", "10ms"]', "[]", ":13:1:", "rtt has no values"),
         ('link = ["client1", "switch"]\n', "", ":11:2:", "conditions need a link"),
         ('service = "nginx"\npage = "30kB"\n', "", ":4:1:", "ab needs a service"),
         ('"nginx"', '"wordpress"', ":5:1:", "page is for nginx only"),

@@ -60,7 +60,8 @@ def parse(text: str, shown: str) -> list[Map]:
     except RecursionError as error:
         raise ComposeError(f"mappings and lists are nested deeper than {userfile.DEEPEST}", where=shown) from error
     stated = [node for node in nodes if not (isinstance(node, yaml.ScalarNode) and not node.value)] or nodes
-    for node in stated or [None]:
+    empty: list[yaml.Node | None] = [None]
+    for node in stated or empty:
         if not isinstance(node, yaml.MappingNode):
             where = str(_place(shown, node.start_mark)) if node else shown
             raise ComposeError("a compose file is a mapping", where=where, fix="begin it with services:")
