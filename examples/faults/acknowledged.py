@@ -10,6 +10,7 @@ from slownet import Command, Recorder, TwoHosts, experiment, faults, no_lost_wri
 PROGRAM = Path(__file__).with_name("queue_server.py")
 ACKNOWLEDGE = os.environ.get("ACKNOWLEDGE", "early")
 PORT = 7000
+KINDS = ["kill", "pause", "crash"] if ACKNOWLEDGE == "written" else ["kill", "pause", "cut", "one-way"]
 
 
 class Queue(Command):
@@ -22,7 +23,8 @@ class Queue(Command):
 
 def start(net, directory):
     """Return the server on its host."""
-    return Queue(net["server"], ["python3"], directory, port=PORT, name="queue")
+    queue = Queue(net["server"], ["python3"], directory, port=PORT, name="queue")
+    return queue.on_disk("64MB") if "crash" in KINDS else queue
 
 
 def ask(address, line):
@@ -62,7 +64,7 @@ def queue(net, server, faults):
 
 
 queue.hunt(
-    faults(["client", "server"], within="10s", services=["server"]),
+    faults(["client", "server"], KINDS, within="10s", services=["server"]),
     no_lost_writes("put", "read"),
     nothing_invented("put", "read"),
 )

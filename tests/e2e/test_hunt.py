@@ -77,3 +77,12 @@ def test_a_planted_bug_is_found_shrunk_and_repeated_and_a_kill_loses_nothing(fol
     run = slownet("run", "mine.py", "--faults", "hunt/found.toml", "--runs", "runs", "--json", cwd=folder)
     assert run.returncode == 0, run.stderr
     assert "kill server at" in run.stdout
+
+
+@pytest.mark.parametrize(("fault", "status"), [("kill", 0), ("crash", 1)])
+def test_a_queue_that_leaves_syncing_to_the_kernel_loses_values_in_a_crash_alone(folder, monkeypatch, fault, status):
+    monkeypatch.setenv("ACKNOWLEDGE", "written")
+    (folder / "power.toml").write_text(f'[faults]\n"2.05s" = "{fault} server"\n"3s" = "start server"\n')
+    done = slownet("replay", "power.toml", "acknowledged.py", "--env", "ACKNOWLEDGE", cwd=folder)
+    assert done.returncode == status, done.stdout + done.stderr
+    assert ("acknowledged puts lost" in done.stdout) == (fault == "crash")

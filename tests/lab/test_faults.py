@@ -83,6 +83,53 @@ def test_ipv6_is_cut_too(net):
         assert Pings(net, "client", wide, 3, "-6").lost() == []
 
 
+READER = """
+import socket, sys
+connection = socket.create_connection((sys.argv[1], 7777))
+try:
+    print(connection.recv(1))
+except OSError as error:
+    print(type(error).__name__)
+"""
+
+
+def test_hosts_reset_their_connections_with_some_and_not_with_others(net):
+    listener = net["web"].popen(["nc", "-dlk", "7777"], stdin=-3, stdout=-3, stderr=-3)
+    time.sleep(0.5)
+    try:
+        near, far = (
+            net[each].popen(["python3", "-c", READER, net["web"].IP()], stdout=-1, stderr=-3) for each in ("client", "db")
+        )
+        with net.faults({"1s": "reset client from web", "3s": "reset web from db, client"}) as faults:
+            time.sleep(2)
+            assert near.poll() is not None
+            assert far.poll() is None
+            time.sleep(2)
+        said = [each.communicate(timeout=30)[0].decode().strip() for each in (near, far)]
+        assert said == ["ConnectionAbortedError", "ConnectionResetError"]  # it reset; it was told
+        assert [step.what for step in faults.steps] == [
+            "reset client from web (1 connection)",
+            "reset web from db, client (1 connection)",
+        ]
+        assert "ESTAB" not in net["web"].cmd("ss -Htn state established")
+    finally:
+        listener.kill()
+        listener.wait()
+
+
+def test_a_smaller_mtu_swallows_large_packets_until_it_is_restored(net):
+    def answers(size):
+        return " 0% packet loss" in net["web"].cmd(f"ping -c 2 -i 0.2 -W 1 -M do -s {size} {net['db'].IP()}")
+
+    with net.faults({"0s": "mtu db 1280"}):
+        time.sleep(0.2)
+        assert "mtu 1280" in net["db"].cmd("ip link show")
+        assert not answers(1400)
+        assert answers(1200)
+    assert answers(1400)
+    assert "mtu 1280" not in net["db"].cmd("ip link show")
+
+
 def test_a_server_is_killed_started_paused_and_resumed(net, tmp_path):
     with Redis(net["db"], tmp_path) as redis:
         net["client"].cmd(f"redis-cli -h {net['db'].IP()} set key value")

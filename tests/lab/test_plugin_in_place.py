@@ -14,7 +14,6 @@ import os
 
 import pytest
 
-from slownet.net.verify import OWN_SHARE_S
 from slownet.tools.ping import ping
 
 
@@ -22,7 +21,8 @@ from slownet.tools.ping import ping
 @pytest.mark.parametrize("number", range(2))
 def test_it(net, number):
     with net.link("client", "server").set(rtt="10ms"):
-        assert 10 <= ping(net["client"], net["server"].IP(), count=2, interval=0.05).rtt_ms.min < 11 + 1000 * OWN_SHARE_S
+        least = ping(net["client"], net["server"].IP(), count=2, interval=0.05).rtt_ms.min
+        assert 10 <= least < 18  # an emulated machine adds milliseconds; twice the delay would be 20
     with open("boots", "a") as file:
         file.write(open("/proc/sys/kernel/random/boot_id").read())
 

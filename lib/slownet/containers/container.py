@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, Self
 
 from slownet.containers import container_program, loop, oci_bundle, runtime, store
 from slownet.containers.assembly import FILES, PROGRAM, Plan
@@ -324,6 +324,11 @@ class Container(Awaited):
 
     def _first(self) -> int | None:
         return runtime.first_process(self.state / runtime.PID)
+
+    def on_disk(self, size: str = "256MB") -> Self:
+        """Refuse: what a container writes lies in its root and its volumes. Raises ServiceError."""
+        fix = "let a service of slownet's own, such as PostgreSQL, run the program"
+        raise ServiceError("a container cannot be put on a disk of its own", f"host '{self.host.name}'", fix)
 
     def stop(self) -> None:
         """End the container; its files and mounts are gone, the log stays. Fine to call twice."""

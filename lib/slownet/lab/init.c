@@ -286,6 +286,8 @@ static void enter_image(void)
 	mount_or_fail("devpts", "/dev/pts", "devpts", 0, "ptmxmode=0666,mode=0620,gid=5");
 	mount_or_fail("shm", "/dev/shm", "tmpfs", 0, "mode=1777");
 	mount_or_fail("run", "/run", "tmpfs", 0, "mode=0755");
+	/* What is mounted below later, such as a server's disk, appears in the hosts' mount namespaces, too. */
+	mount(NULL, "/run", NULL, MS_SHARED, NULL);
 	mkdir("/run/lock", 01777);
 	mkdir("/run/netns", 0755);
 	mount("cgroup", "/sys/fs/cgroup", "cgroup2", 0, NULL);

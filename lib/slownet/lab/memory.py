@@ -103,8 +103,10 @@ def _running(process: Path) -> Running | None:
     with contextlib.suppress(OSError, ValueError, IndexError):
         line = (process / "cmdline").read_bytes()
         words, emulated = OF_A_LAB.search(line), OF_AN_EXACT_LAB.search(line)
+        if not (words or emulated):
+            return None
         leads = (process / "stat").read_text().rpartition(")")[2].split()[3] == process.name  # its session
-        if not leads or not (words or emulated):
+        if not leads:
             return None
         status, about = (process / "status").read_text(), process.stat()
         if emulated:  # its memory has no file

@@ -10,12 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from slownet.links.faults import Action, Cut, Deed, Fault, Faults, Heal
+from slownet.links.faults import AFTER, DISK_VERBS, Action, Cut, Deed, Fault, Faults, Heal, possible
 from slownet.model.errors import ConditionError, nearest
 from slownet.model.units import duration, show_duration
 
-KINDS = {"kill": "start", "pause": "resume", "cut": "heal", "one-way": "heal"}
+KINDS = {
+    "kill": "start", "pause": "resume", "cut": "heal", "one-way": "heal", "crash": "start", "fill-disk": "mend-disk",
+    "fail-disk": "mend-disk",
+}  # fmt: skip
 """Kinds of breaks, the simplest first, and the verb that mends each. "one-way" is a cut of one direction."""
+USUAL = ("kill", "pause", "cut", "one-way")
+"""Those that need no disk."""
 BETWEEN = ("cut", "one-way")
 MOST = 4
 STEP = "100ms"
@@ -97,7 +102,7 @@ class FaultSpace:
 
 
 def faults(
-    hosts: Sequence[str], kinds: Sequence[str] = tuple(KINDS), within: str = "30s", *,
+    hosts: Sequence[str], kinds: Sequence[str] = USUAL, within: str = "30s", *,
     services: Sequence[str] | None = None, most: int = MOST, step: str = STEP,
 ) -> FaultSpace:  # fmt: skip
     """Describe the schedules of faults that a hunt chooses from.
@@ -107,7 +112,9 @@ def faults(
     hosts : sequence of str
         Names of hosts. Cuts separate some of them from others.
     kinds : sequence of str
-        What may happen: "kill", "pause", "cut" and "one-way" (a cut of one direction); all of them unless given.
+        What may happen: "kill", "pause", "cut" and "one-way" (a cut of one direction); these unless given. Services with a disk
+        of their own may also "crash" (what was not written is lost), and get a disk that is full ("fill-disk") or refuses
+        writes ("fail-disk").
     within : str
         The time within which all is broken and mended, such as "30s".
     services : sequence of str, optional
@@ -162,22 +169,25 @@ def _possible(steps: Iterable[Fault]) -> Iterator[Fault]:
             if lost:
                 lost = frozenset()
                 yield step
-        elif (after := _AFTER.get((action.verb, states.get(action.service, "runs")))) is not None:
-            states[action.service] = after
+        elif isinstance(action, Deed) and possible(action, states.get(action.subject, _AT_FIRST[action.is_of_disk])):
+            states[action.subject] = AFTER[action.verb]
             yield step
 
 
-_AFTER = {
-    ("kill", "runs"): "dead", ("kill", "paused"): "dead", ("start", "dead"): "runs",
-    ("pause", "runs"): "paused", ("resume", "paused"): "runs",
-}  # fmt: skip
-"""What a service is after a verb, by what it was before; other pairs cannot happen."""
+_AT_FIRST = {False: "runs", True: "whole"}
+"""What a service and its disk are before all steps."""
 
 
 def broken(schedule: Faults) -> list[Fault]:
     """Return the steps of a schedule that break something."""
-    return [each for each in schedule.steps if isinstance(each.action, Cut) or _breaks(each.action)]
+    return [each for each in schedule.steps if breaks(each.action)]
 
 
-def _breaks(action: Action) -> bool:
-    return isinstance(action, Deed) and action.verb in KINDS
+def breaks(action: Action) -> bool:
+    """Return whether an action breaks something that lasts until it is mended."""
+    return isinstance(action, Cut) or (isinstance(action, Deed) and action.verb in (*KINDS, *DISK_VERBS) and not mends(action))
+
+
+def mends(action: Action) -> bool:
+    """Return whether an action mends what broke before."""
+    return isinstance(action, Heal) or (isinstance(action, Deed) and action.verb in KINDS.values())

@@ -10,9 +10,17 @@ from typing import Any
 from slownet.model.errors import ConditionError, UnitError, nearest
 from slownet.model.units import duration, show_duration
 
-VERBS = ("kill", "start", "pause", "resume")
+VERBS = ("kill", "start", "pause", "resume", "crash")
 """What can be done to a service."""
-HOW = '"cut HOSTS from HOSTS", "cut HOSTS to HOSTS", "heal", or kill, start, pause or resume with a service'
+SLOW = "slow-disk"
+DISK_VERBS = ("fill-disk", "fail-disk", SLOW, "mend-disk")
+"""What can be done to the disk of a service."""
+HOW = (
+    '"cut HOSTS from HOSTS", "cut HOSTS to HOSTS", "heal", "reset HOSTS from HOSTS", "mtu HOST BYTES", '
+    f"or {', '.join([*VERBS, *DISK_VERBS][:-1])} or {DISK_VERBS[-1]} with a service"
+)
+SMALLEST_MTU, LARGEST_MTU = 68, 65535
+"""Bytes: of IPv4 the least (RFC 791), and the most."""
 NONE = "none"
 """The words of a schedule in which nothing happens."""
 _BETWEEN = ("from", "to")
@@ -53,25 +61,78 @@ class Heal:
 
 
 @dataclass(frozen=True)
+class Reset:
+    """Hosts reset all their TCP connections with others, once; new ones can be made.
+
+    Attributes
+    ----------
+    hosts : tuple of str
+        Those that reset: their programs get ECONNABORTED.
+    others : tuple of str
+        Those that are told, by a segment on its way as any other: their programs get ECONNRESET.
+    """
+
+    hosts: tuple[str, ...]
+    others: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"reset {', '.join(self.hosts)} from {', '.join(self.others)}"
+
+
+@dataclass(frozen=True)
+class Mtu:
+    """A host's interfaces get another MTU: it sends no larger packets, and takes none.
+
+    Attributes
+    ----------
+    host : str
+        Its name.
+    size : int
+        Bytes.
+    """
+
+    host: str
+    size: int
+
+    def __str__(self) -> str:
+        return f"mtu {self.host} {self.size}"
+
+
+@dataclass(frozen=True)
 class Deed:
-    """A service's program is killed, started again, paused or resumed.
+    """A service's program is killed, started again, paused or resumed, or something happens to its disk.
 
     Attributes
     ----------
     verb : str
-        "kill" (SIGKILL to all its processes), "start" (with the files that it left), "pause" (SIGSTOP) or "resume" (SIGCONT).
+        "kill" (SIGKILL to all its processes), "start" (with the files that it left), "pause" (SIGSTOP), "resume" (SIGCONT);
+        "crash" (killed, and what its disk had not written is lost), "fill-disk", "fail-disk" (writes are refused), "slow-disk"
+        or "mend-disk".
     service : str
         Its label, such as "redis-db"; its name or its host's, if no other service has that.
+    delay : float
+        Seconds that each access to a slow disk waits; 0 for other verbs.
     """
 
     verb: str
     service: str
+    delay: float = 0.0
+
+    @property
+    def is_of_disk(self) -> bool:
+        """Whether it happens to the disk, and the program goes on."""
+        return self.verb in DISK_VERBS
+
+    @property
+    def subject(self) -> str:
+        """What breaks or is mended, as a key: the service, or its disk."""
+        return f"{self.service}'s disk" if self.is_of_disk else self.service
 
     def __str__(self) -> str:
-        return f"{self.verb} {self.service}"
+        return f"{self.verb} {self.service}" + (f" {shown(self.delay)}" if self.delay else "")
 
 
-Action = Cut | Heal | Deed
+Action = Cut | Heal | Reset | Mtu | Deed
 
 
 @dataclass(frozen=True)
@@ -105,8 +166,10 @@ class Faults:
         ----------
         steps : mapping of str to str or list of str, or str
             By its time, such as "4.2s", what happens: "cut a, b from c" (both ways), "cut a to c" (only what a sends to c),
-            "heal" (all cuts end), "kill db", "start db", "pause db", "resume db". Or all of it as one line, as it is printed:
-            "cut a from c at 4.2 s; heal at 9 s", or "none".
+            "heal" (all cuts end), "reset a from b" (a resets its TCP connections with b), "mtu a 1280"; "kill db",
+            "start db", "pause db", "resume db"; and, if the service has a disk of its own, "crash db" (what was not written is
+            lost), "fill-disk db", "fail-disk db" (writes are refused), "slow-disk db 20ms", "mend-disk db". Or all of it as one
+            line, as it is printed: "cut a from c at 4.2 s; heal at 9 s", or "none".
 
         Returns
         -------
@@ -141,7 +204,7 @@ class Faults:
                 raise type(error)(error.what, f"step '{at}' of the faults", error.fix) from None
         return cls(tuple(sorted(found, key=lambda each: each.at)))
 
-    def check(self, hosts: Iterable[str], services: Mapping[str, str]) -> None:
+    def check(self, hosts: Iterable[str], services: Mapping[str, str], disks: Iterable[str] = ()) -> None:
         """Check that each step names what is there and changes something.
 
         Parameters
@@ -150,6 +213,8 @@ class Faults:
             Names of the network's hosts.
         services : mapping of str to str
             What the steps may call a service, and its label; all of them run.
+        disks : iterable of str
+            Labels of the services that have a disk of their own.
 
         Raises
         ------
@@ -157,7 +222,7 @@ class Faults:
             A step names no host or service, cuts what is cut, heals what is whole, or does to a service what cannot be done to
             it by then.
         """
-        now = _State(frozenset(hosts), services, dict.fromkeys(services.values(), "runs"))
+        now = _State(frozenset(hosts), services, dict.fromkeys(services.values(), "runs"), dict.fromkeys(disks, "whole"))
         for step in self.steps:
             now.follow(step)
 
@@ -212,30 +277,65 @@ def _action(text: Any) -> Action:
     match words:
         case ["heal"]:
             return Heal()
-        case [verb, service] if verb in VERBS:
+        case [verb, service] if verb in (*VERBS, *DISK_VERBS) and verb != SLOW:
             return Deed(verb, service)
-        case ["cut", *rest] if sum(rest.count(each) for each in _BETWEEN) == 1:
+        case [verb, service, *delay] if verb == SLOW:
+            return Deed(verb, service, _delay(" ".join(delay)))
+        case ["mtu", host, size]:
+            return Mtu(host, _mtu(size))
+        case ["cut" | "reset" as verb, *rest] if sum(rest.count(each) for each in _BETWEEN) == 1:
             (middle,) = (number for number, word in enumerate(rest) if word in _BETWEEN)
-            return _cut(tuple(rest[:middle]), tuple(rest[middle + 1 :]), one_way=rest[middle] == "to")
+            hosts, others = _sides(verb, tuple(rest[:middle]), tuple(rest[middle + 1 :]))
+            if verb == "cut":
+                return Cut(hosts, others, one_way=rest[middle] == "to")
+            if rest[middle] == "from":
+                return Reset(hosts, others)
     raise ConditionError(f"'{text}' is not a fault", fix=f"write {HOW}")
 
 
-def _cut(hosts: tuple[str, ...], others: tuple[str, ...], *, one_way: bool) -> Cut:
+def _delay(text: str) -> float:
+    fix = 'write "slow-disk db 20ms"'
+    if not text:
+        raise ConditionError("a slow disk needs how long each access waits", fix=fix)
+    seconds = duration(text)
+    if round(1000 * seconds) < 1 or abs(1000 * seconds - round(1000 * seconds)) > 1e-9:
+        raise ConditionError(f"a disk cannot be slow by '{text}'", fix=f"give whole milliseconds, at least 1: {fix}")
+    return seconds
+
+
+def _mtu(text: str) -> int:
+    if not text.isdecimal() or not SMALLEST_MTU <= int(text) <= LARGEST_MTU:
+        raise ConditionError(f"'{text}' is no MTU", fix=f"give bytes, {SMALLEST_MTU} to {LARGEST_MTU}: mtu db 1280")
+    return int(text)
+
+
+def _sides(verb: str, hosts: tuple[str, ...], others: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     if not hosts or not others:
-        raise ConditionError("a cut needs hosts on both sides", fix="write it like: cut db from web, client")
+        raise ConditionError(f"a {verb} needs hosts on both sides", fix=f"write it like: {verb} db from web, client")
     if both := sorted({*hosts} & {*others}):
-        raise ConditionError(f"'{both[0]}' stands on both sides of a cut", fix="leave it out on one of them")
+        raise ConditionError(f"'{both[0]}' stands on both sides of a {verb}", fix="leave it out on one of them")
     if len({*hosts, *others}) < len(hosts) + len(others):
-        raise ConditionError("a cut names a host twice", fix="name each host once")
-    return Cut(hosts, others, one_way)
+        raise ConditionError(f"a {verb} names a host twice", fix="name each host once")
+    return hosts, others
 
 
 _NEEDS: Mapping[str, tuple[str, str]] = {
     "kill": ("runs paused", "is dead"), "start": ("dead", "runs"), "pause": ("runs", "does not run"),
-    "resume": ("paused", "is not paused"),
+    "resume": ("paused", "is not paused"), "crash": ("runs paused", "is dead"),
+    "fill-disk": ("whole", "is not whole"), "fail-disk": ("whole", "is not whole"), SLOW: ("whole", "is not whole"),
+    "mend-disk": ("full failing slow", "is whole"),
 }  # fmt: skip
 """For each verb the states in which it can be done, and what is said in the others."""
-_AFTER: Mapping[str, str] = {"kill": "dead", "start": "runs", "pause": "paused", "resume": "runs"}
+AFTER: Mapping[str, str] = {
+    "kill": "dead", "crash": "dead", "start": "runs", "pause": "paused", "resume": "runs",
+    "fill-disk": "full", "fail-disk": "failing", SLOW: "slow", "mend-disk": "whole",
+}  # fmt: skip
+"""What a service, or its disk, is after each verb."""
+
+
+def possible(deed: Deed, state: str) -> bool:
+    """Return whether it can be done to a service, or its disk, that is in this state."""
+    return state in _NEEDS[deed.verb][0].split()
 
 
 @dataclass
@@ -245,6 +345,7 @@ class _State:
     hosts: frozenset[str]
     names: Mapping[str, str]
     services: dict[str, str]
+    disks: dict[str, str]
     lost: frozenset[tuple[str, str]] = frozenset()
 
     def follow(self, step: Fault) -> None:
@@ -256,13 +357,20 @@ class _State:
             if not self.lost:
                 raise ConditionError("nothing is cut that 'heal' could mend", where, "leave it out, or cut something before it")
             self.lost = frozenset()
+        elif isinstance(action, Reset):
+            self._known((*action.hosts, *action.others), where)
+        elif isinstance(action, Mtu):
+            self._known([action.host], where)
         else:
             self._do(action, where)
 
-    def _cut(self, cut: Cut, where: str) -> None:
-        for name in (*cut.hosts, *cut.others):
+    def _known(self, hosts: Iterable[str], where: str) -> None:
+        for name in hosts:
             if name not in self.hosts:
                 raise ConditionError(f"no host '{name}'", where, nearest(name, self.hosts))
+
+    def _cut(self, cut: Cut, where: str) -> None:
+        self._known((*cut.hosts, *cut.others), where)
         if again := sorted(cut.lost & self.lost):
             raise ConditionError(f"{again[0][0]} is cut from {again[0][1]} already", where, "heal before, or cut other hosts")
         self.lost |= cut.lost
@@ -272,7 +380,11 @@ class _State:
         if label is None:
             fix = nearest(deed.service, self.names) if self.names else "give it: net.faults(steps, service)"
             raise ConditionError(f"no service '{deed.service}'", where, fix)
-        possible, otherwise = _NEEDS[deed.verb]
-        if self.services[label] not in possible.split():
-            raise ConditionError(f"'{deed}', but {deed.service} {otherwise} by then", where, "correct the order of the steps")
-        self.services[label] = _AFTER[deed.verb]
+        if label not in self.disks and (deed.is_of_disk or deed.verb == "crash"):
+            fix = 'give it one before it starts: on_disk("256MB")'
+            raise ConditionError(f"'{deed}', but {deed.service} has no disk of its own", where, fix)
+        states = self.disks if deed.is_of_disk else self.services
+        if not possible(deed, states[label]):
+            what = f"{deed.subject} {_NEEDS[deed.verb][1]} by then"
+            raise ConditionError(f"'{deed}', but {what}", where, "correct the order of the steps")
+        states[label] = AFTER[deed.verb]

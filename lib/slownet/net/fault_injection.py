@@ -1,22 +1,36 @@
-"""Faults on a running network: hosts cut from each other, and services killed, started, paused and resumed at their times."""
+"""Faults on a running network, at their times: between hosts, and of services and their disks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from types import TracebackType
 from typing import Any, Protocol, Self
 
-from slownet.links.faults import Action, Cut, Deed, Faults, Heal
+from slownet.links.faults import SLOW, Action, Cut, Deed, Faults, Heal, Mtu, Reset
 from slownet.model.errors import NetworkError
 from slownet.net.addresses import ipv6
 from slownet.net.play import Played, Timed
 from slownet.tools import nft
 from slownet.tools.process import Host
+from slownet.tools.tool import run
 
 TABLE = "slownet_faults"
 NAME = "faults"
 """What their steps are called in records."""
+
+
+class Ill(Protocol):
+    """The part of a service's disk that is used here; see `slownet.services.faulty_disk.Disk`."""
+
+    def slow(self, seconds: float) -> None: ...
+
+    def fail(self) -> None: ...
+
+    def fill(self) -> None: ...
+
+    def mend(self) -> None: ...
 
 
 class Faulty(Protocol):
@@ -39,6 +53,11 @@ class Faulty(Protocol):
 
     def resume(self) -> None: ...
 
+    def crash(self) -> None: ...
+
+    @property
+    def disk(self) -> Ill | None: ...
+
 
 class PlayingFaults(Timed[tuple[Action, ...]]):
     """Faults that happen while a `with` lasts; see `Network.faults`.
@@ -53,6 +72,8 @@ class PlayingFaults(Timed[tuple[Action, ...]]):
         self._services = {each.label: each for each in _single(services)}
         self._lost: frozenset[tuple[str, str]] = frozenset()
         self._paused: set[str] = set()
+        self._mtus: dict[str, Mapping[str, int]] = {}
+        self._ill: frozenset[Ill] = frozenset()
         self._names = _names(self._services.values())
 
     def __enter__(self) -> Self:
@@ -61,7 +82,8 @@ class PlayingFaults(Timed[tuple[Action, ...]]):
         for service in self._services.values():
             if not service.running:
                 raise NetworkError(f"{service.label} does not run", fix="start it before the faults begin")
-        self._faults.check(self._hosts, self._names)
+        disks = [label for label, service in self._services.items() if service.disk]
+        self._faults.check(self._hosts, self._names, disks)
         with ExitStack() as undone:
             undone.callback(self._mend)
             self._begin(self._faults.together())
@@ -74,30 +96,47 @@ class PlayingFaults(Timed[tuple[Action, ...]]):
         self._raise(error)
 
     def _apply(self, step: tuple[Action, ...]) -> str:
-        for action in step:
-            self._do(action)
-        return "; ".join(map(str, step))
+        return "; ".join(f"{action}{self._do(action)}" for action in step)
 
-    def _do(self, action: Action) -> None:
+    def _do(self, action: Action) -> str:
+        """Do it; return what is to be said besides its words."""
         if isinstance(action, Cut):
             self._lose(self._lost | action.lost)
         elif isinstance(action, Heal):
             self._lose(frozenset())
+        elif isinstance(action, Reset):
+            return f" ({reset([self._hosts[each] for each in action.hosts], [self._hosts[each] for each in action.others])})"
+        elif isinstance(action, Mtu):
+            self._mtus.setdefault(action.host, mtus(self._hosts[action.host]))
+            set_mtus(self._hosts[action.host], dict.fromkeys(self._mtus[action.host], action.size))
+        elif action.is_of_disk:
+            self._serve_disk(action)
         else:
             self._serve(action)
+        return ""
 
     def _serve(self, deed: Deed) -> None:
         label = self._names[deed.service]
         service = self._services[label]
-        if deed.verb == "kill":
-            service.kill()
-        elif deed.verb == "start":
-            service.revive()
-        elif deed.verb == "pause":
-            service.pause()
-        else:
-            service.resume()
+        how: Mapping[str, Callable[[], None]] = {
+            "kill": service.kill, "start": service.revive, "pause": service.pause, "resume": service.resume,
+            "crash": service.crash,
+        }  # fmt: skip
+        how[deed.verb]()
         self._paused = self._paused | {label} if deed.verb == "pause" else self._paused - {label}
+
+    def _serve_disk(self, deed: Deed) -> None:
+        disk = self._services[self._names[deed.service]].disk
+        assert disk, "checked before the first step"
+        if deed.verb == SLOW:
+            disk.slow(deed.delay)
+        elif deed.verb == "fill-disk":
+            disk.fill()
+        elif deed.verb == "fail-disk":
+            disk.fail()
+        else:
+            disk.mend()
+        self._ill = self._ill - {disk} if deed.verb == "mend-disk" else self._ill | {disk}
 
     def _lose(self, lost: frozenset[tuple[str, str]]) -> None:
         """Make the receivers of these pairs, and no others, lose what the senders sent."""
@@ -108,11 +147,17 @@ class PlayingFaults(Timed[tuple[Action, ...]]):
             drop(self._hosts[name], [each for sender in senders for each in addresses(sender)])
 
     def _mend(self) -> None:
-        """End all cuts and pauses; what was killed stays so."""
+        """End all cuts, pauses and troubles of disks, and restore MTUs; what was killed stays so."""
         self._lose(frozenset())
         for label in sorted(self._paused):
             self._services[label].resume()
         self._paused = set()
+        for host, sizes in self._mtus.items():
+            set_mtus(self._hosts[host], sizes)
+        self._mtus = {}
+        for disk in self._ill:
+            disk.mend()
+        self._ill = frozenset()
 
 
 def drop(host: Any, sources: Sequence[str]) -> None:
@@ -133,6 +178,53 @@ def drop(host: Any, sources: Sequence[str]) -> None:
     if missing := [each for each in sources if each not in shown]:
         fix = "see that no other program changes this host's nftables meanwhile"
         raise NetworkError(f"the kernel does not lose packets from {missing[0]}", f"host '{host.name}'", fix)
+
+
+def reset(hosts: Sequence[Any], others: Sequence[Any]) -> str:
+    """Let hosts reset all their TCP connections with others; return how many there were, in words.
+
+    The kernel of each of `hosts` ends them at once, and tells the other end by a segment that travels as any other.
+    Raises ToolError, NetworkError.
+    """
+    match = " or ".join(f"dst {_bracketed(address)}" for other in others for address in addresses(other))
+    found = 0
+    for host in hosts:
+        before = _connections(host, match)
+        found += len(before)
+        run(host, ["ss", "-HKtn", "state", "connected", f"( {match} )"])
+        if left := [each for each in _connections(host, match) if each in before]:
+            fix = "use a kernel with CONFIG_INET_DIAG_DESTROY: a lab's has it"
+            raise NetworkError(f"the kernel does not reset {left[0]}", f"host '{host.name}'", fix)
+    return f"{found} connection{'' if found == 1 else 's'}"
+
+
+def _connections(host: Any, match: str) -> list[str]:
+    """Return local and far address of a host's TCP connections with the addresses of a filter of ss's."""
+    lines = run(host, ["ss", "-Htn", "state", "connected", f"( {match} )"]).stdout.splitlines()
+    return [" to ".join(line.split()[-2:]) for line in lines if not line.startswith("TIME-WAIT")]
+
+
+def _bracketed(address: str) -> str:
+    return f"[{address}]" if ":" in address else address
+
+
+def mtus(host: Any) -> dict[str, int]:
+    """Return the MTUs of a host's interfaces by their names."""
+    return {interface.name: _mtu_of(host, interface.name) for interface in host.intfList()}
+
+
+def set_mtus(host: Any, sizes: Mapping[str, int]) -> None:
+    """Give a host's interfaces MTUs, and read them back. Raises ToolError, NetworkError."""
+    for name, size in sizes.items():
+        run(host, ["ip", "link", "set", name, "mtu", str(size)])
+        if (found := _mtu_of(host, name)) != size:
+            fix = "give one that this kind of interface can have"
+            raise NetworkError(f"the kernel keeps an MTU of {found} instead of {size}", f"{name} of host '{host.name}'", fix)
+
+
+def _mtu_of(host: Any, name: str) -> int:
+    (link,) = json.loads(run(host, ["ip", "-json", "link", "show", "dev", name]).stdout)
+    return int(link["mtu"])
 
 
 def addresses(host: Any) -> list[str]:

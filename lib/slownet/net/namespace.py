@@ -21,7 +21,7 @@ from slownet.net.netlink import Route
 
 # linux/sched.h, linux/mount.h
 CLONE_FS, CLONE_NEWNS, CLONE_NEWNET = 0x200, 0x20000, 0x40000000
-MS_BIND, MS_REC, MS_PRIVATE = 0x1000, 0x4000, 0x40000
+MS_BIND, MS_REC, MS_SLAVE = 0x1000, 0x4000, 0x80000
 
 _libc = ctypes.CDLL(None, use_errno=True)  # os.setns and os.unshare need Python 3.12
 
@@ -179,7 +179,8 @@ class Namespace:
         with self._lock:
             if self._mounts is None:
                 _call("unshare", CLONE_NEWNS)
-                _call("mount", b"none", b"/", None, MS_REC | MS_PRIVATE, None)
+                # What is mounted here stays here; what the machine mounts later appears.
+                _call("mount", b"none", b"/", None, MS_REC | MS_SLAVE, None)
                 _call("mount", b"sysfs", b"/sys", b"sysfs", 0, None)
                 for path, file in self.files.items():
                     _call("mount", str(file).encode(), path.encode(), None, MS_BIND, None)

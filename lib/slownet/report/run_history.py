@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from slownet.judge.histories.checks import Violation
 from slownet.judge.histories.history import FAIL, INFO, OK, History, Operation, short
-from slownet.links.fault_space import KINDS
-from slownet.links.faults import NONE, Cut, Deed, Faults, Heal
+from slownet.links.fault_space import breaks
+from slownet.links.faults import NONE, Action, Cut, Deed, Faults, Heal, Mtu, Reset
 from slownet.report.chart import CHARACTER, WIDTH, clipped, element, escaped
 from slownet.report.figure import Figure
 from slownet.report.scale import Linear
 
 LEFT, RIGHT, ROW, BAR = 108, 10, 20, 12
+CUT = "cut "
 MOST = 2000
 """Operations that are drawn; the history has all."""
 OUTCOMES = ((OK, "acknowledged", "measured"), (FAIL, "failed", "soft"), (INFO, "unknown", "open"))
@@ -62,19 +63,22 @@ def _spans(faults: Faults, last: float) -> Iterator[tuple[str, float, float]]:
     open_: dict[str, tuple[str, float]] = {}
     for number, step in enumerate(faults.steps):
         action = step.action
-        if isinstance(action, Cut):
-            open_[f"cut {number}"] = (str(action), step.at)
-        elif isinstance(action, Heal):
-            for key in [each for each in open_ if each.startswith("cut ")]:
-                yield (*open_.pop(key), step.at)
-        elif isinstance(action, Deed) and action.verb in KINDS:
-            if before := open_.pop(action.service, None):
-                yield (*before, step.at)
-            open_[action.service] = (str(action), step.at)
-        elif before := open_.pop(action.service, None):
-            yield (*before, step.at)
+        subject = f"{CUT}{number}" if isinstance(action, Cut) else _subject(action)
+        for key in [each for each in open_ if each == subject or (isinstance(action, Heal) and each.startswith(CUT))]:
+            yield (*open_.pop(key), step.at)
+        if isinstance(action, Reset):
+            yield str(action), step.at, step.at
+        elif isinstance(action, Mtu) or breaks(action):
+            open_[subject] = (str(action), step.at)
     for what, begin in open_.values():
         yield what, begin, last
+
+
+def _subject(action: Action) -> str:
+    """What an action breaks or mends; a cut has no name, since all of them heal together."""
+    if isinstance(action, Deed):
+        return action.subject
+    return f"mtu {action.host}" if isinstance(action, Mtu) else ""
 
 
 def _at(x: Linear, seconds: float) -> float:

@@ -77,7 +77,7 @@ class PostgreSQL(Service):
         offered = (f"ssl_cert_file={self.state}/certificate.pem", f"ssl_key_file={self.state}/key.pem", "ssl=on")
         settings = (
             *(offered if self.tls else ()),
-            "listen_addresses=*", f"unix_socket_directories={self.state}", "fsync=off", "jit=off",
+            "listen_addresses=*", f"unix_socket_directories={self.state}", f"fsync={'on' if self.disk else 'off'}", "jit=off",
             "shared_buffers=32MB", "max_wal_size=128MB", *self.options,
         )  # fmt: skip
         return [*self._program("postgres"), "-D", f"{self.state}/data", *(word for each in settings for word in ("-c", each))]

@@ -21,6 +21,7 @@ from slownet.lab.charge import charged_s, charged_since
 from slownet.lab.excerpt import tail
 from slownet.model.errors import ServiceError
 from slownet.services import snapshot
+from slownet.services.faulty_disk import Disk
 from slownet.tools.process import POLL_S, Host, end, environment
 from slownet.tools.tool import not_found
 
@@ -82,6 +83,8 @@ class Service:
         self._process: subprocess.Popen[bytes] | None = None
         self._state: Path | None = None
         self._data: snapshot.Data | None = None
+        self.disk: Disk | None = None
+        """What its state lies on, if that is a disk of its own; see `on_disk`."""
         self.restored = False
         """Whether `state` has the data of a snapshot, before `prepare`."""
 
@@ -155,9 +158,13 @@ class Service:
             # cannot change owner and sockets cannot be bound.
             self._state = Path(tempfile.mkdtemp(prefix=f"{self.label}-", dir=owner.directory()))
             self._state.chmod(0o755)
+            if self.disk:
+                self.disk.mount(self._state)
             self._data = snapshot.of(self.label)
             self.restored = self._restore(self._data) if self._data else False
             self.prepare()
+            if self.disk:
+                self.disk.sync()
             with self.log.open("ab") as log:
                 self._process = self._popen(log)
         except OSError as error:
@@ -221,6 +228,8 @@ class Service:
         finally:
             state, self._state = self._state, None
             if state is not None:
+                if self.disk:
+                    self.disk.unmount()
                 shutil.rmtree(state)
 
     def _end(self, process: subprocess.Popen[bytes]) -> None:
@@ -238,6 +247,52 @@ class Service:
             os.killpg(process.pid, number)
 
     # ---- faults ----
+
+    def on_disk(self, size: str = "256MB") -> Self:
+        """Put its state on a disk of its own, before it starts.
+
+        Such a disk can lose what was not written, be full or slow, or refuse writes: see ``net.faults``. A lab alone has them.
+
+        Parameters
+        ----------
+        size : str
+            How much the disk holds; of the lab's memory it takes what is written.
+
+        Returns
+        -------
+        Service
+            The server itself.
+
+        Raises
+        ------
+        ServiceError, UnitError
+            It has started, or the size is too small or none.
+
+        Examples
+        --------
+        >>> with PostgreSQL(net["db"]).on_disk("512MB") as db:  # doctest: +SKIP
+        ...     with net.faults({"1s": "crash db", "2s": "start db"}, db):
+        ...         ...
+        """
+        if self._process is not None:
+            raise ServiceError(f"{self.name} is already started", f"host '{self.host.name}'", "call on_disk() before")
+        self.disk = Disk(size)
+        return self
+
+    def crash(self) -> None:
+        """Kill all its processes, and lose what its disk had not written.
+
+        Raises ServiceError if it does not run, or has no disk of its own.
+        """
+        disk = self._disk()
+        self.kill()
+        disk.lose_power()
+
+    def _disk(self) -> Disk:
+        if self.disk is None:
+            fix = "call on_disk() before it starts"
+            raise ServiceError(f"{self.name} has no disk of its own", f"host '{self.host.name}'", fix)
+        return self.disk
 
     def kill(self) -> None:
         """Kill all its processes at once, with SIGKILL; its files and its log stay. Raises ServiceError if it does not run."""
@@ -258,6 +313,8 @@ class Service:
         if self._process is None:
             raise self._not_started()
         try:
+            if self.disk:
+                self.disk.again()
             self.again()
             with self.log.open("ab") as log:
                 self._process = self._popen(log)

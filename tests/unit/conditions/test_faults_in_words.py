@@ -4,7 +4,7 @@ import pytest
 
 from slownet import ConditionError, Faults, UnitError
 from slownet.links.fault_file import FaultFile, of_argument, read
-from slownet.links.faults import Cut, Deed, Heal
+from slownet.links.faults import Cut, Deed, Heal, Mtu, Reset
 
 HOSTS = ("client", "web", "db")
 SERVICES = {"redis-db": "redis-db", "redis": "redis-db", "db": "redis-db", "shop-web": "shop-web"}
@@ -49,6 +49,18 @@ def test_a_cut_loses_what_both_send_or_what_one_sends():
         ({"1s": "cut a from"}, "a cut needs hosts on both sides"),
         ({"1s": "cut a, b from b"}, "'b' stands on both sides of a cut"),
         ({"1s": "cut a, a from b"}, "a cut names a host twice"),
+        ({"1s": "reset a to b"}, "'reset a to b' is not a fault"),
+        ({"1s": "reset a from"}, "a reset needs hosts on both sides"),
+        ({"1s": "reset a from a"}, "'a' stands on both sides of a reset"),
+        ({"1s": "mtu a"}, "'mtu a' is not a fault"),
+        ({"1s": "mtu a big"}, "'big' is no MTU, step '1s' of the faults: give bytes, 68 to 65535: mtu db 1280"),
+        ({"1s": "mtu a 67"}, "'67' is no MTU"),
+        ({"1s": "mtu a 65536"}, "'65536' is no MTU"),
+        ({"1s": "slow-disk a"}, "a slow disk needs how long each access waits, step '1s' of the faults"),
+        ({"1s": "slow-disk a 0.5ms"}, "a disk cannot be slow by '0.5ms', step '1s' of the faults: give whole milliseconds"),
+        ({"1s": "slow-disk a 0s"}, "a disk cannot be slow by '0s'"),
+        ({"1s": "mend-disk"}, "'mend-disk' is not a fault"),
+        ({"1s": "fail-disk a 5ms"}, "'fail-disk a 5ms' is not a fault"),
         ({"1s": 5}, "5 is not a fault"),
         ({"1s": [5]}, "5 is not a fault"),
     ],
@@ -57,6 +69,27 @@ def test_what_is_no_fault(steps, message):
     with pytest.raises(ConditionError) as caught:
         Faults.parse(steps)
     assert message in str(caught.value)
+
+
+def test_the_delay_of_a_slow_disk_is_a_duration():
+    with pytest.raises(UnitError, match=r"step '1s' of the faults"):
+        Faults.parse({"1s": "slow-disk a slowly"})
+
+
+def test_words_about_connections_packets_and_disks():
+    steps = {
+        "1s": "reset web from db, client", "2s": "mtu db 1280", "3s": ["crash db", "slow-disk web 20 ms"], "4s": "fill-disk db",
+    }  # fmt: skip
+    faults = Faults.parse(steps)
+    assert [each.action for each in faults.steps] == [
+        Reset(("web",), ("db", "client")),
+        Mtu("db", 1280),
+        Deed("crash", "db"),
+        Deed("slow-disk", "web", 0.02),
+        Deed("fill-disk", "db"),
+    ]
+    assert Faults.parse(str(faults)) == faults
+    assert [getattr(each.action, "subject", "") for each in faults.steps] == ["", "", "db", "web's disk", "db's disk"]
 
 
 def test_a_time_that_is_none():
@@ -78,19 +111,31 @@ def test_a_time_that_is_none():
         ({"1s": "kill db", "2s": "pause db"}, "'pause db', but db does not run by then"),
         ({"1s": "resume db"}, "'resume db', but db is not paused by then"),
         ({"1s": "pause db", "2s": "start db"}, "'start db', but db runs by then"),
+        ({"1s": "reset web from dbb"}, "no host 'dbb', the faults' step at 1 s: did you mean 'db'?"),
+        ({"1s": "mtu dbb 1280"}, "no host 'dbb'"),
+        (
+            {"1s": "crash shop-web"},
+            "'crash shop-web', but shop-web has no disk of its own, the faults' step at 1 s: give it one",
+        ),
+        ({"1s": "slow-disk shop-web 5ms"}, "but shop-web has no disk of its own"),
+        ({"1s": "crash db", "2s": "kill redis"}, "'kill redis', but redis is dead by then"),
+        ({"1s": "mend-disk db"}, "'mend-disk db', but db's disk is whole by then"),
+        ({"1s": "fill-disk db", "2s": "slow-disk db 5ms"}, "'slow-disk db 5 ms', but db's disk is not whole by then"),
     ],
 )
 def test_what_cannot_happen_to_this_network(steps, message):
     with pytest.raises(ConditionError) as caught:
-        Faults.parse(steps).check(HOSTS, SERVICES)
+        Faults.parse(steps).check(HOSTS, SERVICES, ["redis-db"])
     assert message in str(caught.value)
 
 
 def test_what_can():
     Faults.parse({
         "1s": "cut db from web", "2s": ["heal", "cut client to db"], "3s": "cut db to client", "4s": ["pause redis", "kill db"],
-        "5s": ["start redis-db", "pause shop-web"], "6s": "resume shop-web", "7s": "heal",
-    }).check(HOSTS, SERVICES)  # fmt: skip
+        "5s": ["start redis-db", "pause shop-web"], "6s": "resume shop-web", "7s": "heal", "8s": "fail-disk db",
+        "9s": "crash db",
+        "10s": ["mend-disk db", "start db", "reset web from db", "mtu db 1280"], "11s": "pause db", "12s": "crash db",
+    }).check(HOSTS, SERVICES, ["redis-db"])  # fmt: skip
 
 
 def test_a_service_that_was_not_given():

@@ -30,6 +30,19 @@ def test_breaks_are_mended_and_what_cannot_happen_is_left_out():
     )
 
 
+def test_disks_break_beside_the_programs_on_them():
+    space = faults(["a"], ["crash", "fill-disk", "fail-disk", "kill"], within="10s")
+    assert space.kinds == ("kill", "crash", "fill-disk", "fail-disk")
+    breaks = [("crash", 1, 3), ("fill-disk", 2, 4), ("fail-disk", 3, 5), ("kill", 2, 6)]
+    schedule = space.of([Break(kind, ("a",), (), begin, end) for kind, begin, end in breaks])
+    assert str(schedule) == "crash a at 1 s; fill-disk a at 2 s; start a at 3 s; mend-disk a at 4 s"
+    schedule.check(["a"], {"a": "a"}, ["a"])
+    tried = coverage.of([schedule])
+    assert (tried.together, list(tried.begun)) == (1, ["crash a", "fill-disk a"])
+    for each in strategy.planned(space, 1, 50):
+        each.check(["a"], {"a": "a"}, ["a"])
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

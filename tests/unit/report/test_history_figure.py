@@ -29,6 +29,18 @@ def test_what_is_broken_is_shaded_from_its_begin_to_its_end():
     assert shades == ["kill db, 1 to 2 s", "cut a from b, 1.5 to 3 s", "cut c from b, 2 to 3 s", "pause db, 3 to 3 s"]
 
 
+def test_a_disk_is_beside_its_service_a_reset_a_moment_and_an_mtu_lasts():
+    text = (
+        "crash db at 1 s; fill-disk db at 1.5 s; start db at 2 s; reset a from b at 2 s; mtu a 1280 at 2 s; "
+        "mend-disk db at 3 s; mtu a 1500 at 4 s"
+    )
+    svg = history_figure(History(EVENTS), Faults.parse(text), (), "What clients saw", "history-1").svg
+    assert re.findall(r'data-says="([^"]*? to [^"]* s)"><rect', svg) == [
+        "crash db, 1 to 2 s", "reset a from b, 2 to 2 s", "fill-disk db, 1.5 to 3 s", "mtu a 1280, 2 to 4 s",
+        "mtu a 1500, 4 to 4 s",
+    ]  # fmt: skip
+
+
 def test_operations_are_bars_with_their_outcome_and_rows_of_a_table():
     text = drawn().svg
     assert "put 1 at 0.000 s: acknowledged, ended at 0.500 s" in text

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from slownet.links.fault_space import broken
-from slownet.links.faults import Cut, Faults, Heal
+from slownet.links.fault_space import breaks, broken, mends
+from slownet.links.faults import Deed, Faults
 
 PARTS = 4
 
@@ -50,16 +50,12 @@ def of(schedules: Iterable[Faults]) -> Coverage:
 def _overlaps(schedule: Faults) -> bool:
     """Return whether something breaks while something else is broken."""
     now: set[str] = set()
-    breaking = broken(schedule)
-    for step in schedule.steps:
-        action = step.action
-        if step in breaking:
-            name = "cut" if isinstance(action, Cut) else action.service  # type: ignore[union-attr]
+    for action in (step.action for step in schedule.steps):
+        name = action.subject if isinstance(action, Deed) else "cut"
+        if breaks(action):
             if now - {name}:
                 return True
             now.add(name)
-        elif isinstance(action, Heal):
-            now.discard("cut")
-        else:
-            now.discard(action.service)  # type: ignore[union-attr]
+        elif mends(action):
+            now.discard(name)
     return False
