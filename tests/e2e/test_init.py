@@ -1,4 +1,4 @@
-"""`slownet init` writes a project that passes at once, in an environment of its own and under any name."""
+"""`slownet init` writes a project that passes at once, in an environment of its own and under any name; and a package."""
 
 import json
 import subprocess
@@ -33,3 +33,25 @@ def test_it_passes_at_once_and_twice(built, binaries, tmp_path):
     again = run("slownet", "init", ".")
     assert (again.returncode, again.stderr) == (0, "")
     assert again.stdout == f"left as they are: {', '.join((*FILES, CI['github']))}\n"
+
+
+def test_a_package_is_installed_found_and_passes(built, installed, tmp_path):
+    variables = of_ones_own(environment(installed, tmp_path / "venv"))
+
+    def run(*words, cwd=tmp_path / "things"):
+        done = subprocess.run(words, cwd=cwd, env=variables, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    run("slownet", "init", "things", "--package", "slow-things", cwd=tmp_path)
+    run("pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "-e", ".")
+    assert run("pytest", "-q", "-W", "error").splitlines()[-1].startswith("3 passed in")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    assert "slow_things_far_page" in run("slownet", "list", cwd=elsewhere)
+    (found,) = json.loads(
+        run("slownet", "run", "slow_things_far_page", "--vary", "rtt=0ms,15ms,300ms", "--json", cwd=elsewhere)
+    )["runs"]
+    assert found["claims"][0]["verdict"] == "supported"
+    (checked,) = json.loads(run("slownet", "check", "--tdf", "inf", "--json", "far_page.toml"))["runs"]
+    assert checked["marks"] == ["right"]

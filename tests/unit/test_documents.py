@@ -130,7 +130,7 @@ def resolved(dotted):
     return False
 
 
-ENTRY_POINTS = {f"slownet.{kind}" for kind in ("tools", "services", "claims", "conditions", "topologies")}
+ENTRY_POINTS = {f"slownet.{kind}" for kind in ("tools", "services", "claims", "conditions", "topologies", "experiments")}
 
 
 def test_every_kind_that_others_can_add_is_in_the_table():

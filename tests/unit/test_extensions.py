@@ -85,6 +85,47 @@ def test_the_projects_own_names_stay_its_own(package, on_path, tmp_path):
     assert len(TOOLS) == 8
 
 
+EXPERIMENT = """
+from mine.lane import Lane
+from slownet import experiment
+
+
+@experiment(topology=Lane, vary={"rtt": ["0ms", "9ms"]})
+def far(net, rtt):
+    \"\"\"How far is it?\"\"\"
+"""
+
+
+def test_an_experiment_is_found_by_its_name_and_listed(package, on_path, tmp_path, capsys):
+    from slownet.cli import listing
+    from slownet.hypotheses import catalogue
+
+    on_path(package.write(tmp_path, "[slownet.experiments]\nfar = mine.far:far\noltp = mine.far:far\n", far=EXPERIMENT))
+    assert catalogue.find("far").cells() == [{"rtt": "0ms"}, {"rtt": "9ms"}]
+    assert catalogue.find("oltp").name == "oltp"  # the project's own
+    assert "far" not in catalogue.discover()
+    listing.show()
+    assert "\nfar " in capsys.readouterr().out
+    with pytest.raises(ExperimentError, match=r"^no experiment 'fra': .*'far'"):
+        catalogue.find("fra")
+
+
+@pytest.mark.parametrize(
+    ("row", "line"),
+    [
+        ("near = mine.far:far", "the experiment is called 'far', 'near' of slownet.experiments: give both one name"),
+        ("near = mine.lane:Lane", "a type is no experiment, 'near' of slownet.experiments: name a function with @experiment"),
+    ],
+)
+def test_a_row_that_is_no_experiment_of_that_name_is_one_line(package, on_path, tmp_path, row, line):
+    from slownet.hypotheses import catalogue
+
+    on_path(package.write(tmp_path, f"[slownet.experiments]\n{row}\n", far=EXPERIMENT))
+    with pytest.raises(ExperimentError) as error:
+        catalogue.find("near")
+    assert error.value.line == line
+
+
 def test_a_package_that_cannot_be_imported_is_one_line(package, on_path, tmp_path):
     from slownet.links.conditions.profiles import find
 

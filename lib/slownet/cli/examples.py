@@ -33,7 +33,15 @@ class Told:
 
 
 COMMANDS = {
-    "slownet init": Told(("slownet init", "slownet init my-shop --ci gitlab", "slownet init my-shop --browser"), DONE),
+    "slownet init": Told(
+        (
+            "slownet init",
+            "slownet init my-shop --ci gitlab",
+            "slownet init my-shop --browser",
+            "slownet init things --package slow-things",
+        ),
+        DONE,
+    ),
     "slownet list": Told(("slownet list", "slownet list | grep delay"), DONE),
     "slownet run": Told(
         (

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from rich.table import Table
 
-from slownet.hypotheses.catalogue import discover
+from slownet.hypotheses.catalogue import everything
 from slownet.model.control_characters import visible
 from slownet.report.screen import Screen
 
@@ -29,5 +29,5 @@ def show() -> None:
 
 
 def _rows() -> Iterator[tuple[str, str, str]]:
-    for name, each in sorted(discover().items()):
+    for name, each in sorted(everything().items()):
         yield name, each.question, "; ".join(f"{key} {', '.join(values)}" for key, values in each.conditions.items())

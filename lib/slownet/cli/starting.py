@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from slownet.cli import starting_package
 from slownet.cli.completing import one_of
 from slownet.model.errors import ExperimentError, nearest
 
@@ -27,6 +28,10 @@ PACKAGES, CHROMIUM = 'packages = []  # of Debian, such as "postgresql"', 'packag
 NEXT = """slownet lab build    # once per machine
 pytest
 slownet check --tdf inf shop.toml"""
+NEXT_OF_A_PACKAGE = """python -m pip install -e .    # slownet finds what it adds
+slownet lab build    # once per machine
+pytest
+slownet run {module}_far_page"""
 
 
 def init(
@@ -37,6 +42,12 @@ def init(
     browser: Annotated[
         bool, typer.Option("--browser", help="Have Chromium in the lab, and an experiment that loads a page in it.")
     ] = False,
+    package: Annotated[
+        str | None,
+        typer.Option(
+            "--package", metavar="NAME", help="Write a package instead, which adds tools, services and experiments to slownet."
+        ),
+    ] = None,
 ) -> None:
     """Write a small project: an app, a network, tests, a hypothesis and a CI file. It passes at once.
 
@@ -44,7 +55,9 @@ def init(
     """
     if ci not in CI:
         raise ExperimentError(f"unknown CI service '{ci}'", "--ci", nearest(ci, CI))
-    added, left = write(folder, ci, browser)
+    if package and browser:
+        raise ExperimentError("a package has no page in Chromium", "--browser", "leave out --browser or --package")
+    added, left = write(folder, ci, browser, package)
     for path in added:
         print(path)
     if left:
@@ -54,12 +67,14 @@ def init(
         print(f"\npyproject.toml needs below [tool.slownet]: {CHROMIUM.partition('  #')[0]}")
     if added:
         more = "\nslownet run page.py  # the page in Chromium" if browser else ""
-        print(f"\nNext, in {folder.resolve()}:\n{NEXT}{more}")
+        steps = NEXT_OF_A_PACKAGE.format(module=starting_package.module(package)) if package else NEXT
+        print(f"\nNext, in {folder.resolve()}:\n{steps}{more}")
 
 
-def write(folder: Path, ci: str, browser: bool = False) -> tuple[list[Path], list[Path]]:
+def write(folder: Path, ci: str, browser: bool = False, package: str | None = None) -> tuple[list[Path], list[Path]]:
     """Write the files that are missing; return them, and those that were there. Raises ExperimentError, and adds nothing."""
-    texts = {folder / name: text for name, text in contents(folder.resolve().name, ci, browser).items()}
+    found = of_a_package(package, ci) if package is not None else contents(folder.resolve().name, ci, browser)
+    texts = {folder / name: text for name, text in found.items()}
     left = [path for path in texts if path.exists() or path.is_symlink()]
     for path in left:
         del texts[path]
@@ -85,6 +100,14 @@ def contents(name: str, ci: str, browser: bool = False) -> dict[str, str]:
     runs = f"`{CI[ci]}` runs both commands in CI, with the slownet that its variable SLOWNET names." if CI[ci] else ""
     readme = found["README.md"].replace("CI_FILE runs both commands in CI.", runs).replace(" \n", "\n")
     return found | {"README.md": readme.replace("NAME", _escaped(name) or "A shop on slow links", 1)}
+
+
+def of_a_package(name: str, ci: str) -> dict[str, str]:
+    """Return the text of each file of a package with this name, by the file's path in it. Raises ExperimentError."""
+    found = starting_package.contents(name, _template)
+    if CI[ci]:
+        found[CI[ci]] = starting_package.in_ci(_template(f"{ci}.yml").replace("PACKAGES", " ".join(host_packages())))
+    return found
 
 
 def host_packages() -> list[str]:

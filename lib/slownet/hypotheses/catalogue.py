@@ -1,4 +1,4 @@
-"""Finds experiments: the project's own by name, and those in other files."""
+"""Finds experiments: the project's own and other packages' by name, and those in other files."""
 
 from __future__ import annotations
 
@@ -10,15 +10,24 @@ from pathlib import Path
 from slownet.hypotheses.experiment import Experiment
 from slownet.model import importing
 from slownet.model.errors import ExperimentError, nearest
+from slownet.model.extensions import Register
 
 FILES = (".py", ".toml")
 RECORD = ".json"
 """The ending of an experiment on a compose project, which `slownet run --compose` writes into its run directory."""
+ADDED: Register[Experiment] = Register("experiments", {})
+"""Those of other packages, by entry points (`slownet.model.extensions`)."""
 
 
 def discover() -> dict[str, Experiment]:
     """Return the project's experiments by name."""
     return _experiments(_modules())
+
+
+def everything() -> dict[str, Experiment]:
+    """Return the project's experiments and those of other packages, by name. Raises ExperimentError."""
+    own = discover()
+    return own | {name: _added(name) for name in ADDED if name not in own}
 
 
 def find(name: str) -> Experiment:
@@ -37,9 +46,22 @@ def find(name: str) -> Experiment:
     known = _experiments([name]) if name in _modules() else {}
     if name not in known:
         known = discover()
-    if name not in known:
-        raise ExperimentError(f"no experiment '{name}'", fix=nearest(name, known))
-    return known[name]
+    if name in known:
+        return known[name]
+    if name in ADDED:
+        return _added(name)
+    raise ExperimentError(f"no experiment '{name}'", fix=nearest(name, [*known, *ADDED]))
+
+
+def _added(name: str) -> Experiment:
+    """Return another package's experiment. Raises ExperimentError, also if it has another name: a run is named after it."""
+    found = ADDED[name]
+    where = f"'{name}' of slownet.experiments"
+    if not isinstance(found, Experiment):
+        raise ExperimentError(f"a {type(found).__name__} is no experiment", where, "name a function with @experiment")
+    if found.name != name:
+        raise ExperimentError(f"the experiment is called '{found.name}'", where, "give both one name")
+    return found
 
 
 def _from_file(path: Path) -> Experiment:

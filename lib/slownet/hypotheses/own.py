@@ -34,6 +34,13 @@ def is_own(text: object) -> bool:
     return isinstance(text, str) and _OWN.fullmatch(text) is not None
 
 
+def file_of(text: object) -> str:
+    """Return the file that a topology, service or tool is in; empty for slownet's own."""
+    if is_project(text):
+        return str(text)
+    return str(text).rpartition(":")[0] if is_own(text) else ""
+
+
 def load(text: str, folder: Path) -> Any:
     """Return the callable that `FILE.py:NAME` names, the file relative to a folder. Raises ExperimentError."""
     found = _OWN.fullmatch(text)

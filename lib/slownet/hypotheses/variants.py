@@ -9,13 +9,15 @@ An exercise is a text with names such as ``${far}``; a file of variants says wha
     far = "30ms"
 
 Filled in, variant 2 is the hypothesis file ``there_and_back__2.toml``: a teacher measures all of them into one key, and a
-student has one of them as ``there_and_back.toml``.
+student has one of them as ``there_and_back.toml``. Files that an exercise names, such as ``mine.py`` in ``mine.py:shop``, go
+along to another folder.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
+import shutil
 import string
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -23,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from slownet.hypotheses import file as hypothesis
+from slownet.hypotheses import own
 from slownet.hypotheses.key import Exercise
 from slownet.hypotheses.source import read_text, read_toml
 from slownet.model.errors import ExperimentError, nearest, writing
@@ -77,10 +80,22 @@ def write(path: Path, variants: Variants, folder: Path, student: str | None = No
             raise ExperimentError(f"{target} is the exercise itself", "--out", "name another folder")
         text = fill(path, values)
         with writing(target, "--out"):
+            folder.mkdir(parents=True, exist_ok=True)
             target.write_text(text, encoding="utf-8")
+        _bring_along(path, read_toml(target)[1], folder)
         hypothesis.read(target)
         written.append(target)
     return written
+
+
+def _bring_along(path: Path, exercise: Mapping[str, Any], folder: Path) -> None:
+    """Copy the files beside an exercise that it names. Raises ExperimentError."""
+    for each in {own.file_of(exercise.get(key)) for key in ("topology", "service", "tool")} - {""}:
+        source, target = path.parent / each, folder / each
+        if source.is_file() and not (target.exists() and target.samefile(source)):
+            with writing(target, "--out"):
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(source, target)
 
 
 class Assigned:

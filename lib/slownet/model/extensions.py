@@ -1,4 +1,4 @@
-"""Tools, services, claims, conditions and topologies that other packages add by entry points.
+"""Tools, services, claims, conditions, topologies and experiments that other packages add by entry points.
 
 A package names each of them in a row of its metadata::
 
@@ -12,9 +12,11 @@ A package names each of them in a row of its metadata::
     pigeon = "mine.links:PIGEON"              # a `slownet.links.conditions.profiles.Named`
     [project.entry-points."slownet.topologies"]
     ring = "mine.ring:Ring"                   # a Mininet Topo class
+    [project.entry-points."slownet.experiments"]
+    far_ring = "mine.far_ring:far_ring"       # a function with @experiment, of the same name
 
 The name can then be used like the project's own: in hypothesis files, on the command line, in `net.link(...).set(...)`.
-Such packages are available in a lab, too. The project's own names cannot be redefined.
+Such packages are available in a lab, too. The project's own names cannot be redefined. `slownet init --package` writes one.
 """
 
 from __future__ import annotations

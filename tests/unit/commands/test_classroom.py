@@ -194,3 +194,25 @@ def test_what_was_handed_in_is_copied_without_links(tmp_path):
     for each in range(student_code.MOST_FILES + 1):
         Path(f"in/{each}").touch()
     assert "larger than" in student_code._copy(Path("in"), Path("more"))
+
+
+CODE = sorted((EXERCISES / "code").glob("*_*"))
+
+
+@pytest.mark.parametrize("exercise", CODE, ids=lambda path: path.name)
+def test_an_exercise_in_code_has_as_many_marks_as_its_page_says(exercise):
+    (test,) = exercise.glob("test_*.py")
+    page = (ROOT / "docs/classroom" / f"{exercise.name}.md").read_text()
+    said = int(re.search(r"minutes, (\d+) marks", page)[1])
+    by_hand = 5 * page.count("The others are a reader's")
+    assert said == len(student_code.names(test)) + by_hand
+    assert {path.name for path in (exercise / "start").iterdir()} <= {path.name for path in (exercise / "solution").iterdir()}
+
+
+def test_without_key_and_tests_nothing_can_be_graded(capsys):
+    Path("handed_in").mkdir()
+    assert run("grade", "handed_in") == 2
+    assert (
+        capsys.readouterr().err
+        == "slownet: it is not said what is right, --key: name a key, with --test a file for code, or both\n"
+    )

@@ -53,6 +53,41 @@ def test_with_a_browser_chromium_is_in_the_lab_and_loads_a_page(tmp_path, capsys
     assert 'pyproject.toml needs below [tool.slownet]: packages = ["chromium"]' in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("ci", CI)
+def test_a_packages_files_can_be_read_and_name_each_other(tmp_path, ci):
+    folder = tmp_path / "a folder"
+    texts = {path.relative_to(folder): path.read_text("utf-8") for path in write(folder, ci, package="Slow-Things")[0]}
+    for path, text in texts.items():
+        assert not {"MODULE", "DISTRIBUTION", "NAME"} & set(re.findall(r"[A-Z]+", text)), path
+        if path.suffix == ".py":
+            ast.parse(text)
+        elif path.suffix == ".yml":
+            assert " -e ." in text
+            assert "shop" not in text
+            assert yaml.safe_load(text)
+    project = tomllib.loads(texts[Path("pyproject.toml")])
+    assert project["project"]["name"] == "slow-things"
+    for kind, found in project["project"]["entry-points"].items():
+        for name, place in found.items():
+            module, _, what = place.partition(":")
+            assert name.startswith("slow_things_"), kind
+            assert what in texts[Path(*module.split(".")).with_suffix(".py")], kind
+    assert (folder / CI[ci]).is_file() is (ci != "none")
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        ("json", "'json' is taken"), ("slownet", "'slownet' is taken"), ("class", "'class' is no name of a package"),
+        ("1st", "'1st' is no name"), ("a b", "'a b' is no name"), ("", "'' is no name"), ("../x", "'../x' is no name"),
+    ],
+)  # fmt: skip
+def test_a_name_that_no_package_can_have_is_one_line_and_leaves_nothing(tmp_path, name, what):
+    with pytest.raises(ExperimentError, match=rf"^{re.escape(what)}.*, --package: write letters, digits"):
+        write(tmp_path / "new", "github", package=name)
+    assert not everything(tmp_path)
+
+
 @pytest.mark.parametrize("name", ["# x", "a *b* _c_", "<b>", "[x](y)", "`x`", "遅い", "a\nb"])
 def test_any_name_is_a_heading(name):
     heading = contents(name, "github")["README.md"].splitlines()[0]

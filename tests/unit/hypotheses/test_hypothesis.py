@@ -334,7 +334,8 @@ def test_the_key_answers_every_exercise():
 def test_every_exercise_has_a_page_and_solutions_that_fit_the_class():
     folder = EXERCISES[0].parent
     pages = folder.parents[1] / "docs" / "classroom"
-    assert {path.stem for path in EXERCISES} | {"index", "solutions"} == {path.stem for path in pages.glob("*.md")}
+    names = {path.stem for path in (*EXERCISES, *(folder / "variants").glob("*_*.toml"), *(folder / "code").glob("*_*"))}
+    assert names | {"index", "solutions"} == {path.stem for path in pages.glob("*.md")}
     solved = key.read(folder / "teacher" / "key.toml")
     asked = {path.stem: [each.name for each in questions(hypothesis.read(path).predictions)] for path in EXERCISES}
     assert {each.name: [one.name for one in each.solutions] for each in solved} == {k: v for k, v in asked.items() if v}

@@ -60,6 +60,17 @@ def test_all_are_written_for_the_key_and_one_for_a_student(exercise):
         variants.write(exercise, table, Path(), "ada@example.org")
 
 
+def test_the_files_that_it_names_go_along(exercise):
+    exercise.write_text(EXERCISE.replace('tool = "ping"', 'tool = "mine.py:mine"'))
+    Path("mine.py").write_text("def mine(net):\n    return 1\n")
+    table = variants.read(Path("variants.toml"), "far_away")
+    variants.write(exercise, table, Path("new/ada"), "ada@example.org")
+    assert Path("new/ada/mine.py").read_text() == Path("mine.py").read_text()
+    Path("mine.py").unlink()
+    with pytest.raises(ExperimentError, match=r"^no file mine.py"):
+        variants.write(exercise, table, Path())
+
+
 @pytest.mark.parametrize(
     ("text", "line"),
     [
