@@ -9,7 +9,7 @@ from slownet.links.traces import synthetic
 
 
 def test_a_ping_sees_the_satellites_of_the_trace(net):
-    trace = synthetic.starlink(1, length="1min", step="1s")
+    trace = synthetic.starlink(1, length="1min", step="1s", spike="1s")
     link = net.link("client", "switch")
     with link.play(trace.schedule()):
         text = net["client"].cmd(f"sleep 0.3; ping -c 30 -i 1 {net['web'].IP()}")

@@ -153,7 +153,11 @@ def check(
 
 def trace(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A trace (Mahimahi, Pensieve, TheaterQ), ping's output, or a capture (pcap).")
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="A trace (Mahimahi, Pensieve, TheaterQ, CellReplay, LENS, WetLinks), ping's output, or a capture.",
+        ),
     ],
     as_json: JsonOption = False,
 ) -> None:

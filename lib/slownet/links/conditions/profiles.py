@@ -43,6 +43,7 @@ _ARTICLE = 'article "czy 10 ms to duzo?": what it set with tc for servers in two
 _WEBPAGETEST = "WebPageTest's connection profiles (WPO-Foundation/webpagetest, connectivity.ini.sample)"
 _CHROME = "Chrome's DevTools (front_end/core/sdk/NetworkManager.ts)"
 _LIGHTHOUSE = "Lighthouse (core/config/constants.js), its network before the factors for DevTools"
+_ANDROID = "Android's emulator (-help-netspeed, -help-netdelay of SDK 25 and newer"
 TABLE = (
     Named("none", {}, "an unimpaired cable"),
     Named(
@@ -92,6 +93,16 @@ TABLE = (
     Named("2G", {"rtt": "800ms", "rate_up": "256kbit", "rate_down": "280kbit"}, _WEBPAGETEST),
     Named("Edge", {"rtt": "840ms", "rate_up": "200kbit", "rate_down": "240kbit"}, _WEBPAGETEST),
     Named("Dial", {"rtt": "120ms", "rate_up": "30kbit", "rate_down": "49kbit"}, _WEBPAGETEST),
+    Named(
+        "Android gprs",
+        {"rtt": "117.5ms", "rate_up": "28.8kbit", "rate_down": "57.6kbit"},
+        f"{_ANDROID}: the middle of 35 to 200 ms)",
+    ),
+    Named("Android edge", {"rtt": "240ms", "rate": "473.6kbit"}, f"{_ANDROID}: the middle of 80 to 400 ms)"),
+    Named("Android umts", {"rtt": "117.5ms", "rate": "384kbit"}, f"{_ANDROID}: the middle of 35 to 200 ms)"),
+    Named("Android hsdpa", {"rate_up": "5760kbit", "rate_down": "13980kbit"}, f"{_ANDROID}: no delay)"),
+    Named("Android lte", {"rate_up": "58Mbit", "rate_down": "173Mbit"}, f"{_ANDROID}: no delay)"),
+    Named("Android evdo", {"rate_up": "75Mbit", "rate_down": "280Mbit"}, f"{_ANDROID}: no delay)"),
     Named("200kbit", {"rate": "200kbit"}, "a 200 kbit/s uplink, rate only; this project's choice"),
     Named("2Mbit", {"rate": "2Mbit"}, "article on testing with tc: its rate of 2000kbit (published.toml)"),
 )

@@ -96,7 +96,7 @@ class PingLog:
         for number, group in groupby(self.pings, key=lambda each: int(each.at / length + 1e-9)):
             pings = list(group)
             rtts = [each.rtt for each in pings if each.rtt is not None]
-            loss = _each_way(1 - len(rtts) / len(pings))
+            loss = each_way(1 - len(rtts) / len(pings))
             fields: Fields = {"loss": Chance(loss) if loss else None}
             if rtts:
                 fields |= dict.fromkeys(("up", "down"), sum(rtts) / len(rtts) / 2)
@@ -111,12 +111,12 @@ class PingLog:
         """
         loss = None
         if self.bursts:
-            mean_loss = _each_way(self.bursts.mean)
+            mean_loss = each_way(self.bursts.mean)
             loss = GilbertElliott(min(1.0, mean_loss * self.bursts.r / (1 - mean_loss)), self.bursts.r)
         return Condition(**drawn_from(self.rtts), loss=loss)
 
 
-def _each_way(loss: float) -> float:
+def each_way(loss: float) -> float:
     """Return the loss of each direction, independent of the other, that makes the share `loss` of round trips fail."""
     return 1 - math.sqrt(1 - loss)
 

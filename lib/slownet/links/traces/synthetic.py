@@ -21,7 +21,7 @@ Mobile networks, while one moves from cell to cell:
   what is sent meanwhile, a seamless one loses it.
 
 How often one changes cells depends on one's speed and on the cells: who asks for such a trace states it. What else no source
-says: how long spikes and losses last at a change of satellites (here: one step), and the size of queues (here: one
+says: how long spikes and losses last at a change of satellites (here: 0.1 s), and the size of queues (here: one
 bandwidth-delay product, or what a link has; for mobile networks what a full window needs to wait for the end of a handover).
 """
 
@@ -32,10 +32,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from slownet.links.conditions.schedule import Schedule
-from slownet.links.traces import stepped
 from slownet.links.traces.mahimahi import FRAME
-from slownet.links.traces.stepped import LONGEST_S, Piece, Steps
+from slownet.links.traces.stepped import LONGEST_S, BothWays, Piece, Steps
 from slownet.model.errors import TraceError, nearest
 from slownet.model.units import duration, percent
 
@@ -51,24 +49,6 @@ MOST_LOST = 0.5
 DOWN_MBIT = (10.0, 116.77, 370.0)
 """The least rate, the median and the greatest one: a triangular distribution."""
 UP_MBIT = 18.17
-
-
-@dataclass(frozen=True)
-class SyntheticTrace:
-    """A trace of both directions: `up` is what the user sends, so the user's end is the link's first one."""
-
-    up: Steps
-    down: Steps
-
-    def schedule(self) -> Schedule:
-        """Return a schedule that plays both directions in step, again and again."""
-        return stepped.schedule(self.up, self.down)
-
-    def rtts(self) -> list[float]:
-        """Return the round trip of each step, in seconds."""
-        return [
-            (there.delay or 0.0) + (back.delay or 0.0) for there, back in zip(self.up.pieces, self.down.pieces, strict=True)
-        ]
 
 
 @dataclass(frozen=True)
@@ -97,8 +77,14 @@ GENERATIONS = {
 
 
 def starlink(
-    seed: int, *, length: str = "10min", step: str = "100ms", loss: str = "0%", vary_rate: bool = True
-) -> SyntheticTrace:
+    seed: int,
+    *,
+    length: str = "10min",
+    step: str = "100ms",
+    spike: str = "100ms",
+    loss: str = "0%",
+    vary_rate: bool = True,
+) -> BothWays:
     """Draw a trace of a Starlink terminal.
 
     Parameters
@@ -107,6 +93,8 @@ def starlink(
         The same seed gives the same trace.
     length, step : str
         Of the trace, from the beginning of a minute, and of the time in which nothing changes.
+    spike : str
+        How long the round trip is longer and packets are lost at a change of satellites.
     loss : str
         Of each direction while the satellite stays the same, for which these sources have no number.
     vary_rate : bool
@@ -114,38 +102,52 @@ def starlink(
 
     Returns
     -------
-    SyntheticTrace
+    BothWays
 
     Raises
     ------
     UnitError, TraceError
         A text is wrong, or the trace would be too long.
     """
-    seconds = _length(length)
-    each, meanwhile, draw = duration(step), percent(loss), Random(f"starlink {seed}")
-    if not 0 < each <= 1:
-        raise TraceError(f"a step of {step}", "trace of Starlink", "give more than 0 s, and at most 1s")
+    seconds, each, short = _length(length), duration(step), duration(spike)
+    if not each or not 0 < short < FIRST_TURN_S:
+        raise TraceError(
+            f"a step of {step}, or a spike of {spike}", "trace of Starlink", "give more than 0 s, and less than 12s"
+        )
+    meanwhile, draw = percent(loss), Random(f"starlink {seed}")
     up: list[Piece] = []
     down: list[Piece] = []
-    before = None
-    for at in range(max(1, round(seconds / each))):
-        satellite = math.floor((at * each + TURN_S - FIRST_TURN_S) / TURN_S + 1e-9)
-        turned = before is not None and satellite != before
-        if satellite != before:
-            least = _quantile(draw.random(), LEAST_RTT_MS)
-            mbit = _triangular(draw.random(), DOWN_MBIT[0], _mode(*DOWN_MBIT), DOWN_MBIT[2]) if vary_rate else DOWN_MBIT[1]
-            before = satellite
-        rtt = least - DIFFERENCE_MS * math.log1p(-draw.random())
-        lost = meanwhile
-        if turned:
-            rtt += _between(draw.random(), SPIKE_MS)
-            lost = max(meanwhile, MOST_LOST * draw.random())
-        for pieces, rate in ((up, UP_MBIT), (down, mbit)):
-            pieces.append(Piece(each, rate * 1e6, rtt / 2000, loss=lost))
-    return SyntheticTrace(Steps(tuple(up)), Steps(tuple(down)))
+    for start, end in _satellites(seconds):
+        least = _quantile(draw.random(), LEAST_RTT_MS)
+        mbit = _triangular(draw.random(), DOWN_MBIT[0], _mode(*DOWN_MBIT), DOWN_MBIT[2]) if vary_rate else DOWN_MBIT[1]
+        for lasts, turning in _parts(start, end, each, short):
+            rtt = least - DIFFERENCE_MS * math.log1p(-draw.random()) + (_between(draw.random(), SPIKE_MS) if turning else 0)
+            lost = max(meanwhile, MOST_LOST * draw.random()) if turning else meanwhile
+            up.append(Piece(lasts, UP_MBIT * 1e6, rtt / 2000, loss=lost))
+            down.append(Piece(lasts, mbit * 1e6, rtt / 2000, loss=lost))
+    return BothWays(Steps(tuple(up)), Steps(tuple(down)))
 
 
-def mobile(generation: str, seed: int, *, handover_every: str, length: str = "10min", lossless: bool = True) -> SyntheticTrace:
+def _satellites(seconds: float) -> Iterator[tuple[float, float]]:
+    """Yield from when to when each satellite serves."""
+    start, end = 0.0, FIRST_TURN_S
+    while start < seconds:
+        yield start, min(end, seconds)
+        start, end = end, end + TURN_S
+
+
+def _parts(start: float, end: float, step: float, spike: float) -> Iterator[tuple[float, bool]]:
+    """Yield the lengths of what does not change while a satellite serves, and whether it has just begun to."""
+    left = end - start
+    if start:
+        yield min(spike, left), True
+        left -= spike
+    while left > 1e-9:
+        yield min(step, left), False
+        left -= step
+
+
+def mobile(generation: str, seed: int, *, handover_every: str, length: str = "10min", lossless: bool = True) -> BothWays:
     """Draw a trace of a user who moves from cell to cell.
 
     Parameters
@@ -163,7 +165,7 @@ def mobile(generation: str, seed: int, *, handover_every: str, length: str = "10
 
     Returns
     -------
-    SyntheticTrace
+    BothWays
 
     Raises
     ------
@@ -179,7 +181,7 @@ def mobile(generation: str, seed: int, *, handover_every: str, length: str = "10
         raise TraceError(f"a handover every {handover_every}", "trace of a mobile network", f"give more than {longest:g}s")
     draw = Random(f"{generation.lower()} {seed}")
     pairs = [pair for _ in range(max(1, round(seconds / stay))) for pair in _cell(cells, draw, stay, lossless)]
-    return SyntheticTrace(*(Steps(tuple(way)) for way in zip(*pairs, strict=True)))
+    return BothWays(*(Steps(tuple(way)) for way in zip(*pairs, strict=True)))
 
 
 def _cell(cells: Cells, draw: Random, stay: float, lossless: bool) -> Iterator[tuple[Piece, Piece]]:

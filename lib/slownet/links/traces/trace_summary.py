@@ -5,38 +5,58 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from slownet.links.conditions.link import MTU
-from slownet.links.traces import mahimahi, pinglog, stepped, traffic
+from slownet.links.traces import cellreplay, leo_tables, mahimahi, pinglog, stepped, traffic
 from slownet.links.traces.mahimahi import Opportunities
 from slownet.links.traces.pinglog import PingLog
 from slownet.links.traces.recording_file import LARGEST_CAPTURE, bytes_of, decoded
-from slownet.links.traces.stepped import Steps
+from slownet.links.traces.stepped import CAVEAT, BothWays, Steps
 from slownet.links.traces.traffic import Traffic
 
 PERCENTILES = (5, 25, 50, 75, 95, 99)
 BIN_S = 1.0
+DELAYS = re.compile(r"\d+( \d+){2,} ?", re.ASCII)
+"""A line of CellReplay's delays."""
 SEVERAL = re.compile(r"[\d.eE+-]+([ \t,]+[\d.eE+-]+)+", re.ASCII)
 """A line of several numbers."""
 
 
-def load(path: Path) -> Opportunities | PingLog | Steps | Traffic:
+@dataclass(frozen=True)
+class LoneDelays:
+    """The one-way delays of CellReplay's file, in seconds, every 100 ms."""
+
+    delays: tuple[float, ...]
+
+
+Trace = Opportunities | PingLog | Steps | BothWays | LoneDelays | Traffic
+
+
+def load(path: Path) -> Trace:
     """Read a capture, a Mahimahi trace if the first line is a number, rates over time if it is several, else a log of pings.
 
-    Raises TraceError.
+    CellReplay's delays have several whole numbers with spaces, tables of LENS and WetLinks the names of their columns. Raises
+    TraceError.
     """
     content = bytes_of(path, LARGEST_CAPTURE)  # once: it may be a pipe
     if traffic.is_capture(content):
         return traffic.parse(content, str(path))
     text = decoded(content, path)
     first = text.lstrip().partition("\n")[0].strip()
+    if leo_tables.is_lens(first):
+        return leo_tables.lens(text, str(path))
+    if leo_tables.is_wetlinks(first):
+        return leo_tables.wetlinks(text, str(path))
+    if DELAYS.fullmatch(first):
+        return LoneDelays(tuple(cellreplay.lone(cellreplay.delays(text, str(path)))))
     if SEVERAL.fullmatch(first) or first.startswith(("#", "KEEP")):
         return stepped.parse(text, str(path))
     return mahimahi.parse(text, str(path)) if not first or first.isdigit() else pinglog.parse(text, str(path))
 
 
-def facts(trace: Opportunities | PingLog | Steps | Traffic) -> dict[str, object]:
+def facts(trace: Trace) -> dict[str, object]:
     """Return numbers about a trace; their names end with `_` and the unit."""
     if isinstance(trace, Opportunities):
         counts = trace.packets(BIN_S)
@@ -44,14 +64,18 @@ def facts(trace: Opportunities | PingLog | Steps | Traffic) -> dict[str, object]
         return {
             "kind": "Mahimahi packet-delivery trace", "duration_s": trace.seconds, "packets": len(trace.ms),
             "mean_rate_bit_s": trace.rate, "longest_pause_s": trace.longest_pause, "bin_s": trace.seconds / len(rates),
-            **{f"rate_p{each}_bit_s": quantile(rates, each / 100) for each in PERCENTILES},
+            **{f"rate_p{each}_bit_s": quantile(rates, each / 100) for each in PERCENTILES}, "caveat": CAVEAT,
         }  # fmt: skip
     if isinstance(trace, Steps):
+        return _of_steps(trace)
+    if isinstance(trace, BothWays):
+        return _of_both(trace)
+    if isinstance(trace, LoneDelays):
         return {
-            "kind": "rates over time", "duration_s": trace.seconds, "steps": len(trace.pieces), "mean_rate_bit_s": trace.rate,
-            "min_rate_bit_s": min(each.rate for each in trace.pieces),
-            "max_rate_bit_s": max(each.rate for each in trace.pieces),
-        }  # fmt: skip
+            "kind": "CellReplay's delays",
+            "duration_s": len(trace.delays) * cellreplay.BIN_MS / 1000,
+            **_of_delays(trace.delays),
+        }
     if isinstance(trace, Traffic):
         return _of_traffic(trace)
     found: dict[str, object] = {
@@ -64,6 +88,24 @@ def facts(trace: Opportunities | PingLog | Steps | Traffic) -> dict[str, object]
         model = trace.bursts
         found["bursts"] = f"gemodel {100 * model.p:.4g}% {100 * model.r:.4g}% ({model} pings)"
     return found
+
+
+def _of_steps(trace: Steps) -> dict[str, object]:
+    rates, delays = [each.rate for each in trace.pieces], [each.delay for each in trace.pieces if each.delay is not None]
+    found: dict[str, object] = {
+        "kind": "rates over time", "duration_s": trace.seconds, "steps": len(trace.pieces), "mean_rate_bit_s": trace.rate,
+        "min_rate_bit_s": min(rates), "max_rate_bit_s": max(rates),
+    }  # fmt: skip
+    return found | (_of_delays(delays) if delays else {"caveat": CAVEAT})
+
+
+def _of_both(trace: BothWays) -> dict[str, object]:
+    rates_up = {name.replace("rate", "rate_up"): each for name, each in _of_steps(trace.up).items() if "rate_" in name}
+    return _of_steps(trace.down) | {"kind": "rates over time, both directions"} | rates_up
+
+
+def _of_delays(delays: Sequence[float]) -> dict[str, object]:
+    return {"min_delay_s": min(delays), "delay_p50_s": quantile(delays, 0.5), "max_delay_s": max(delays)}
 
 
 def _of_traffic(trace: Traffic) -> dict[str, object]:
