@@ -1,4 +1,4 @@
-"""The experiments on windows and mirrors, as the documentation has them."""
+"""The experiments on windows, mirrors and satellites, as the documentation has them."""
 
 import json
 import subprocess
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-EXPERIMENTS = ("initial_window", "grpc_unary", "http2_window", "package_mirror")
+EXPERIMENTS = ("initial_window", "grpc_unary", "http2_window", "package_mirror", "satellite_link")
 
 
 @pytest.fixture(scope="module")

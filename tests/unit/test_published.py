@@ -120,3 +120,10 @@ def test_what_was_published_of_windows():
     assert [(row["cell"]["message"], row["cell"]["every"], row["call_ms"]) for row in rows] == [
         ("10kB", "10s", 240), ("30kB", "10s", 440), ("100kB", "10s", 650), ("30kB", "0.5s", 240),
     ]  # fmt: skip
+
+
+def test_what_was_published_of_starlink():
+    rows = published.satellite_link()["rows"]
+    assert [(row["cell"]["way"], row["cell"]["congestion"], row["mbit_per_s"]) for row in rows] == [
+        ("down", "cubic", 20), ("down", "bbr", 120), ("up", "cubic", 5.5), ("up", "bbr", 25),
+    ]  # fmt: skip

@@ -19,15 +19,15 @@ PROTOCOLS = "protocols"
 OF_PROTOCOLS = (
     "handshakes", "page_of_objects", "page_under_loss", "one_lost_packet", "query_cost", "name_lookup", "dead_ipv6",
     "initial_window", "http2_window", "grpc_unary", "file_copy", "package_mirror",
-    "mtu_black_hole", "one_path_cut", "bufferbloat", "fairness", "queue_sizing", "loss_tolerance",
+    "mtu_black_hole", "one_path_cut", "bufferbloat", "fairness", "queue_sizing", "loss_tolerance", "satellite_link",
     "redis_pipelining", "many_queries", "connection_pool", "synchronous_commit", "row_on_two_sites",
 )  # fmt: skip
 BEYOND = "beyond"
 """The group of the other experiments, which reproduce no article."""
 LONGEST = (
-    "overload", "loss_tolerance", "page_under_loss", "oltp", "database_delay", "congestion_control", "replication", "download",
-    "file_copy", "cures", "page_of_objects", "client_delay", "fairness", "packet_loss", "coordinated_omission", "sync_pipeline",
-    "bufferbloat", "cures_in_programs", "package_mirror", "queue_sizing",
+    "overload", "loss_tolerance", "satellite_link", "page_under_loss", "oltp", "database_delay", "congestion_control",
+    "replication", "download", "file_copy", "cures", "page_of_objects", "client_delay", "fairness", "packet_loss",
+    "coordinated_omission", "sync_pipeline", "bufferbloat", "cures_in_programs", "package_mirror", "queue_sizing",
 )  # fmt: skip
 """The experiments that take longest, the longest first (`slownet reproduce --all`)."""
 

@@ -264,6 +264,21 @@ def file_copy() -> Published:
     return {"metric": "time_ms", "title": protocols()["file_copy"]["title"], "rows": []}
 
 
+def satellite_link() -> Published:
+    """Return the published rates over Starlink; CUBIC's up is the middle of a range, BBR's are lower limits."""
+    source = protocols()["satellite_link"]
+    least, most = source["up_cubic_mbit_per_s"]
+    found = [
+        ("down", "cubic", "0.02%", source["down_cubic_mbit_per_s"]), ("down", "bbr", "0.02%", source["down_bbr_mbit_per_s"]),
+        ("up", "cubic", "0.3%", (least + most) / 2), ("up", "bbr", "0.3%", source["up_bbr_mbit_per_s"]),
+    ]  # fmt: skip
+    rows = [
+        {"cell": {"way": way, "congestion": name, "loss": loss}, "mbit_per_s": float(rate)} for way, name, loss, rate in found
+    ]
+    differs = "other satellites, other rates; the losses between two changes are not known there"
+    return {"metric": "mbit_per_s", "title": source["title"], "rows": rows, "differs": differs}
+
+
 def git_pull() -> Published:
     """Return the least time of a pull over SSH that finds nothing new."""
     source = protocols()["git_pull"]
