@@ -56,7 +56,8 @@ satellite_link.claims(
         predicted("mbit_per_s", cell(way, "cubic"), expected=by_theory(way, P[way]), within=0.35, name=NAMES[way], because=RENO)
         for way in ENDS
     ),
-    *(ratio("mbit_per_s", cell(way, "bbr"), of=cell(way, "cubic"), at_least=2, because=HEEDS) for way in ENDS),
+    # The other two claims leave 0.8 of the link over 1.35 of the response function: 2.6 down, 2.5 up.
+    *(ratio("mbit_per_s", cell(way, "bbr"), of=cell(way, "cubic"), at_least=2.4, because=HEEDS) for way in ENDS),
     *(
         bound("mbit_per_s", cell(way, "bbr"), at_least=0.8 * by_theory(way), because=FINDS) for way in ENDS
     ),
