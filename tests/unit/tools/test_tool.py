@@ -70,6 +70,11 @@ def test_output_status_and_seconds_come_back():
     assert 0 < done.seconds < 5
 
 
+def test_a_host_in_place_of_its_address_is_one_line():
+    with pytest.raises(ToolError, match=r"^ping was given a Here where a text belongs: .*, host 'here': give a host's address"):
+        ping(Here(), Here())
+
+
 def test_arguments_are_not_for_a_shell_and_the_locale_is_c(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("LC_ALL", "pl_PL.UTF-8")
     done = run(Here(), ["sh", "-c", 'echo "$1 $LC_ALL"', "sh", "$HOME;*"])
