@@ -201,7 +201,7 @@ def test_replicas_are_hosts_and_their_name_has_all_addresses(read):
     assert "10.0.0.2\tw\n10.0.0.3\tw\n" in hosts_file.hosts_file("asker", found, addresses)
 
 
-@pytest.mark.parametrize("text", ["scale: 2", "scale: '2', deploy: {replicas: 5}", "deploy: {replicas: 2, mode: replicated}"])
+@pytest.mark.parametrize("text", ["scale: 2", "scale: '2', deploy: {replicas: 2}", "deploy: {replicas: 2, mode: replicated}"])
 def test_how_replicas_are_stated(text, read):
     assert [each.name for each in read(f"services: {{web: {{image: x, {text}}}}}\n").services] == ["web-1", "web-2"]
 
