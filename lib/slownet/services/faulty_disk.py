@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -214,8 +214,9 @@ def _take(descriptor: int, at: int, most: int) -> int:
 
 def _call(*words: str) -> str:
     """Run a program and return what it prints. Raises ServiceError."""
+    environment = {**os.environ, **_ENVIRONMENT}
     try:
-        done: subprocess.CompletedProcess[str] = _run(words)
+        done = subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
     except FileNotFoundError as error:
         what, fix = absent.program(words[0])
         raise ServiceError(what, "for a disk of its own", fix) from error
@@ -226,7 +227,3 @@ def _call(*words: str) -> str:
             f"{words[0]} fails: {said[-1] if said else f'status {done.returncode}'}", "for a disk of its own", fix
         )
     return done.stdout
-
-
-def _run(words: Sequence[str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(words, capture_output=True, text=True, check=False, env={**os.environ, **_ENVIRONMENT})
