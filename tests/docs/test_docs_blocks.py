@@ -80,7 +80,7 @@ def understands(words):
 
 def understood(words):
     """Raise the command line's error for words that it cannot parse; nothing runs."""
-    command = typer.main.get_command(cli.app)
+    command = typer.main.get_command(cli.tree())
     given = cli._with_interfaces(list(words))
     while given and hasattr(command, "commands") and not given[0].startswith("-"):
         _, command, given = command.resolve_command(typer.Context(command), given)

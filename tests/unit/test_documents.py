@@ -48,7 +48,7 @@ def test_there_are_commands_to_look_at():
 
 def understood(words):
     """Raise the command line's error for words that it cannot parse. Nothing runs; a name alone must be a command's."""
-    command = typer.main.get_command(cli.app)
+    command = typer.main.get_command(cli.tree())
     given = cli._with_interfaces(list(words))
     while given and hasattr(command, "commands") and not given[0].startswith("-"):
         _, command, given = command.resolve_command(typer.Context(command), given)

@@ -20,6 +20,20 @@ def test_short_commands_import_nothing_heavy():
     assert [line for line in done.stdout.splitlines() if line.startswith("imported:")] == ["imported: []"] * 3
 
 
+def test_a_command_brings_no_other():
+    code = """
+import sys
+from contextlib import suppress
+from slownet.cli.app import COMMANDS, main
+with suppress(SystemExit):
+    main(["lab", "exec", "--tdf", "fast", "--", "true"])
+others = {f"slownet.cli.{each.module}" for name, each in COMMANDS.items() if name != "lab"}
+print("brought:", others & set(sys.modules))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "brought: set()\n"
+
+
 def test_an_experiment_brings_no_other():
     code = "import sys; from slownet.hypotheses.catalogue import find; find('client_delay'); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

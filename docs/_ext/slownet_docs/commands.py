@@ -14,7 +14,7 @@ from slownet.cli import examples
 
 def tree() -> Iterator[tuple[str, Any]]:
     """Yield (name, command) of all commands in the order of --help, such as ("slownet lab build", ...)."""
-    yield from _below("slownet", typer.main.get_command(cli.app))
+    yield from _below("slownet", typer.main.get_command(cli.tree()))
 
 
 def _below(name: str, command: Any) -> Iterator[tuple[str, Any]]:

@@ -1,64 +1,24 @@
-"""Parses the command line: `slownet COMMAND ...`."""
+"""Parses the command line: `slownet COMMAND ...`.
+
+A command's module is imported, and Typer's parser of it built, when it is named: all of them take a tenth of a second.
+"""
 
 from __future__ import annotations
 
+import functools
+import importlib
 import sys
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
 
 import typer
 
 from slownet import __version__
-from slownet.cli import analysis, classroom, completing, endings, hunt_command, images, lab, report_command, unchanged
-from slownet.cli.ci import ForCi
-from slownet.cli.cleaning import clean
-from slownet.cli.composing import WithExec, compose
-from slownet.cli.doctor import doctor
-from slownet.cli.documentation import docs
+from slownet.cli import endings
 from slownet.cli.examples import explain
-from slownet.cli.help_words import help_
 from slownet.cli.helping import PLAIN, Group
-from slownet.cli.mark_command import mark
-from slownet.cli.options import (
-    BrowseOption,
-    CaptureOption,
-    ClockOption,
-    CommandOption,
-    ComposeOption,
-    ConfinementOption,
-    CpuOption,
-    EnvOption,
-    ExactClockOption,
-    ExplainClockOption,
-    FaultsOption,
-    JsonOption,
-    JunitOption,
-    MemoryOption,
-    PlaceOption,
-    ProfileOption,
-    PrometheusOption,
-    RunsOption,
-    ShareOption,
-    SpeedOption,
-    StpOption,
-    SummaryOption,
-    TdfOption,
-    ToolOption,
-    ToolsOption,
-    UnitOption,
-    UrlOption,
-    ValueOption,
-    VaryOption,
-)
-from slownet.cli.shell import shell
-from slownet.cli.starting import init
-from slownet.cli.sweep_command import sweep
-from slownet.lab import foreground
-from slownet.lab.boot import MEGABYTES
-from slownet.model.errors import ExperimentError, SlownetError
-from slownet.runner import RUNS
-from slownet.runner.rule import BUDGET
+from slownet.model.errors import SlownetError
 
 
 class Commands(Group):
@@ -72,252 +32,70 @@ class Commands(Group):
             raise typer.Abort from error
 
 
-app = typer.Typer(name="slownet", cls=Commands, rich_markup_mode=PLAIN, pretty_exceptions_enable=False)
-app.add_typer(lab.app, name="lab")
-app.add_typer(images.app, name="image")
+@dataclass(frozen=True)
+class Command:
+    """Where a command, or a group of commands, is found: a module of this package, and a name in it."""
+
+    module: str
+    attribute: str
+    cls: str = ""
+    settings: dict[str, bool] = field(default_factory=dict)
+
+    def add_to(self, app: typer.Typer, name: str) -> None:
+        """Import the command, and add it to `app`."""
+        module = importlib.import_module(f"slownet.cli.{self.module}")
+        found = getattr(module, self.attribute)
+        if isinstance(found, typer.Typer):
+            app.add_typer(found, name=name)
+        else:
+            app.command(name, cls=getattr(module, self.cls) if self.cls else None, context_settings=self.settings)(found)
 
 
-app.command()(init)
+COMMANDS = {
+    "init": Command("starting", "init"),
+    "list": Command("listing", "show"),
+    "run": Command("run_command", "run"),
+    "reproduce": Command("reproduce_command", "reproduce"),
+    "sweep": Command("sweep_command", "sweep"),
+    "hunt": Command("hunt_command", "hunt"),
+    "replay": Command("hunt_command", "replay"),
+    "report": Command("report_command", "report"),
+    "show": Command("report_command", "show"),
+    "predict": Command("analysis", "predict"),
+    "field": Command("analysis", "field"),
+    "compare": Command("analysis", "compare"),
+    "check": Command("check_command", "check"),
+    "mark": Command("mark_command", "mark"),
+    "trace": Command("analysis", "trace"),
+    "calibrate": Command("analysis", "calibrate"),
+    "mininet": Command(
+        "mininet_command", "mininet", settings={"ignore_unknown_options": True, "allow_interspersed_args": False}
+    ),
+    "compose": Command("composing", "compose", cls="WithExec"),
+    "shell": Command("shell", "shell"),
+    "clean": Command("cleaning", "clean"),
+    "doctor": Command("doctor", "doctor"),
+    "docs": Command("documentation", "docs"),
+    "help": Command("help_words", "help_"),
+    "lab": Command("lab", "app"),
+    "image": Command("images", "app"),
+    "baseline": Command("analysis", "baseline"),
+    "classroom": Command("classroom", "app"),
+}
+"""Each command by its name, in the order of --help."""
+NEED_ALL = ("help",)
+"""Commands that speak of others."""
 
 
-@app.command("list")
-def list_() -> None:
-    """List the experiments and their questions."""
-    from slownet.cli.listing import show
-
-    show()
-
-
-@app.command()
-def run(
-    experiments: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="EXPERIMENT", help="Names (see `slownet list`) or files.", autocompletion=completing.experiments
-        ),
-    ] = None,
-    clock: ExactClockOption = None,
-    tdf: TdfOption = None,
-    cpu: CpuOption = None,
-    memory: MemoryOption = MEGABYTES,
-    place: PlaceOption = "auto",
-    require_confinement: ConfinementOption = False,
-    speed: SpeedOption = None,
-    vary: VaryOption = None,
-    faults: FaultsOption = None,
-    compose: ComposeOption = None,
-    profile: ProfileOption = None,
-    tool: ToolOption = None,
-    url: UrlOption = None,
-    browse: BrowseOption = None,
-    option: ToolsOption = None,
-    tool_command: CommandOption = None,
-    value: ValueOption = None,
-    unit: UnitOption = None,
-    capture: CaptureOption = None,
-    repeat: Annotated[
-        str | None,
-        typer.Option(
-            "--repeat",
-            metavar="N|PART%|auto",
-            help="Number of repetitions. 1%: until such a difference between two runs would be found. auto (default): until "
-            "every claim is decided.",
-        ),
-    ] = None,
-    budget: Annotated[
-        str | None,
-        typer.Option("--budget", metavar="N,TIME", help="Limit on repetitions, wall time, or both. Default: 30,1h."),
-    ] = None,
-    labs: Annotated[
-        str,
-        typer.Option("--labs", metavar="N|auto", help="Labs that repeat an experiment in parallel. auto: one per processor."),
-    ] = "auto",
-    resume: Annotated[
-        Path | None,
-        typer.Option(
-            "--resume", metavar="RUN", help="Continue the interrupted run in this directory.", autocompletion=completing.runs
-        ),
-    ] = None,
-    runs: RunsOption = RUNS,
-    env: EnvOption = None,
-    share: ShareOption = None,
-    keep: Annotated[
-        bool, typer.Option("--keep", help="Keep what a compose project mounts, with its secrets, in the run directory.")
-    ] = False,
-    explain_clock: ExplainClockOption = False,
-    junit: JunitOption = None,
-    summary: SummaryOption = None,
-    prometheus: PrometheusOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Run experiments, judge their claims and write a report."""
-    from slownet.cli.running import run_and_show
-    from slownet.runner.run_request import RunRequest
-
-    if browse:
-        if tool or url or tool_command:
-            raise ExperimentError("--browse names tool and page", "--browse", "leave out --tool, --url and --tool-command")
-        tool, url = "browse", browse
-    asked = RunRequest(
-        experiments or [], clock, tdf, cpu, memory, place, vary or [], compose or [], profile or [], tool, url, option or [],
-        capture, repeat, budget, labs, resume, runs, env or [], share or [], keep, require_confinement, speed, tool_command,
-        value or [], unit or [], faults,
-    )  # fmt: skip
-    asked.check()
-    raise typer.Exit(run_and_show(asked, as_json, ForCi(junit, summary, prometheus=prometheus), explain_clock))
-
-
-@app.command()
-def reproduce(
-    only: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--only",
-            metavar="ARTICLE",
-            help="Only this article, e.g. wordpress-latency, or this experiment. Repeatable.",
-            autocompletion=completing.articles,
-        ),
-    ] = None,
-    every: Annotated[
-        bool, typer.Option("--all", help="Also the experiments on today's protocols: TLS, QUIC, HTTP/2...")
-    ] = False,
-    clock: ExactClockOption = None,
-    tdf: TdfOption = None,
-    cpu: CpuOption = None,
-    memory: MemoryOption = MEGABYTES,
-    place: PlaceOption = "auto",
-    require_confinement: ConfinementOption = False,
-    repeat: Annotated[
-        str,
-        typer.Option(
-            "--repeat",
-            metavar="N|PART%|auto",
-            help="Number of repetitions. 1%: until such a difference between two runs would be found. auto: until every claim "
-            "is decided.",
-        ),
-    ] = "auto",
-    budget: Annotated[
-        str, typer.Option("--budget", metavar="N,TIME", help="Limit on repetitions, wall time, or both.")
-    ] = BUDGET,
-    runs: RunsOption = RUNS,
-    junit: JunitOption = None,
-    summary: SummaryOption = None,
-    prometheus: PrometheusOption = None,
-    explain_clock: ExplainClockOption = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of the table.")] = False,
-) -> None:
-    """Run the experiments of all articles and tabulate published, measured and predicted values."""
-    from slownet.cli.reproducing import reproduce_and_show
-    from slownet.lab.place import choose
-    from slownet.runner.rule import read_rule
-
-    rule, for_ci = read_rule(repeat, budget), ForCi(junit, summary, prometheus=prometheus)
-    chosen = choose(place, clock, tdf, memory, cpu, confined=require_confinement, exact=True)
-    raise typer.Exit(reproduce_and_show(only or [], chosen, runs, rule, as_json, for_ci, every, explain_clock))
-
-
-app.command()(sweep)  # here because --help lists commands in this order
-app.command()(hunt_command.hunt)
-app.command()(hunt_command.replay)
-app.command()(report_command.report)
-app.command()(report_command.show)
-app.command()(analysis.predict)
-app.command()(analysis.field)
-app.command()(analysis.compare)
-app.add_typer(analysis.baseline, name="baseline")
-
-
-@app.command()
-def check(
-    files: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="FILE", help="Hypothesis files (TOML); see examples/exercises.", autocompletion=completing.files(".toml")
-        ),
-    ],
-    blind: Annotated[
-        bool, typer.Option("--blind", help="Ask for predictions that are left open, and record them before measuring.")
-    ] = False,
-    answers: Annotated[
-        Path | None,
-        typer.Option(
-            "--answers", metavar="FILE", help="A student's answers (TOML); with --blind, what it lacks is added to it."
-        ),
-    ] = None,
-    key: Annotated[
-        Path | None,
-        typer.Option(
-            "--key", metavar="FILE", help="Instead, write the measured answers to this file: .md, or .toml for `slownet mark`."
-        ),
-    ] = None,
-    clock: ExactClockOption = None,
-    tdf: TdfOption = None,
-    cpu: CpuOption = None,
-    memory: MemoryOption = MEGABYTES,
-    place: PlaceOption = "auto",
-    require_confinement: ConfinementOption = False,
-    speed: SpeedOption = None,
-    runs: RunsOption = RUNS,
-    env: EnvOption = None,
-    share: ShareOption = None,
-    explain_clock: ExplainClockOption = False,
-    junit: JunitOption = None,
-    summary: SummaryOption = None,
-    prometheus: PrometheusOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Run hypothesis files and mark each prediction right, wrong or undecided."""
-    from slownet.cli import checking
-    from slownet.lab.place import choose, with_given
-    from slownet.runner.planning import ONCE_DECIDED
-
-    if key and (blind or as_json or answers):
-        raise ExperimentError("a key contains no predictions", "--key", "leave out --blind, --answers and --json")
-    where = choose(place, clock, tdf, memory, cpu, confined=require_confinement, exact=True, speed=speed)
-    chosen = with_given(where, env or [], share or [])
-    if key:
-        raise typer.Exit(checking.key(files, chosen, runs, ONCE_DECIDED, key))
-    for_ci = ForCi(junit, summary, prometheus=prometheus)
-    ask = input if blind else None
-    raise typer.Exit(checking.check(files, chosen, runs, ask, ONCE_DECIDED, as_json, for_ci, answers, explain_clock))
-
-
-app.command()(mark)
-app.add_typer(classroom.app, name="classroom")
-app.command()(analysis.trace)
-app.command()(analysis.calibrate)
-
-
-@app.command("mininet", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
-def mininet_program(
-    program: Annotated[list[str], typer.Argument(metavar="PROGRAM", help="A Python file or mn, then its arguments.")],
-    stp: StpOption = False,
-    clock: ClockOption = None,
-    tdf: TdfOption = None,
-    cpu: CpuOption = None,
-    memory: MemoryOption = MEGABYTES,
-    place: PlaceOption = "auto",
-    require_confinement: ConfinementOption = False,
-) -> None:
-    """Run an unchanged Mininet program with slownet's networks, whose TCLinks do what they say."""
-    from slownet.lab.place import choose
-
-    chosen = choose(place, clock, tdf, memory, cpu, confined=require_confinement)
-    words = [chosen.python, "-m", "slownet.net.standin", *(["--stp"] if stp else []), *program]
-    named = [Path(program[0])] if Path(program[0]).is_file() else []
-    terminal = foreground.are_terminals(0, 1, 2)
-    raise typer.Exit(unchanged.run(chosen, words, [*named, *unchanged.files_in(program[1:])], terminal))
-
-
-app.command(cls=WithExec)(compose)
-app.command()(shell)
-app.command()(clean)
-app.command()(doctor)
-app.command()(docs)
-app.command("help")(help_)
-
-
-explain(app)
+@functools.cache
+def tree(name: str | None = None) -> typer.Typer:
+    """Return the program with all its commands, or with this one alone."""
+    app = typer.Typer(name="slownet", cls=Commands, rich_markup_mode=PLAIN, pretty_exceptions_enable=False)
+    for each in COMMANDS if name is None else (name,):
+        COMMANDS[each].add_to(app, each)
+    app.callback()(slownet)
+    explain(app)
+    return app
 
 
 def _version(wanted: bool) -> None:
@@ -326,7 +104,6 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def slownet(
     version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Show the version."),
 ) -> None:
@@ -343,6 +120,7 @@ def run_words(argv: Sequence[str] | None = None) -> NoReturn:
     """Run the command line, and exit with its status. Raises SlownetError, and KeyboardInterrupt."""
     try:
         words = list(sys.argv[1:] if argv is None else argv)
+        app = tree(words[0] if words and words[0] in COMMANDS.keys() - NEED_ALL else None)
         status = app(args=_with_interfaces(words), prog_name="slownet", standalone_mode=False)
     except typer.TyperException as error:
         context = getattr(error, "ctx", None)

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from rich.table import Table
 
-from slownet.hypotheses.catalogue import everything
 from slownet.model.control_characters import visible
 from slownet.report.screen import Screen
 
@@ -15,8 +14,8 @@ COLUMNS = ("experiment", "question", "conditions")
 
 
 def show() -> None:
-    """Print one row per experiment: wrapped on a terminal, one line each in a pipe or a file."""
-    rows = [COLUMNS, *_rows()]
+    """List the experiments and their questions."""
+    rows = [COLUMNS, *_rows()]  # wrapped on a terminal, one line each in a pipe or a file
     if not sys.stdout.isatty():
         name, question = (max(len(row[column]) for row in rows) for column in (0, 1))
         for row in rows:
@@ -29,5 +28,7 @@ def show() -> None:
 
 
 def _rows() -> Iterator[tuple[str, str, str]]:
+    from slownet.hypotheses.catalogue import everything
+
     for name, each in sorted(everything().items()):
         yield name, each.question, "; ".join(f"{key} {', '.join(values)}" for key, values in each.conditions.items())

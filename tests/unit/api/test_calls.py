@@ -54,7 +54,7 @@ def asked(monkeypatch):
 
 
 def test_its_options_are_those_of_the_command():
-    command = typer.main.get_command(cli.app).commands["run"]
+    command = typer.main.get_command(cli.tree()).commands["run"]
     names = [each.opts[0] for each in command.params if each.opts[0].startswith("--")]
     of_the_command = {each.removeprefix("--").replace("-", "_") for each in names}
     of_the_call = set(inspect.signature(slownet.run).parameters)

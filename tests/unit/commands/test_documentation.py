@@ -21,7 +21,7 @@ def manual(tmp_path, monkeypatch):
 
 
 def said(*words):
-    done = CliRunner().invoke(cli.app, ["docs", *words])
+    done = CliRunner().invoke(cli.tree(), ["docs", *words])
     if isinstance(done.exception, SlownetError):
         raise done.exception
     assert done.exit_code == 0, done.output

@@ -19,7 +19,7 @@ def commands(command, path="slownet"):
             yield f"{path} {name}", each
 
 
-TREE = dict(commands(typer.main.get_command(cli.app)))
+TREE = dict(commands(typer.main.get_command(cli.tree())))
 EXAMPLES = [(path, line) for path, told in COMMANDS.items() for line in told.examples]
 
 

@@ -19,7 +19,7 @@ def below(command, path=()):
         yield from below(each, (*path, name))
 
 
-TREE = dict(below(typer.main.get_command(cli.app)))
+TREE = dict(below(typer.main.get_command(cli.tree())))
 GROUPS = [path for path, command in TREE.items() if hasattr(command, "commands")]
 
 

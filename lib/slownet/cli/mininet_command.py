@@ -1,0 +1,41 @@
+"""`slownet mininet`: a Mininet program as it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from slownet.cli import unchanged
+from slownet.cli.options import (
+    ClockOption,
+    ConfinementOption,
+    CpuOption,
+    MemoryOption,
+    PlaceOption,
+    StpOption,
+    TdfOption,
+)
+from slownet.lab import foreground
+from slownet.lab.boot import MEGABYTES
+
+
+def mininet(
+    program: Annotated[list[str], typer.Argument(metavar="PROGRAM", help="A Python file or mn, then its arguments.")],
+    stp: StpOption = False,
+    clock: ClockOption = None,
+    tdf: TdfOption = None,
+    cpu: CpuOption = None,
+    memory: MemoryOption = MEGABYTES,
+    place: PlaceOption = "auto",
+    require_confinement: ConfinementOption = False,
+) -> None:
+    """Run an unchanged Mininet program with slownet's networks, whose TCLinks do what they say."""
+    from slownet.lab.place import choose
+
+    chosen = choose(place, clock, tdf, memory, cpu, confined=require_confinement)
+    words = [chosen.python, "-m", "slownet.net.standin", *(["--stp"] if stp else []), *program]
+    named = [Path(program[0])] if Path(program[0]).is_file() else []
+    terminal = foreground.are_terminals(0, 1, 2)
+    raise typer.Exit(unchanged.run(chosen, words, [*named, *unchanged.files_in(program[1:])], terminal))
