@@ -21,7 +21,9 @@ from slownet.tools.tool import run
 _FAILURES = re.compile(
     rf"^\s+\(Connect: ({WHOLE}), Receive: ({WHOLE}), Length: ({WHOLE}), Exceptions: ({WHOLE})\)$", re.MULTILINE
 )
-_PERCENTILE = re.compile(rf"^\s*({WHOLE})%\s+({WHOLE})\b", re.MULTILINE)
+_PERCENTILE = re.compile(rf"^\s*({WHOLE})%\s+({DECIMAL})(?=\s|$)", re.MULTILINE)
+ROUNDED_S = 0.001
+"""It prints the time of the test in whole milliseconds."""
 _PHASE = rf"^NAME:\s+({WHOLE})\s+({WHOLE})\s+({DECIMAL})\s+({WHOLE})\s+({WHOLE})$"
 
 
@@ -64,8 +66,8 @@ class Ab(Metrics):
         Requests at a time.
     time_taken_s : float
         Duration of the whole test.
-    complete, failed, non_2xx : int
-        Numbers of requests.
+    complete, failed, non_2xx, unsent : int
+        Numbers of requests; those of ``unsent`` could not be written to their connections.
     failures : Failures
         The failed requests by reason.
     total_transferred, html_transferred : int
@@ -112,6 +114,7 @@ class Ab(Metrics):
     times_ms: tuple[float, ...] = ()
     groups: tuple[int, ...] = ()
     kept_alive: int | None = None
+    unsent: int = 0
 
     @property
     def problem(self) -> str:
@@ -119,10 +122,11 @@ class Ab(Metrics):
         if self.failed:
             why = self.failures
             hint = "; for responses whose length varies: varying=True" if why.length == self.failed else ""
-            return (
-                f"{self.failed} of {self.complete} requests failed (connect {why.connect}, receive {why.receive}, "
-                f"length {why.length}, exceptions {why.exceptions}){hint}"
-            )
+            listed = f"connect {why.connect}, receive {why.receive}, length {why.length}, exceptions {why.exceptions}"
+            reasons = f" ({listed})" if why != Failures() else ""
+            return f"{self.failed} of {self.complete} requests failed{reasons}{hint}"
+        if self.unsent:
+            return f"{self.unsent} requests could not be sent (Write errors: {self.unsent})"
         if self.non_2xx:
             return f"{self.non_2xx} of {self.complete} responses are errors (Non-2xx responses: {self.non_2xx})"
         return ""
@@ -248,6 +252,8 @@ def parse(text: str, csv: str = "", tsv: str = "", command: Sequence[str] = ("ab
     """
     report = _Report(text, command)
     complete = report.integer("Complete requests")
+    if not complete:
+        raise report.error("ab completed no request")
     try:
         times, groups = in_order(csv, tsv, complete)
     except (ValueError, IndexError, KeyError) as error:
@@ -261,13 +267,14 @@ def parse(text: str, csv: str = "", tsv: str = "", command: Sequence[str] = ("ab
         document_length=round(html / max(1, complete)) if varies else report.integer("Document Length"),
         concurrency=report.integer("Concurrency Level"),
         time_taken_s=report.real("Time taken for tests"),
+        unsent=report.integer("Write errors", 0),
         complete=complete,
         failed=report.integer("Failed requests"),
         failures=Failures(*map(int, failures.groups())) if failures else Failures(),
         non_2xx=report.integer("Non-2xx responses", 0),
         total_transferred=report.integer("Total transferred"),
         html_transferred=html,
-        requests_per_second=report.real("Requests per second"),
+        requests_per_second=report.rate(complete),
         time_per_request_ms=report.real("Time per request"),
         connect_ms=report.phase("Connect"),
         processing_ms=report.phase("Processing"),
@@ -302,16 +309,32 @@ class _Report:
     def real(self, name: str, default: float | None = None) -> float:
         if default is not None and name not in self.lines:
             return default
-        value = self.text(name)
+        found = self.number(name)
+        if not 0 <= found < math.inf:
+            raise self.unclear(name)
+        return found
+
+    def rate(self, complete: int) -> float:
+        """Return the requests per second, which are no number if the test took no time. Raises ToolError."""
+        rate, seconds = self.number("Requests per second"), self.real("Time taken for tests")
+        least, most = complete / (seconds + ROUNDED_S), complete / max(seconds - ROUNDED_S, 1e-9)
+        if math.isfinite(rate) and not 0.99 * least <= rate <= 1.01 * most:
+            raise self.error(f"ab printed {rate:g} requests a second, but {complete} in {seconds:g} s")
+        return rate
+
+    def number(self, name: str) -> float:
         try:
-            return float(value.split()[0])
+            return float(self.text(name).split()[0])
         except (ValueError, IndexError):
-            raise self.error(f"ab printed a line that is not understood: '{name}: {value}'") from None
+            raise self.unclear(name) from None
+
+    def unclear(self, name: str) -> ToolError:
+        return self.error(f"ab printed a line that is not understood: '{name}: {self.lines[name]}'")
 
     def integer(self, name: str, default: int | None = None) -> int:
         value = float(self.real(name, default))
         if not value.is_integer():
-            raise self.error(f"ab printed a line that is not understood: '{name}: {self.lines[name]}'")
+            raise self.unclear(name)
         return int(value)
 
     def phase(self, name: str) -> Phase:

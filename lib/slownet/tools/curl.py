@@ -9,12 +9,15 @@ from pathlib import Path
 from slownet.judge.measured import Metrics
 from slownet.model import userfile
 from slownet.model.errors import ToolError
+from slownet.model.shapes import Json
 from slownet.tools.numbers import Metric, series
-from slownet.tools.output import complaint
+from slownet.tools.output import complaint, figure
 from slownet.tools.process import Host
 from slownet.tools.tool import run, why
 
 FORMAT = "%{json}\n"
+FAILED = 400
+"""Statuses of HTTP from here on are errors."""
 GROUPS = "X25519:P-256"
 """The client's groups: its key share is of the first, so that a server that takes only the second asks again."""
 
@@ -128,16 +131,26 @@ def parse(text: str, command: Sequence[str] = ("curl",)) -> Curl:
         found = [userfile.json(line) for line in text.splitlines() if line.startswith("{")]
         if not found:
             raise complaint("curl printed no transfer", text, command)
+        for each in found:
+            _succeeded(each, text, command)
         return Curl(
             tuple(command),
             text,
-            tuple(1000 * each["time_total"] for each in found),
-            tuple(1000 * each["time_starttransfer"] for each in found),
-            sum(each["num_connects"] for each in found),
+            tuple(1000 * figure(each["time_total"], "time_total") for each in found),
+            tuple(1000 * figure(each["time_starttransfer"], "time_starttransfer") for each in found),
+            sum(int(figure(each["num_connects"], "num_connects")) for each in found),
             tuple(str(each["http_version"]) for each in found),
-            sum(each["size_download"] for each in found),
+            sum(int(figure(each["size_download"], "size_download")) for each in found),
             tuple(each["url"] for each in found),
-            1000 * max(each["time_connect"] for each in found),
+            1000 * max(figure(each["time_connect"], "time_connect") for each in found),
         )
     except (ValueError, KeyError, TypeError) as error:
         raise complaint(f"curl printed a transfer that is not understood: {error!r}", text, command) from None
+
+
+def _succeeded(transfer: Json, text: str, command: Sequence[str]) -> None:
+    """Raise ToolError for a transfer that failed: curl's own status is that of the last one."""
+    status = transfer.get("response_code", transfer.get("http_code", 200))
+    if transfer.get("exitcode") or not 0 < status < FAILED:
+        said = transfer.get("errormsg") or (f"the response has status {status}" if status else "there was no response")
+        raise complaint(f"a transfer of curl failed ({transfer.get('url', '')}): {said}", text, command)

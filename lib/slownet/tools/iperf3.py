@@ -12,11 +12,10 @@ from pathlib import Path
 from slownet.judge.measured import Metrics
 from slownet.judge.records.unreadable import MALFORMED
 from slownet.lab import owner
-from slownet.model import userfile
 from slownet.model.errors import ToolError
 from slownet.model.shapes import Json
 from slownet.tools.numbers import Metric, metric, sample_sd
-from slownet.tools.output import DECIMAL, complaint, last_line, unread
+from slownet.tools.output import DECIMAL, complaint, document, figure, last_line, unread
 from slownet.tools.process import Host, end, environment, wait_until
 from slownet.tools.tool import ENDING, missing, run
 
@@ -26,7 +25,7 @@ UP_S = 30.0
 PORT = 5201
 """Where a server listens unless told otherwise."""
 _LISTENING = "Server listening on"
-_WINDOW = re.compile(rf"^\[ *\d+\] .* sec .* \d+ +({DECIMAL}) ([KMG]?)Bytes *$", re.MULTILINE)
+_WINDOW = re.compile(rf"^\[ *(\d+)\] .* sec .* \d+ +({DECIMAL}) ([KMG]?)Bytes *$", re.MULTILINE)
 """A line of the sender's output for one second: retransmits, then the congestion window. Left-out seconds end otherwise."""
 _SCALE = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
 
@@ -45,8 +44,8 @@ class Iperf3(Metrics):
         The time that counts.
     received : int
         Bytes that the receiver got.
-    retransmits : int
-        Segments that the sender sent again.
+    retransmits : int or None
+        Segments that the sender sent again; None if its system does not count them.
     congestion : str
         The congestion control that the sender reports; empty if it reports none.
     intervals : tuple of float
@@ -61,7 +60,7 @@ class Iperf3(Metrics):
     raw: str
     seconds: float
     received: int
-    retransmits: int
+    retransmits: int | None
     congestion: str
     intervals: tuple[float, ...]
     is_steady: bool = False
@@ -73,21 +72,23 @@ class Iperf3(Metrics):
         return self.received * 8 / self.seconds / 1e6
 
     def metrics(self) -> dict[str, Metric]:
-        """Return ``mbit_per_s`` and ``retransmits``.
+        """Return ``mbit_per_s``, and ``retransmits`` if they were counted.
 
         The deviation is that of the rates in each second; they are kept, in order, if slow start was left out.
         """
         rates = [each / 1e6 for each in self.intervals]
-        return {
+        found = {
             "mbit_per_s": metric(
                 self.mbit_per_s,
                 sample_sd(rates) if len(rates) > 1 else 0.0,
                 max(1, len(rates)),
                 values=rates if self.is_steady else (),
                 ordered=self.is_steady,
-            ),
-            "retransmits": metric(float(self.retransmits), 0.0, 1),
+            )
         }
+        if self.retransmits is not None:
+            found["retransmits"] = metric(float(self.retransmits), 0.0, 1)
+        return found
 
     def facts(self) -> dict[str, str | int]:
         """Return the congestion control, and how many bytes were received."""
@@ -194,20 +195,47 @@ def parse(text: str, command: Sequence[str] = ("iperf3",)) -> Iperf3:
     """
     with reading(text, command) as report:
         ended = report["end"]
+        _one_way(report, text, command)
         received = ended["sum_received"]
+        again = ended["sum_sent"].get("retransmits")
+        seconds = figure(received["seconds"], "the seconds")
+        if not seconds:
+            raise complaint("iperf3 measured for 0 s", text, command)
         return Iperf3(
             command=tuple(command),
             raw=text,
-            seconds=float(received["seconds"]),
-            received=int(received["bytes"]),
-            retransmits=int(ended["sum_sent"].get("retransmits", 0)),
+            seconds=float(seconds),
+            received=int(figure(received["bytes"], "the bytes")),
+            retransmits=None if again is None else int(figure(again, "the retransmits")),
             congestion=str(ended.get("sender_tcp_congestion", "")),
             intervals=tuple(
-                float(each["sum"]["bits_per_second"]) for each in report["intervals"] if not each["sum"]["omitted"]
+                float(figure(each["sum"]["bits_per_second"], "a rate"))
+                for each in report["intervals"]
+                if not each["sum"]["omitted"]
             ),
             is_steady=any(each["sum"]["omitted"] for each in report["intervals"]),
-            windows=tuple(float(size) * _SCALE[unit] for size, unit in _WINDOW.findall(report.get("server_output_text", ""))),
+            windows=_windows(report.get("server_output_text", "")),
         )
+
+
+def _one_way(report: Report, text: str, command: Sequence[str]) -> None:
+    """Raise ToolError for a test of UDP or in both directions, whose sums are not the throughput of TCP in one direction."""
+    asked = report.get("start", {}).get("test_start", {})
+    if asked.get("protocol", "TCP") != "TCP":
+        raise complaint(
+            f"iperf3 sent {asked['protocol']}, whose losses these numbers leave out; only TCP is read", text, command
+        )
+    if asked.get("bidir") or "sum_received_bidir_reverse" in report["end"]:
+        raise complaint(
+            "iperf3 --bidir has two throughputs, of which one is read; measure each direction by itself", text, command
+        )
+
+
+def _windows(printed: str) -> tuple[float, ...]:
+    """Return the congestion windows that the sender printed; none if it had several connections."""
+    found = _WINDOW.findall(printed)
+    several = len({stream for stream, _, _ in found}) > 1
+    return () if several else tuple(float(size) * _SCALE[unit] for _, size, unit in found)
 
 
 @contextmanager
@@ -217,7 +245,7 @@ def reading(text: str, command: Sequence[str]) -> Iterator[Report]:
     Raises ToolError if it is not JSON or an error, or if the block misses a number; ``.raw`` is the text.
     """
     try:
-        report: Report = userfile.json(text)
+        report: Report = document(text)
     except ValueError:
         raise unread("iperf3 printed no JSON", text, command) from None
     if not isinstance(report, dict):

@@ -14,10 +14,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from slownet.lab import load_generators, owner
-from slownet.model import userfile
 from slownet.model.errors import ToolError
 from slownet.tools.constant_rate import ConstantRate
-from slownet.tools.output import unread
+from slownet.tools.output import complaint, document, figure, unread
 from slownet.tools.process import Host
 from slownet.tools.programs.load import Recording, Schedule
 from slownet.tools.tool import run
@@ -118,9 +117,12 @@ def requests(database: Path) -> list[Request]:
     """
     try:
         with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
-            return [tuple(row) for row in connection.execute(_REQUESTS)]
+            found = [tuple(row) for row in connection.execute(_REQUESTS)]
     except (sqlite3.Error, UnicodeDecodeError) as error:
         raise ToolError(f"oha's database is not understood: {error}", fix="oha 1.4.6 and later has --db-url") from None
+    if odd := [row for row in found if not all(isinstance(each, int | float) for each in (*row[1:], row[0] or 0))]:
+        raise ToolError(f"oha's database is not understood: a request with {odd[0]}", fix="run it again: it is damaged")
+    return found
 
 
 def parse(
@@ -152,11 +154,15 @@ def parse(
         The text is not JSON, or a number is missing; ``.raw`` is the text.
     """
     try:
-        report = userfile.json(text)
-        seconds = float(report["summary"]["total"])
-        broken = sum(map(int, report["errorDistribution"].values()))
+        report = document(text)
+        seconds = float(figure(report["summary"]["total"], "summary.total"))
+        broken = sum(int(figure(each, "errorDistribution")) for each in report["errorDistribution"].values())
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise unread(f"oha's report is not understood ({error!r})", text, command) from None
+    if not seconds:
+        raise complaint("oha's test took 0 s", text, command)
+    if backwards := [row for row in requests if not (row[1] if row[0] is None else row[0]) <= row[1] <= row[2]]:
+        raise complaint(f"oha answered before it had sent, or sent before it was due: {backwards[0]}", text, command)
     recording = Recording()
     for due, sent, done, status in requests:
         if 200 <= status < 300:

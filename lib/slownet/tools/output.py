@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
 from collections.abc import Sequence
 
+from slownet.model import userfile
 from slownet.model.errors import ToolError
+from slownet.model.shapes import Json
 
-DECIMAL = r"\d{1,15}(?:\.\d{1,15})?(?![\d.])"
+_ENDS = r"(?!\d|[.,]\d|[eE][+-]?\d)"
+"""What follows a number is none of its digits: 1.5e-05 is not 1.5, 16,75 is not 16."""
+DECIMAL = rf"\d{{1,15}}(?:\.\d{{1,15}})?(?!\.){_ENDS}"
 """A number that float reads; damaged output may have two points, or thousands of digits."""
-WHOLE = r"\d{1,15}(?!\d)"
+WHOLE = rf"\d{{1,15}}{_ENDS}"
 """A number that int reads."""
 
 
@@ -25,6 +30,26 @@ def needed(pattern: re.Pattern[str], text: str, missing: str, command: Sequence[
     if found is None:
         raise unread(missing, text, command)
     return found
+
+
+def document(text: str) -> Json:
+    """Return the JSON object that a program printed among warnings. Raises ValueError if it is not one object."""
+    try:
+        return userfile.json(text)
+    except ValueError:
+        lines = text.splitlines()
+        begins = [number for number, line in enumerate(lines) if line.startswith("{")]
+        ends = [number for number, line in enumerate(lines) if line.rstrip().endswith("}") and not line[:1].isspace()]
+        if len(begins) != 1 or len(ends) != 1:
+            raise
+    return userfile.json("\n".join(lines[begins[0] : ends[0] + 1]))
+
+
+def figure(value: Json, name: str) -> float:
+    """Return a number of a program's JSON. Raises ValueError that names it unless it is a finite one of 0 or more."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+        raise ValueError(f"a number for {name}, but {value!r}")
+    return value
 
 
 def unread(what: str, text: str, command: Sequence[str]) -> ToolError:

@@ -9,13 +9,18 @@ from dataclasses import dataclass
 
 from slownet.judge.measured import Metrics
 from slownet.model.errors import ToolError
-from slownet.tools.numbers import Metric, metric
+from slownet.tools.numbers import Metric, metric, series
 from slownet.tools.output import complaint, unread
 from slownet.tools.process import Host
 from slownet.tools.tool import run, why
 
-_REPLY = re.compile(r"^\d+ bytes from .*icmp_seq=(\d{1,9}) .*time=([\d.]+) ms(.*)$")
-_COUNTS = re.compile(r"^(\d{1,9}) packets transmitted, (\d{1,9}) received,(.*) ([\d.]+)% packet loss\b")
+_REPLY = re.compile(r"^(?:\[\d+\.\d+\] )?\d+ bytes from .*icmp_seq=(\d{1,9}) .*time=([\d.]+) ms(.*)$")
+"""A line for a reply, with the time of day if ``-D`` asks for it."""
+_UNCOUNTED = ("DUP!", "BAD CHECKSUM!")
+_COUNTS = re.compile(r"^(\d{1,9}) packets transmitted, (\d{1,9}) received,(.*?) ([\d.]+)% packet loss\b")
+_NOTHING_SENT = re.compile(r"^0 packets transmitted, 0 received\b", re.MULTILINE)
+_COMMAS = re.compile(r"= \d+,\d+/\d+,\d+/")
+_OTHER_PING = re.compile(r"^round-trip (min/avg/max)|\bpackets received\b", re.MULTILINE)
 _RTT = re.compile(r"^rtt min/avg/max/mdev = ([\d.]+)/([\d.]+)/([\d.]+)/([\d.]+) ms")
 _EXTRA = re.compile(r"\+(\d{1,9}) (errors|duplicates|corrupted)")
 
@@ -82,8 +87,11 @@ class Ping(Metrics):
         """Return ``rtt_ms`` over the replies, in order, and ``loss`` over the packets sent."""
         metrics = {}
         if self.rtt_ms is not None:  # first, because that is what a run is about where nothing else is stated
-            sd = _sample_sd(self.rtt_ms.mdev, self.received)
-            metrics["rtt_ms"] = metric(self.rtt_ms.avg, sd, self.received, [reply.ms for reply in self.replies], ordered=True)
+            sd, times = _sample_sd(self.rtt_ms.mdev, self.received), [reply.ms for reply in self.replies]
+            if self.duplicates and len(times) == self.received:  # ping's own summary counts duplicates, too
+                metrics["rtt_ms"] = series(times)
+            else:
+                metrics["rtt_ms"] = metric(self.rtt_ms.avg, sd, self.received, times, ordered=True)
         sd = _sample_sd(math.sqrt(self.loss * (1 - self.loss)), self.sent)
         return metrics | {"loss": metric(self.loss, sd, self.sent)}
 
@@ -158,17 +166,30 @@ def parse(text: str, command: Sequence[str] = ("ping",)) -> Ping:
     counts: re.Match[str] | None = None
     rtt: Rtt | None = None
     for line in text.splitlines():
-        if (reply := _REPLY.match(line)) and "DUP!" not in reply[3]:
+        if (reply := _REPLY.match(line)) and not any(mark in reply[3] for mark in _UNCOUNTED):
             replies.append(Reply(int(reply[1]), _number(reply[2], line, text)))
         elif found := _COUNTS.match(line):
+            if counts:
+                raise complaint("ping printed two summaries", text, command)
             counts = found
         elif summary := _RTT.match(line):
             rtt = Rtt(*(_number(part, line, text) for part in summary.groups()))
     if counts is None:
-        raise unread("ping printed no summary", text, command)
+        raise _no_summary(text, command)
     extra = {kind: int(number) for number, kind in _EXTRA.findall(counts[3])}
     sent, received = int(counts[1]), int(counts[2])
-    if (rtt is None) != (received == 0) or received > sent:
+    if rtt is None and received and not replies and not _COMMAS.search(text):
+        raise complaint("ping measured no round trips: its packets are too small to hold a time (-s 16 or more)", text, command)
+    if _COMMAS.search(text):
+        raise _no_summary(text, command)
+    lost = 100 * (1 - received / sent) if sent else 0.0
+    if (
+        (rtt is None) != (received == 0)
+        or max(received, len(replies)) > sent
+        or len(replies) > received
+        or abs(lost - _number(counts[4], counts[0], text)) > 1
+        or (rtt is not None and not rtt.min <= rtt.avg <= rtt.max)
+    ):
         raise complaint(f"ping contradicts itself: {counts[0]!r}", text, command)
     return Ping(
         tuple(command),
@@ -180,6 +201,17 @@ def parse(text: str, command: Sequence[str] = ("ping",)) -> Ping:
         rtt,
         tuple(replies),
     )
+
+
+def _no_summary(text: str, command: Sequence[str]) -> ToolError:
+    """Return the error for an output without a summary, which says why if that can be seen."""
+    if _COMMAS.search(text):
+        return complaint("ping printed numbers with commas: run it in the C locale (LC_ALL=C)", text, command)
+    if _OTHER_PING.search(text):
+        return complaint("this is the output of another ping than iputils'; install iputils-ping", text, command)
+    if _NOTHING_SENT.search(text):
+        return complaint("ping sent no packet", text, command)
+    return unread("ping printed no summary", text, command)
 
 
 def _number(text: str, line: str, raw: str) -> float:

@@ -50,7 +50,7 @@ class RedisBenchmark(Metrics):
         turn = 1000 * self.at_once / self.per_s
         return {
             "requests_per_s": single(self.per_s, self.requests, PRINTED),
-            "turn_ms": single(turn, self.requests // self.at_once, turn * PRINTED / self.per_s),
+            "turn_ms": single(turn, max(1, self.requests // self.at_once), turn * PRINTED / self.per_s),
             "latency_ms": single(self.latency_ms, self.requests, 0.001),
         }
 
@@ -98,7 +98,9 @@ def redis_benchmark(
 
 def parse(text: str, command: Sequence[str] = ("redis-benchmark",), requests: int = 1, at_once: int = 1) -> RedisBenchmark:
     """Parse the output of ``--csv``. Raises ToolError that quotes it if it is not understood."""
-    rate, latency = map(float, needed(_ROW, text, "no rate", command).groups())
+    rate, latency = map(
+        float, needed(_ROW, text, "redis-benchmark printed no rate and latency (since version 7 it does)", command).groups()
+    )
     if not rate:
-        raise complaint("a rate of 0", text, command)
+        raise complaint("redis-benchmark printed a rate of 0", text, command)
     return RedisBenchmark(tuple(command), text, requests, at_once, rate, latency)

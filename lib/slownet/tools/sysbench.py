@@ -17,6 +17,7 @@ from slownet.tools.tool import Completed, run
 
 _NUMBER = f"({DECIMAL})"
 _BUCKET = re.compile(rf"^ +({DECIMAL}) \|\**\s+({WHOLE})$", re.MULTILINE)
+_OLD = re.compile(r"^sysbench (0\.\d+[\d.]*)", re.MULTILINE)
 _FATAL = re.compile(r"^FATAL: (.*)$", re.MULTILINE)
 
 
@@ -257,6 +258,8 @@ def parse(text: str, command: Sequence[str] = ("sysbench",)) -> Sysbench:
     ToolError
         A line is missing, or no transaction was completed; ``.raw`` is the text.
     """
+    if old := _OLD.search(text):
+        raise complaint(f"this is the output of sysbench {old[1]}; 1.0 or newer is read", text, command)
 
     def find(name: str, rest: str = "") -> list[float]:
         line = re.compile(rf"^\s*{name}:\s+{_NUMBER}{rest}", re.MULTILINE)
@@ -270,6 +273,11 @@ def parse(text: str, command: Sequence[str] = ("sysbench",)) -> Sysbench:
     queries, query_rate = find("queries", per_second)
     if not transactions:
         raise complaint("sysbench completed no transaction", text, command)
+    seconds = find("total time")[0]
+    if seconds and not math.isclose(transactions / seconds, rate, rel_tol=0.05, abs_tol=2 * PRINTED):
+        raise complaint(
+            f"sysbench printed {rate:g} transactions a second, but {transactions:g} in {seconds:g} s", text, command
+        )
     return Sysbench(
         command=tuple(command),
         raw=text,
@@ -283,7 +291,7 @@ def parse(text: str, command: Sequence[str] = ("sysbench",)) -> Sysbench:
         queries_per_s=query_rate,
         errors=whole("ignored errors"),
         reconnects=whole("reconnects"),
-        seconds=find("total time")[0],
+        seconds=seconds,
         min_ms=find("min")[0],
         avg_ms=find("avg")[0],
         p95_ms=find("95th percentile")[0],

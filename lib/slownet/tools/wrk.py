@@ -370,6 +370,11 @@ def _contradiction(record: Wrk, step: float) -> str:
     rate = record.requests / record.seconds if record.seconds else math.inf
     if not math.isclose(rate, record.requests_per_s, rel_tol=0.01 + step / max(record.seconds, 1e-9)):
         return f"wrk printed {record.requests_per_s:g} requests a second, but {record.requests} in {record.seconds:g} s"
+    for table in (record.distribution, record.uncorrected):
+        times = [time for _, time in sorted(table.percentiles.items())] if table else []
+        most = (table.max if table and table.max is not None else record.max) * 1.01 + 1e-5
+        if times != sorted(times) or (times and times[-1] > most):
+            return "wrk printed percentiles that do not rise to the longest latency"
     counts = {table.count for table in (record.distribution, record.uncorrected) if table and table.count is not None}
     if len(counts) > 1 or any(count > record.requests for count in counts):
         return f"wrk2 counted {' and '.join(map(str, sorted(counts)))} latencies of {record.requests} requests"
