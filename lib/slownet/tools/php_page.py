@@ -16,6 +16,9 @@ from slownet.tools.tool import run
 QUERIES, BYTES = 1200, 163
 """The article's numbers: queries per page, and bytes per query on the wire."""
 
+TEXT, PREPARED = "text", "prepared"
+"""How a query is sent: as it is, to be run, or to be prepared first and run then."""
+
 REPEATS = "to microseconds a query, not bit for bit: PHP and MariaDB draw random numbers of their own"
 
 
@@ -83,6 +86,37 @@ def php_page(host: Host, address: str, *, port: int = 3306, queries: int = QUERI
     """
     program = str(resources.files("slownet.tools.programs").joinpath("page.php"))
     command = ["php", program, address, str(port), str(queries), str(size)]
+    return parse(run(host, command, timeout=3600).stdout, command)
+
+
+def served_page(host: Host, url: str, address: str, *, way: str = TEXT, queries: int = QUERIES, size: int = BYTES) -> Page:
+    """Ask a web server for the same page, whose PHP sends the queries.
+
+    Parameters
+    ----------
+    host : Host
+        The host that the reader's ``curl`` runs on.
+    url : str
+        Where the web server has ``page.php``.
+    address : str
+        The IP address of the database.
+    way : {"text", "prepared"}
+        Whether the text of a query is sent to be run, or to be prepared first, as ``mysqli::prepare`` does.
+    queries, size : int
+        As for `php_page`.
+
+    Returns
+    -------
+    Page
+        Times in ms, as PHP saw them.
+
+    Raises
+    ------
+    ToolError
+        The web server, PHP or the database does not answer, or the output is not understood.
+    """
+    words = "+".join(map(str, (address, 3306, queries, size, way)))
+    command = ["curl", "--silent", "--show-error", "--fail-with-body", f"{url}?{words}"]
     return parse(run(host, command, timeout=3600).stdout, command)
 
 

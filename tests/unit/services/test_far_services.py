@@ -10,9 +10,11 @@ from slownet.model.errors import NetworkError
 from slownet.services import mirror
 from slownet.services.copies import PROGRAMS
 from slownet.services.mirror import PACKAGES, Mirror
+from slownet.services.queried_page import PROGRAM, QueriedPage
 from slownet.services.routes import initial_window, quick_route
 from slownet.services.sshd import Sshd
 from slownet.services.uploads import BUFFERED, UNBUFFERED, Backend, Front
+from slownet.tools import php_page
 
 
 class Box:
@@ -118,3 +120,21 @@ def test_an_option_that_was_not_set_is_an_error():
         pass
     with pytest.raises(NetworkError, match="0 routes to its own networks"), quick_route(Routes("[]")):
         pass
+
+
+def test_a_page_of_queries_is_served_by_php_and_says_how_each_is_sent(tmp_path, monkeypatch):
+    page = QueriedPage({"web": Box(), "db": Box()}, tmp_path)
+    page.nginx._state = tmp_path
+    page.nginx.php = tmp_path / "php"
+    page.nginx.prepare()
+    assert (tmp_path / "site" / PROGRAM).stat().st_mode & 0o777 == 0o644
+    assert "fastcgi_pass" in page.nginx.config.read_text()
+    asked = []
+
+    def answer(host, command, timeout):
+        asked.append(command[-1])
+        return subprocess.CompletedProcess(command, 0, '{"connect_ns": 1, "times_ns": [2, 3]}', "")
+
+    monkeypatch.setattr(php_page, "run", answer)
+    assert page.load(Box(), queries=2, way="prepared").times_ms == (2e-6, 3e-6)
+    assert asked == ["http://10.0.0.2/page.php?10.0.0.2+3306+2+163+prepared"]
