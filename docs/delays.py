@@ -104,6 +104,12 @@ def pulled(way: str, protocol: str, cure: str) -> Row:
     return Row("git", f"pull of nothing over {way}, protocol {protocol}", "examples/ssh/git_pull.py", trips, cure)
 
 
+def copied(program: str, name: str, cure: str) -> Row:
+    """Return the row of a folder of 50 small files."""
+    trips = slope("time_ms", {"program": name, "files": "50", "copy": "first"}, "50ms", "250ms")
+    return Row(program, "copy a folder of 50 small files", "examples/ssh/folder_copy.py", trips, cure)
+
+
 def fetched(program: str, count: str, cure: str) -> Row:
     """Return the row of a number of packages."""
     trips = slope("time_ms", {"program": program, "packages": count}, "20ms", "100ms")
@@ -152,6 +158,8 @@ ROWS: Sequence[Row] = (
     pulled("ssh, shared", "0", "-"),
     pulled("https", "2", "-"),
     pulled("git", "2", "SSH with a shared connection"),
+    copied("rsync over SSH", "rsync, ssh", "ControlMaster and ControlPersist"),
+    copied("scp", "scp", "rsync, or tar over ssh"),
 )  # fmt: skip
 
 
