@@ -27,6 +27,7 @@ PAGES = {
     "records": tables.records,
     "repeats": tables.repeats,
     "samples": tables.sample_fields,
+    "reasons": tables.reasons,
     "services": tables.services,
     "statuses": tables.statuses,
     "tools": tables.tools,

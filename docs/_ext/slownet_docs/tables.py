@@ -15,6 +15,7 @@ from slownet.cli import examples
 from slownet.containers.compose import fields as compose_fields
 from slownet.hypotheses import file, predictions, toolbox
 from slownet.judge.records import samples
+from slownet.judge.records.judgement import Reason
 from slownet.lab import project
 from slownet.model.units import duration
 from slownet.pytest_plugin import short, short_names, wishes
@@ -161,6 +162,11 @@ def undescribed(facts: Mapping[str, Any]) -> list[str]:
 def records() -> str:
     """Return the fields of run.json."""
     return _table(["field", "meaning"], ([f"`{name}`", text] for name, text in run_fields().items()))
+
+
+def reasons() -> str:
+    """Return the reasons of verdicts."""
+    return _table(["reason", "meaning"], ([f"`{each}`", each.meaning] for each in Reason))
 
 
 def sample_fields() -> str:

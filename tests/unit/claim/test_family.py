@@ -96,6 +96,7 @@ def test_those_refuted_leave_the_others_more():
     alike = judge_all([claims[1], claims[2], claims[2]], run)
     assert [each.verdict for each in alike] == ["inconclusive"] * 3
     assert alike[0].text.endswith("(not yet refuted at the confidence that 3 claims together require)")
+    assert alike[0].reason == "among others"
     assert alike[0].low < 10.0  # the interval shown is the one that decides
     assert judge_all([claims[1]], run)[0].verdict == "refuted"
 

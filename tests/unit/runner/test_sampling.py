@@ -194,6 +194,7 @@ def test_a_printed_percentile_is_not_exact_where_the_cpu_counts(facts):
     found = WITHIN.judge(near)  # in another run the CPU is not as fast: 2.58 * 12 % of 60 is more than 1
     assert found.verdict == "inconclusive"
     assert found.text.endswith("(CPU time differs by about 12 % between runs, and more repetitions do not help)")
+    assert found.reason == "cpu varies"
     assert look(near, WITHIN).cells == ()
     assert "more repetitions do not help: CPU time differs by about 12 % between runs" in look(near, WITHIN).why
 
@@ -307,6 +308,7 @@ def test_a_law_through_single_boots_is_not_decided_by_how_straight_it_is():
     found = FOUR.judge(run_of(CPU_TIME, 0, 0).for_verdicts(0.99))
     assert found.verdict == "inconclusive"
     assert found.text.endswith("(too few boots to know how they differ: --repeat 3 or more)")
+    assert found.reason == "few boots"
     assert FOUR.judge(run_of(CPU_TIME, 0, 0, 0).for_verdicts(0.99)).verdict == "supported"
     assert FOUR.judge(run_of(VIRTUAL, 0, 0, random=True).for_verdicts(0.99)).verdict == "inconclusive"
     assert FOUR.judge(run_of(WORK, 0).for_verdicts(0.99)).verdict == "supported"

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.charging import LEAST_BOOTS
-from slownet.judge.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, Judgement
+from slownet.judge.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, Judgement, Reason
 from slownet.judge.records.result import RunData
 from slownet.model.option_names import here
 from slownet.theory.stats import Summary
@@ -22,6 +22,7 @@ Siblings = Mapping[str, RunData]
 Margin = tuple[float | None, float | None]
 ALONE: Siblings = MappingProxyType({})
 """The siblings of a run that was the only one of its invocation: none."""
+DECIDED = {SUPPORTED: Reason.INSIDE, REFUTED: Reason.OUTSIDE, INCONCLUSIVE: Reason.ACROSS}
 NO_WIDTH = "only numbers that do not vary can meet a margin of 0, and these vary"
 
 
@@ -122,14 +123,16 @@ def judged(
     """
     least, most = ends(margin)
     found, stays = verdict(measured, least, most), ""
+    why = DECIDED[found]
     if not measured.known:
+        why = Reason.NO_INTERVAL
         text += here(f" (its interval is not known: repeat the measurement, --repeat {repetitions} or more)")
     elif margin[0] == margin[1] and measured.low != measured.high and found != REFUTED:
-        stays = NO_WIDTH
+        why, stays = Reason.NO_WIDTH, NO_WIDTH
         text += f" ({NO_WIDTH}, {interval(measured, 4)}: widen it, such as within=0.05)"
     return Judgement(
         name, found, measured.mean, _plain(expected), measured.low, measured.high, (_plain(margin[0]), _plain(margin[1])), text,
-        confidence=measured.confidence, stays_open=stays,
+        confidence=measured.confidence, stays_open=stays, reason=why,
     )  # fmt: skip
 
 
@@ -152,7 +155,7 @@ def undecided(name: str, expected: float | None, failed: Sequence[Cell]) -> Judg
     """
     said = "; ".join(f"{cell.title}: {cell.error}" for cell in failed)
     text = f"not decided, because {len(failed)} cell{'s' * (len(failed) > 1)} failed ({said})"
-    return Judgement(name, INCONCLUSIVE, None, expected, None, None, (None, None), text)
+    return Judgement(name, INCONCLUSIVE, None, expected, None, None, (None, None), text, reason=Reason.CELL_FAILED)
 
 
 def placed(judgement: Judgement, run: RunData, cells: Sequence[Cell] = ()) -> Judgement:
@@ -179,7 +182,7 @@ def placed(judgement: Judgement, run: RunData, cells: Sequence[Cell] = ()) -> Ju
         return found
     takes = max(cell.verdict_from for cell in few)
     text = here(f"{found.text} (too few boots to know how they differ: --repeat {takes} or more)")
-    return replace(found, verdict=INCONCLUSIVE, text=text)
+    return replace(found, verdict=INCONCLUSIVE, text=text, reason=Reason.FEW_BOOTS)
 
 
 def ends(margin: Margin) -> tuple[float, float]:

@@ -23,7 +23,7 @@ from slownet.judge.claim.base import (
 from slownet.judge.claim.description import stating
 from slownet.judge.measured import in_unit_of
 from slownet.judge.records.cell import Cell
-from slownet.judge.records.judgement import INCONCLUSIVE, Judgement
+from slownet.judge.records.judgement import INCONCLUSIVE, Judgement, Reason
 from slownet.judge.records.quantity import quantity
 from slownet.judge.records.result import RunData
 from slownet.judge.records.samples import cell_key
@@ -108,6 +108,8 @@ class bound:  # noqa: N801
             return f"{quantity(found, self.metric)} at {cell.title}{few}"
 
         found = decide(run, name, measure, (least, most), cells=(cell,), text=said)
+        if few and found.verdict == INCONCLUSIVE:
+            return replace(found, reason=Reason.FEW_VALUES)
         return _unless_it_varies(found, cell, self.metric, (least, most))
 
 
@@ -119,4 +121,6 @@ def _unless_it_varies(found: Judgement, cell: Cell, metric: str, margin: Margin)
     if always.low == always.high or verdict(always, *ends(margin)) != INCONCLUSIVE:
         return found
     varies = f"CPU time differs by about {100 * cell.terms.cpu_variation:g} % between runs"
-    return replace(found, text=f"{found.text} ({varies}, and more repetitions do not help)", stays_open=varies)
+    return replace(
+        found, text=f"{found.text} ({varies}, and more repetitions do not help)", stays_open=varies, reason=Reason.CPU_VARIES
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Literal
 
 from slownet.judge.claim import validation
@@ -11,7 +11,7 @@ from slownet.judge.claim.base import ALONE, Margin, Siblings, around, decide, de
 from slownet.judge.claim.description import stating
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.charging import NOTHING_MS
-from slownet.judge.records.judgement import INCONCLUSIVE, Judgement
+from slownet.judge.records.judgement import INCONCLUSIVE, Judgement, Reason
 from slownet.judge.records.result import RunData
 from slownet.judge.records.samples import cell_key
 from slownet.model.errors import ExperimentError
@@ -93,7 +93,7 @@ class ratio:  # noqa: N801
         name = self.name or f"{self.metric} {what}"
         if why := _means_nothing(base, self.metric, run):
             open_ = Judgement(name, INCONCLUSIVE, None, number, None, None, margin, here(why), stays_open=why)
-            return placed(open_, run, (base, cell))
+            return placed(replace(open_, reason=Reason.NO_BASE), run, (base, cell))
         return decide(
             run,
             name,

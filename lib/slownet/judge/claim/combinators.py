@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from slownet.judge.claim.base import ALONE, Claim, Siblings, all_hold, any_holds, judge_parts, raise_confidence
+from slownet.judge.claim.base import ALONE, DECIDED, Claim, Siblings, all_hold, any_holds, judge_parts, raise_confidence
 from slownet.judge.claim.description import stating
 from slownet.judge.records.judgement import REFUTED, SUPPORTED, Judgement
 from slownet.judge.records.result import RunData
@@ -81,7 +81,8 @@ class not_:  # noqa: N801
         """Judge the claim and exchange supported and refuted; other verdicts stay."""
         found = self.claim.judge(run, siblings)
         opposite = {SUPPORTED: REFUTED, REFUTED: SUPPORTED}.get(found.verdict, found.verdict)
-        return replace(found, name=f"not: {found.name}", verdict=opposite)
+        why = DECIDED[opposite] if opposite != found.verdict else found.reason
+        return replace(found, name=f"not: {found.name}", verdict=opposite, reason=why)
 
 
 def _some(claims: Sequence[Claim]) -> tuple[Claim, ...]:

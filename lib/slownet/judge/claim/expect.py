@@ -36,10 +36,10 @@ from numbers import Real
 from typing import ClassVar
 
 from slownet.judge.claim import lateness, validation
-from slownet.judge.claim.base import around, ends, interval, verdict
+from slownet.judge.claim.base import DECIDED, around, ends, interval, verdict
 from slownet.judge.measured import Measured, in_unit_of
 from slownet.judge.records import comparisons
-from slownet.judge.records.judgement import INCONCLUSIVE, REFUTED, SUPPORTED, Judgement
+from slownet.judge.records.judgement import INCONCLUSIVE, REFUTED, SUPPORTED, Judgement, Reason
 from slownet.judge.records.observers import notify
 from slownet.model.errors import ExperimentError
 from slownet.model.units import duration, show_duration
@@ -171,18 +171,22 @@ class Expectation:
         )
         if found == REFUTED and self._trips and not said.is_trips:
             text += f"; {self._trips.of(measured, measured.mean):.2f} round trips instead of {self._trips.number:g}"
+        why = DECIDED[found]
         if not against.known:
+            why = Reason.NO_INTERVAL
             text += "; its interval is not known: measure more"
         elif not self.within and against.low != against.high and found == INCONCLUSIVE:
+            why = Reason.NO_WIDTH
             text += "; only numbers that do not vary can meet a margin of 0: widen it, such as within=0.05"
         if found == INCONCLUSIVE and test.late:
+            why = Reason.LATE
             text += f"; {lateness.in_words(test.late)}"
         if found == INCONCLUSIVE and measured.setting.advice:
             text += f"; {measured.setting.advice}"
         self.judgement = Judgement(
             self.name, found, said.shown.mean, said.expected, said.shown.low, said.shown.high, said.margin, text,
             confidence=against.confidence, setting=str(measured.setting),
-            kind=self._kind, metric=measured.name, parameters=self._parameters,
+            kind=self._kind, metric=measured.name, parameters=self._parameters, reason=why,
         )  # fmt: skip
         notify(self.judgement)
         return self.judgement

@@ -18,7 +18,7 @@ from typing import Any
 
 from slownet.judge.claim.base import interval
 from slownet.judge.records.cell import Cell
-from slownet.judge.records.judgement import INCONCLUSIVE, Judgement
+from slownet.judge.records.judgement import INCONCLUSIVE, Judgement, Reason
 from slownet.judge.records.repetitions import apart
 from slownet.judge.records.result import RunData
 from slownet.model.errors import ExperimentError
@@ -52,7 +52,8 @@ class ExpectedValue:
         if not self.bare or found.measured is None:
             return found
         fix = 'return a Summary, such as run.at(...).summary("row_ms") + 20 (without .mean)'
-        return replace(found, verdict=INCONCLUSIVE, text=f"{found.text}; {BARE}: {fix}", stays_open=BARE)
+        text = f"{found.text}; {BARE}: {fix}"
+        return replace(found, verdict=INCONCLUSIVE, text=text, stays_open=BARE, reason=Reason.ERROR_LOST)
 
 
 def expectation(value: Expected, run: RunData, name: str) -> ExpectedValue:

@@ -23,7 +23,7 @@ from slownet.judge.claim.base import ALONE, Claim, Siblings, bonferroni, raise_c
 from slownet.judge.claim.description import stated
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.condition_columns import condition
-from slownet.judge.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, Judgement
+from slownet.judge.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, Judgement, Reason
 from slownet.judge.records.result import RunData
 from slownet.judge.records.samples import cell_key
 from slownet.model import importing
@@ -129,7 +129,7 @@ def _judgement(claim: Claim, run: RunData, siblings: Siblings, cannot: Cannot | 
         return found if found.kind else stated(claim, found)  # a custom kind need not set it
     except TooFewError as error:  # raised by a custom kind; more repetitions may give it enough values
         blank = Judgement(described(claim), INCONCLUSIVE, math.nan, None, None, None, (None, None), error.line)
-        return stated(claim, blank)
+        return stated(claim, replace(blank, reason=Reason.FEW_VALUES))
     except SlownetError as error:
         if cannot is None:
             raise
@@ -140,7 +140,8 @@ def _open_among(found: Judgement, left: int) -> Judgement:
     """Explain why a claim that its own interval would refute is inconclusive among ``left`` claims."""
     if found.verdict != INCONCLUSIVE or found.measured is None:
         return found
-    return replace(found, text=f"{found.text} (not yet refuted at the confidence that {left} claims together require)")
+    text = f"{found.text} (not yet refuted at the confidence that {left} claims together require)"
+    return replace(found, text=text, reason=Reason.AMONG_OTHERS)
 
 
 def _absent(label: Mapping[str, str]) -> Cell:
@@ -148,7 +149,7 @@ def _absent(label: Mapping[str, str]) -> Cell:
 
 
 def _without_numbers(name: str, why: str) -> Judgement:
-    return Judgement(name, NOT_JUDGED, None, None, None, None, (None, None), why)
+    return Judgement(name, NOT_JUDGED, None, None, None, None, (None, None), why, reason=Reason.NOT_MEASURED)
 
 
 def _and(names: Sequence[str]) -> str:

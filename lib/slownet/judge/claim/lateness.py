@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from slownet.judge.claim.base import Margin, ends, verdict
 from slownet.judge.records.cell import Cell
-from slownet.judge.records.judgement import INCONCLUSIVE, Judgement
+from slownet.judge.records.judgement import INCONCLUSIVE, Judgement, Reason
 from slownet.judge.records.result import RunData
 from slownet.theory.stats import Summary
 
@@ -70,4 +70,5 @@ def unless_late(found: Judgement, run: RunData, measured: Summary, punctual: Sum
     early, later = punctual.low - measured.low, measured.high - punctual.high
     places = (Summary(at, at - early, at + later, measured.n) for at in (punctual.low, punctual.mean, punctual.high))
     stays = all(verdict(each, least, most) == INCONCLUSIVE for each in places)
-    return replace(found, text=f"{found.text}; {said}", stays_open=found.stays_open or (said if stays else ""))
+    still = found.stays_open or (said if stays else "")
+    return replace(found, text=f"{found.text}; {said}", stays_open=still, reason=Reason.LATE)

@@ -22,7 +22,7 @@ from slownet.judge.claim.base import (
 )
 from slownet.judge.claim.description import stating
 from slownet.judge.claim.expected_values import Expected
-from slownet.judge.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, Judgement
+from slownet.judge.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, Judgement, Reason
 from slownet.judge.records.result import RunData
 from slownet.judge.records.samples import cell_key
 from slownet.model.errors import ExperimentError, nearest
@@ -220,7 +220,8 @@ class more_round_trips:  # noqa: N801
             near = nearest(self.of, siblings)
             hint = f" ({near})" if near.startswith("did you mean") else ""
             why = f"{self.of} did not run in the same invocation{hint}, and otherwise= is not given"
-            return placed(Judgement(name, NOT_JUDGED, None, self.at_least, None, None, (self.at_least, None), why), run)
+            found = Judgement(name, NOT_JUDGED, None, self.at_least, None, None, (self.at_least, None), why)
+            return placed(replace(found, reason=Reason.NOT_MEASURED), run)
         k = fitted(run, self.metric, self.along).k
         start = f"{k.mean:.2f} round trips against {other.mean:.2f} of {source}"
         margin = (self.at_least, None)
@@ -351,7 +352,7 @@ def unless_bent(
         return found
     bends = "; ".join(each.bend_in_words() for each in laws if each.bent)
     said = f"{found.text}; {bends}, and more repetitions do not help: with noise alone it would be {interval(noise)}"
-    return replace(found, text=said, stays_open=bends)
+    return replace(found, text=said, stays_open=bends, reason=Reason.BENT)
 
 
 def _minus(left: Summary, right: Summary) -> Summary:

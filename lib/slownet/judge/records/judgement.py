@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Self
 
 from slownet.judge.records.observers import notify
 from slownet.judge.records.samples import finite
@@ -13,9 +15,43 @@ from slownet.theory.stats import CONFIDENCE
 SUPPORTED, REFUTED, INCONCLUSIVE = "supported", "refuted", "inconclusive"
 NOT_JUDGED = "not judged"
 """The verdict on a claim about cells that were not measured; its text names them."""
-OPTIONAL = ("confidence", "setting", "stays_open", "kind", "metric", "parameters", "named")
+OPTIONAL = ("reason", "confidence", "setting", "stays_open", "kind", "metric", "parameters", "named")
 """Fields that older records may lack."""
 WORST_FIRST = (REFUTED, INCONCLUSIVE, NOT_JUDGED, SUPPORTED)
+
+
+class Reason(StrEnum):
+    """Why a judgement has its verdict, for programs; its text says the same to people, with the numbers."""
+
+    meaning: str
+
+    def __new__(cls, value: str, meaning: str) -> Self:
+        """Make a reason of its name in records and its meaning."""
+        made = str.__new__(cls, value)
+        made._value_, made.meaning = value, meaning
+        return made
+
+    INSIDE = "inside", "The interval lies inside the margin: supported."
+    OUTSIDE = "outside", "The interval lies wholly outside the margin: refuted."
+    ACROSS = "across", "The interval crosses an end of the margin. More repetitions narrow it."
+    AMONG_OTHERS = (
+        "among others",
+        "The claim's own interval lies outside; the wider one that all claims of a run require together crosses an end.",
+    )
+    NO_INTERVAL = "no interval", "The interval is not known: there is one value."
+    FEW_BOOTS = "few boots", "The interval would decide, but fewer boots than a verdict requires were measured."
+    FEW_VALUES = "few values", "A percentile has too few values."
+    NO_WIDTH = "no width", "The margin has no width and the numbers vary. More repetitions do not help."
+    BENT = "bent", "The law is bent, by more than noise can explain. More repetitions do not help."
+    CPU_VARIES = "cpu varies", "CPU time differs that much between runs. More repetitions do not help."
+    LATE = (
+        "late",
+        "Processors woke late, which counts as part of the interval. More repetitions do not help where `stays_open` says so.",
+    )
+    NO_BASE = "no base", "The time that a ratio divides by means nothing, because the CPU is free."
+    ERROR_LOST = "error lost", "The expected value is a plain number that was computed from measured ones."
+    CELL_FAILED = "cell failed", "A cell of the claim failed."
+    NOT_MEASURED = "not measured", "A cell of the claim was not measured, or an experiment that it needs."
 
 
 def in_words(claims: Iterable[Judgement]) -> str:
@@ -62,6 +98,8 @@ class Judgement:
         The other fields of the claim: numbers, texts, conditions.
     named : bool, optional
         Whether the claim's author gave it its name; None in older records.
+    reason : str
+        A `Reason`; empty in older records, and of claims of one's own that do not set it.
     """
 
     name: str
@@ -80,6 +118,7 @@ class Judgement:
     metric: str = ""
     parameters: Mapping[str, Json] = field(default_factory=dict)
     named: bool | None = None
+    reason: str = ""
 
     def __bool__(self) -> bool:
         """Return whether the claim is supported, for ``assert``."""
