@@ -44,6 +44,11 @@ SOFTWARE, PROCESSORS_CLOCK, THREADS_CLOCK = 1, 0, 1  # linux/perf_event.h
 SIZE_AT, CONFIG_AT = 4, 8  # offsets in struct perf_event_attr
 WITHOUT_KERNEL = 1 << 5
 ANY = 0xFFFFFFFF
+GONE = (FileNotFoundError, ProcessLookupError)
+"""What ioctl() raises if the caller no longer waits: it has ended, or a signal has interrupted its call, which it makes again.
+
+The second one, if that happens while the event is handed over: the kernel takes it back then (ESRCH).
+"""
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -101,12 +106,12 @@ def serve(listener: int, pid: int, scope: str) -> None:
     polled.register(listener, select.POLLIN)
     polled.register(ended, select.POLLIN)
     while not any(fd == ended for fd, _ in polled.poll()):
-        with contextlib.suppress(FileNotFoundError):  # the caller ended meanwhile
+        with contextlib.suppress(*GONE):
             answer(listener, scope)
 
 
 def answer(listener: int, scope: str) -> None:
-    """Open the event for one call and hand it over. Raises FileNotFoundError if the caller has ended."""
+    """Open the event for one call and hand it over. Raises an error of `GONE` if the caller no longer waits."""
     call = array.array("b", bytes(NOTIFICATION.size))
     fcntl.ioctl(listener, RECEIVE, call)
     number, caller, _, _, _, _, attributes_at, pid, processor, _, flags, _ = NOTIFICATION.unpack(call)
@@ -128,9 +133,11 @@ def opened_for(caller: int, attributes_at: int, pid: int, processor: int) -> int
     """Open the event that stands in for the one with these arguments. Raises OSError."""
     with open(f"/proc/{caller}/mem", "rb", buffering=0) as memory:
         memory.seek(attributes_at + SIZE_AT)
-        (size,) = struct.unpack("=I", memory.read(4))
+        size = int.from_bytes(memory.read(4), sys.byteorder)
         memory.seek(attributes_at)
         attributes = bytearray(memory.read(size))
+    if len(attributes) < max(size, SIZE):  # the caller has ended
+        raise ProcessLookupError(errno.ESRCH, os.strerror(errno.ESRCH))
     kind, config = struct.unpack_from("=I", attributes)[0], struct.unpack_from("=Q", attributes, CONFIG_AT)[0]
     if (kind, config) != (HARDWARE, INSTRUCTIONS):
         raise OSError(errno.ENOENT, "only instructions have a substitute")
