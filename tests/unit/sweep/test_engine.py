@@ -229,6 +229,91 @@ def test_an_interrupt_ends_the_workers():
     assert workers._executor is None
 
 
+class Answered:
+    """Workers that have answered all tasks that they may have by the time that anyone looks."""
+
+    width = 2
+
+    def __init__(self, answer):
+        self._answer = answer
+
+    def open(self):
+        return self
+
+    def close(self):
+        pass
+
+    def submit(self, measure, task):
+        future = Future()
+        self._answer(future, task)
+        return future
+
+
+def answers_then(last):
+    """Answer three tasks of four, and let the fourth raise `last`."""
+    left = [1, 2, 3]
+
+    def answer(future, task):
+        if left:
+            left.pop()
+            future.set_result(square(task))
+        else:
+            future.set_exception(last)
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    "end", [KeyboardInterrupt(), SweepError("worker w1 has another version of slownet")], ids=["^C", "error"]
+)
+def test_what_was_measured_when_something_ends_the_run_is_kept(end):
+    """The results and what ends the run come at the same time, as beside other load."""
+    found = []
+    with pytest.raises(type(end)):
+        Engine(Answered(answers_then(end)), square, found.extend, lambda task, why: None, 60.0).run(TASKS)
+    assert [task for task, _ in found] == TASKS[:3]
+
+
+def test_what_ends_while_the_workers_are_ended_is_kept():
+    """An interrupt while a task is under way that its worker then finishes: it is not measured again."""
+    under_way = []
+
+    class Finishing(Threads):
+        def close(self):
+            super().close()
+            for future, task in under_way:
+                future.set_result(square(task))
+
+    class Waiting:
+        def submit(self, measure, task):
+            future = Future()
+            under_way.append((future, task))
+            return future
+
+    def interrupted():
+        yield TASKS[0]
+        raise KeyboardInterrupt
+
+    found = []
+    workers = Finishing(executor=lambda width: Waiting())
+    with pytest.raises(KeyboardInterrupt):
+        Engine(workers, square, found.extend, lambda task, why: None, 60.0).run(interrupted())
+    assert found == [(TASKS[0], square(TASKS[0]))]
+
+
+def test_results_whose_keeping_an_interrupt_ends_are_passed_on_again():
+    calls = []
+
+    def done(pairs):
+        calls.append([task for task, _ in pairs])
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Engine(Answered(answers_then(ValueError())), square, done, lambda task, why: None, 60.0).run(TASKS[:3])
+    assert calls == [TASKS[:3]] * 2
+
+
 def test_a_pool_is_an_executor_of_processes():
     workers = Pool(1)
     executor = workers.open()

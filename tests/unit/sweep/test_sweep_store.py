@@ -175,6 +175,49 @@ def test_a_full_disk_keeps_what_was_stored(folder, monkeypatch):
     assert [each["key"] for each in rows(folder)] == ["a-1", "b-1"]
 
 
+class Journal:
+    """A journal whose functions a test may replace."""
+
+    def __init__(self, file):
+        self.write, self.truncate, self.fileno = file.write, file.truncate, file.fileno
+
+
+@pytest.mark.parametrize("is_done", [False, True], ids=["during", "after"])
+@pytest.mark.parametrize("call", ["write", "fsync", "records", "samples", "truncate"])
+def test_an_interrupt_loses_nothing_and_doubles_nothing(call, is_done, folder, monkeypatch):
+    """What was being stored is stored again by who was interrupted."""
+    monkeypatch.setattr(stores, "FULL", 2)
+    interrupts = [KeyboardInterrupt()]
+
+    def interrupted(function, when=lambda *arguments: True):
+        def called(*arguments):
+            if not when(*arguments) or not interrupts:
+                return function(*arguments)
+            if is_done:
+                function(*arguments)
+            raise interrupts.pop()
+
+        return called
+
+    with Store(folder) as store:
+        store.append([[kept("a")]])
+        match call:
+            case "write" | "truncate":
+                store._journal = Journal(store._journal)
+                monkeypatch.setattr(store._journal, call, interrupted(getattr(store._journal, call)))
+            case "fsync":
+                monkeypatch.setattr(stores.os, "fsync", interrupted(os.fsync))
+            case _:
+                monkeypatch.setattr(tables, "write", interrupted(tables.write, lambda _, path: path.parent.name == call))
+        with pytest.raises(KeyboardInterrupt):
+            store.append([[kept("b"), kept("b", 2)]])
+        store.append([[kept("b"), kept("b", 2)]])
+    assert not interrupts
+    assert [each["key"] for each in rows(folder)] == ["a-1", "b-1", "b-2"]
+    with Store(folder) as store:
+        assert store.done == {"a", "b"}
+
+
 def test_cells_that_are_set_aside_are_remembered(folder):
     with Store(folder) as store:
         store.set_aside({"rtt": "9ms"}, 2, "the lab did not boot")

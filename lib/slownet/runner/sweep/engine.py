@@ -4,10 +4,14 @@ A task that fails is tried elsewhere, at most `TRIES` times; then its cells are 
 set aside. If workers die without saying whose task it was (a broken process pool), each task that was under way is suspected;
 one that is suspected `TRIES` times, by us or by a cluster, is tried alone, so that it cannot take others down. A task that is
 lost with its scheduler is tried again without blame.
+
+A result stays under way until ``done`` has returned: what was measured when something ends the run, such as an interrupt or a
+worker that cannot take part, is passed on before the run ends.
 """
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import time
 from collections import deque
@@ -73,7 +77,7 @@ class Engine(Generic[T, R]):
     measure : callable
         A function of a module: workers import it.
     done : callable
-        Gets (task, result) pairs, those that came at the same time together.
+        Gets (task, result) pairs, those that came at the same time together; the same ones again if an interrupt ended it.
     aside : callable
         Gets a task of one cell that cannot be measured, and why.
     patience_s : float
@@ -98,8 +102,12 @@ class Engine(Generic[T, R]):
         try:
             while self._fill(waiting):
                 self._take(self._next())
-        finally:
+        except BaseException:
             self._workers.close()
+            with contextlib.suppress(Exception):  # the user is told what ended the run
+                self._pass_on(self._came())
+            raise
+        self._workers.close()
 
     def _fill(self, waiting: Iterator[T]) -> bool:
         """Submit tasks while there is room: twice as many as run at a time, so that no worker waits for the next one."""
@@ -139,30 +147,41 @@ class Engine(Generic[T, R]):
         return [each for each in found if each in self._under_way]
 
     def _take(self, ended: list[Future[R]]) -> None:
-        results, broken, lost = [], False, False
+        came, broken, lost = [], False, False
         for future in ended:
-            each = self._under_way.pop(future, None)
-            if each is None:
-                continue
+            each = self._under_way[future]
             try:
-                results.append((each.task, future.result()))
+                future.result()
             except BrokenExecutor:
-                self._under_way[future] = each
                 broken = True
             except CancelledError:
-                self._again.append(each)
+                self._again.append(self._under_way.pop(future))
                 lost = True
             except SweepError:
                 raise
             except Exception as error:
                 self._failed(each, error)
-        if results:
+                del self._under_way[future]
+            else:
+                came.append(future)
+        if came:
             self._reopened = 0
-            self._done(results)
+            self._pass_on(came)
         if broken:
             self._suspect()
         if broken or lost:
             self._lost()
+
+    def _came(self) -> list[Future[R]]:
+        """Return what has a result of all that is under way."""
+        ended = (future for future in self._under_way if future.done() and not future.cancelled())
+        return [future for future in ended if future.exception() is None]
+
+    def _pass_on(self, came: list[Future[R]]) -> None:
+        if came:
+            self._done([(self._under_way[future].task, future.result()) for future in came])
+        for future in came:
+            del self._under_way[future]
 
     def _suspect(self) -> None:
         """Suspect the tasks that were under way when a worker died, but not those that cannot have been started yet."""
@@ -179,11 +198,10 @@ class Engine(Generic[T, R]):
         self._reopened += 1
         if self._reopened > REOPENED:
             raise SweepError(f"workers were lost {REOPENED} times without any result", fix="see slownet doctor, then --resume")
-        lost, self._under_way = list(self._under_way.items()), {}
-        for future, each in lost:
-            if future.done() and not future.cancelled() and future.exception() is None:
-                self._done([(each.task, future.result())])  # came just before
-            elif each.failures >= TRIES:
+        self._pass_on(self._came())
+        lost, self._under_way = list(self._under_way.values()), {}
+        for each in lost:
+            if each.failures >= TRIES:
                 self._give_up(each, "its worker died each time")
             else:
                 each.alone = each.deaths >= TRIES

@@ -62,7 +62,7 @@ class Store:
             self.done = tables.units(directory)
             self._recent = self._recovered()
             self.done |= {each.unit for each in self._recent}
-            self._journal = self._open.enter_context(open(directory / JOURNAL, "ab"))
+            self._journal = self._open.enter_context(open(directory / JOURNAL, "ab", buffering=0))
         except OSError as error:
             self._open.close()
             raise SweepError(f"cannot write to {directory}, {error.strerror}", "--out") from error
@@ -100,44 +100,52 @@ class Store:
     def append(self, boots: Sequence[Sequence[StoredSample]]) -> int:
         """Append the samples of some boots; they are on disk when this returns. Units that are known are left out.
 
-        Returns the number of new units. Raises SweepError; then no sample of these boots counts.
+        Returns the number of new units. Raises SweepError; then, and after an interrupt, no sample of these boots counts, and
+        they can be appended again.
         """
-        new = []
+        new: list[list[StoredSample]] = []
+        units: set[str] = set()
         for boot in boots:
-            fresh = [each for each in boot if each.unit not in self.done]
-            self.done.update(each.unit for each in fresh)
+            fresh = [each for each in boot if each.unit not in self.done and each.unit not in units]
+            units.update(each.unit for each in fresh)
             new.append(fresh)
+        journal, recent = os.fstat(self._journal.fileno()).st_size, len(self._recent)
         try:
             self._write(b"".join(_bytes(each) for each in new if each))
-        except SweepError:
-            self.done.difference_update(each.unit for boot in new for each in boot)
+            self._recent += [each for boot in new for each in boot]
+            self.done |= units
+        except BaseException as error:
+            with contextlib.suppress(OSError):
+                self._journal.truncate(journal)
+            del self._recent[recent:]
+            self.done -= units
+            if isinstance(error, OSError):
+                raise SweepError(f"cannot write samples, {error.strerror}", f"in {self.directory}", FREE_SPACE) from error
             raise
-        self._recent += [each for boot in new for each in boot]
         if len(self._recent) >= FULL:
             self.roll()
-        return len({each.unit for boot in new for each in boot})
+        return len(units)
 
     def _write(self, data: bytes) -> None:
-        at = self._journal.tell()
-        try:
-            self._journal.write(data)
-            self._journal.flush()
-            os.fsync(self._journal.fileno())
-        except OSError as error:
-            with contextlib.suppress(OSError):
-                os.truncate(self.directory / JOURNAL, at)
-            raise SweepError(f"cannot write samples, {error.strerror}", f"in {self.directory}", FREE_SPACE) from error
+        while data:
+            data = data[self._journal.write(data) :]
+        os.fsync(self._journal.fileno())
 
     def roll(self) -> None:
-        """Make a part of the journal. A kill at any moment leaves the samples in one of the two, or in both."""
+        """Make a part of the journal. A kill at any moment leaves the samples in one of the two, or in both.
+
+        After an interrupt it can be made again.
+        """
+        known = tables.units(self.directory)
+        self._recent = [each for each in self._recent if each.unit not in known]
         if not self._recent:
+            self._journal.truncate(0)
             return
         last = [*tables.paths(self.directory, SAMPLES)][-1:]
         name = f"part-{int(last[0].stem.removeprefix('part-')) + 1 if last else 1:06}.parquet"
         tables.write(tables.records(self._recent), self.directory / RECORDS / name)
         tables.write(tables.table(self._recent), self.directory / SAMPLES / name)
         self._journal.truncate(0)
-        self._journal.seek(0)
         self._recent = []
 
     def set_aside(self, cell: Mapping[str, str], repetition: int, why: str) -> None:
