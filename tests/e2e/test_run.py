@@ -449,7 +449,7 @@ def test_a_cell_that_fails_is_marked_and_the_others_go_on(tmp_path):
     assert done.returncode == 1
     (run,) = json.loads(done.stdout)["runs"]
     assert [cell["status"] for cell in run["cells"]] == ["ok", "failed", "failed"]
-    (raw,) = (Path(run["directory"]) / "raw").glob("001-failed*")
+    (raw,) = Path(run["directory"]).glob("raw*/001-failed*")
     assert "100% packet loss" in raw.read_text()
 
 

@@ -29,9 +29,10 @@ pytestmark = pytest.mark.skipif(not native.lacks(), reason="this machine runs ex
 NAMES = (
     "stderr.txt", "stderr-2.txt", "run.json", "run.json.part", "report.html", "samples.jsonl", "samples-9.jsonl",
     "samples.parquet", "samples.damaged.jsonl", "experiment.json", "compose/projects.json", "compose/files/evil",
-    "compose/modes.json", "evil", "raw", "captures",
+    "compose/modes.json", "evil", "raw", "captures", "raw-2", "captures-2", "services-2",
+    "raw/evil", "captures/evil", "services/evil", "raw-2/evil", "captures-2/evil", "services-2/evil",
 )  # fmt: skip
-"""In the run directory: what the host writes, reads or acts on."""
+"""In the run directory: what the host writes, reads or acts on, and what labs write, each alone."""
 KINDS = {
     "an absolute link": "os.symlink(SECRET, path)",
     "a relative link": "os.symlink(os.path.relpath(SECRET, os.path.dirname(path)), path)",
@@ -81,18 +82,21 @@ def planted(top, names):
 
 
 def measure():
-    directory = json.loads(sys.argv[1])["directory"]
+    job = json.loads(sys.argv[1])
+    directory, lab = job["directory"], job["lab"]
+    own_folders = [name if lab == 1 else f"{{name}}-{{lab}}" for name in ("raw", "captures", "services")]
+    raw, captures, _ = own_folders
     subprocess.run(["mount", "-o", "remount,rw", directory], capture_output=True)
-    worked = planted(directory, NAMES)
+    worked = planted(directory, [each for each in NAMES if each.removesuffix("/evil") not in own_folders or "/" not in each])
     assert not worked, worked
-    for move in ("raw", "captures"):
+    for move in ("raw", "captures", "raw-2", "captures-2"):
         try:
             os.rename(os.path.join(directory, move), os.path.join(directory, "moved"))
         except OSError:
             continue
         raise AssertionError("moved " + move)
-    own = planted(os.path.join(directory, "raw"), ["a", "b", "000-ping.txt", "000-schedule.json", "deep/a"])
-    own += planted(os.path.join(directory, "captures"), ["000-a-eth0.pcap"])
+    own = planted(os.path.join(directory, raw), ["a", "b", "000-ping.txt", "000-schedule.json", "deep/a"])
+    own += planted(os.path.join(directory, captures), ["000-a-eth0.pcap"])
     if not own:  # these folders are the lab's own, unless it unmounted them when it was called before, to warm up
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), directory)
     return directory
@@ -168,6 +172,7 @@ COMMANDS = {
     "run": ["run", "./hostile.py", "--repeat", "1"],
     "sweep": ["sweep", "./hostile.py", "--out", "swept", "--labs", "1"],
     "check": ["check", "./hostile.toml", "--tdf", "inf"],
+    "side by side": ["run", "./hostile.py", "--repeat", "2", "--labs", "2"],
 }
 
 
@@ -256,7 +261,10 @@ def test_nothing_can_be_planted_where_the_host_acts(attacked, command):
     assert len(ATTACKS) >= 60
     done, runs = attacked(command)
     assert done.returncode == 0, done.stdout + done.stderr
-    if command in ("run", "compose"):
+    if command == "side by side":
+        labs = {json.loads(line)["lab"] for line in (runs[0] / "samples.jsonl").read_text().splitlines()}
+        assert labs == {1, 2}, "one has tried what is the other's, and nothing of it worked"
+    if command in ("run", "compose", "side by side"):
         assert {each.name for each in runs[0].iterdir() if each.is_symlink()} == set()
         assert not (runs[0] / "compose").exists()
     if command == "compose":

@@ -31,12 +31,12 @@ def boot(plan: Plan, place: Place, job: Job, handle: Handle, pinned: Callable[[i
     """
     complaints = Excerpt()
     around = lab_environment.of(plan, job, place.clock.is_exact)
-    progress = BootCheck(plan, job, handle, around.directory)
+    inner = lab_environment.inside(job, place.clock.is_exact)
+    progress = BootCheck(plan, job, handle, around.directory, dict(zip(inner.folders(), job.folders(), strict=True)))
     asked: dict[str, object] = {
         "experiment": plan.facts["source"], "directory": around.directory, "path": list(around.path),
         "later": place.clock.is_exact,
     }  # fmt: skip
-    inner = lab_environment.inside(job, place.clock.is_exact)
     begins = inner.common() if place.clock.is_exact else inner
     with events.Reader(progress.take, boot_events.grammar(index for index, _, _ in job.steps)) as stdout:
         code = place.run(
@@ -59,11 +59,14 @@ def boot(plan: Plan, place: Place, job: Job, handle: Handle, pinned: Callable[[i
 
 
 class BootCheck:
-    """What a boot has said so far, checked against its job. ``directory``: the run directory's path in the place."""
+    """What a boot has said so far, checked against its job.
 
-    def __init__(self, plan: Plan, job: Job, handle: Handle, directory: str = "") -> None:
+    ``directory``: the run directory's path in the place; ``folders``: names of folders in it there, and on this machine.
+    """
+
+    def __init__(self, plan: Plan, job: Job, handle: Handle, directory: str, folders: Mapping[str, str]) -> None:
         self._plan, self._job, self._handle = plan, job, handle
-        self._directory = directory or str(plan.directory)
+        self._directory, self._folders = directory, folders
         self._left = {index: (block, cell) for index, block, cell in job.steps}
         self._failed = set[str]()
         self._error: SlownetError | None = None
@@ -95,6 +98,10 @@ class BootCheck:
             self._failed.add(cell_key(cell))
         if error := sample.get("error"):
             sample = {**sample, "error": self._here(error)}
+        if raw := sample.get("raw"):
+            sample = {**sample, "raw": [self._file(each) for each in raw]}
+        if captures := sample.get("captures"):
+            sample = {**sample, "captures": [{**each, "file": self._file(str(each.get("file", "")))} for each in captures]}
         return {
             **sample, "experiment": self._plan.experiment.name, "cell": dict(cell), "index": event["index"],
             "lab": self._job.lab, "boot": self._job.boot, "block": block,
@@ -103,6 +110,11 @@ class BootCheck:
     def _here(self, text: str) -> str:
         """Return a text of the place with the run directory's path on this machine."""
         return text.replace(f"{self._directory}/", f"{self._plan.directory}/")
+
+    def _file(self, name: str) -> str:
+        """Return the path of a file in the run directory on this machine."""
+        folder, slash, rest = name.partition("/")
+        return f"{self._folders.get(folder, folder)}{slash}{rest}"
 
     def check(self, code: int, complaints: Excerpt, log: str) -> None:
         """Raise SlownetError unless the boot ended as it should, with all its measurements. code: its exit status."""

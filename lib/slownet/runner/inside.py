@@ -72,7 +72,7 @@ def run(experiment: Experiment, directory: Path, job: Job, rest: Callable[[], st
     rest: returns the whole job once the services are ready; other boots of an exact lab begin there.
     """
     began, failed = time.monotonic(), set[str]()
-    (directory / RAW).mkdir(parents=True, exist_ok=True)
+    (directory / of_lab(RAW, job.lab)).mkdir(parents=True, exist_ok=True)
     owner.note(str(directory))
     if job.snapshot and not job.saves:
         disk.restore(Path(job.snapshot))
@@ -97,7 +97,7 @@ def run(experiment: Experiment, directory: Path, job: Job, rest: Callable[[], st
                     align()
                 net.seeds = Seeds(job.turn(block), FREE if native.cpu_is_free() else None)
                 with alone(experiment, cell):
-                    sample = measure(experiment, net, service, cell, directory, index, interfaces, job.queues)
+                    sample = measure(experiment, net, service, cell, directory, index, interfaces, job)
                 if sample["status"] == "failed":
                     failed.add(cell_key(cell))
                 tell("sample", index=index, sample=sample)
@@ -149,20 +149,21 @@ def align() -> None:
 
 def measure(
     experiment: Experiment, net: Network, service: Any, cell: Cell, directory: Path, index: int,
-    interfaces: Sequence[tuple[Any, str]] = (), queues: bool = False,
+    interfaces: Sequence[tuple[Any, str]], job: Job,
 ) -> Sample:  # fmt: skip
     """Measure one block: call the experiment's function, which sets a link, and return the sample.
 
-    interfaces: nodes and their interfaces whose packets are captured; queues: whether those of links are watched.
+    interfaces: nodes and their interfaces whose packets are captured; job: says into whose folders, and whether the queues of
+    links are watched.
     """
     sample = new_sample(experiment.name, cell, condition(cell), index)
     for past in (net.verified, net.settings, net.played):
         past.clear()
     arguments = [service] if experiment.service else []
     packets: list[captures.Capture] = []
-    capturing = captures.capturing(interfaces, directory / CAPTURES, f"{index:03}", packets)
+    capturing = captures.capturing(interfaces, directory / of_lab(CAPTURES, job.lab), f"{index:03}", packets)
     with suppress(ToolError, ServiceError, NetworkError):  # recorded in the sample
-        Measurements(net, Raw(directory).keep, queues).take(
+        Measurements(net, Raw(directory, job.lab).keep, job.queues).take(
             sample, lambda: _measured(experiment, net, *arguments, **cell), capturing
         )
     sample["captures"] = [each.to_json(directory) for each in packets]

@@ -55,8 +55,11 @@ class Job:
         return Job([], lab=self.lab, capture=self.capture, snapshot=self.snapshot, saves=self.saves)
 
     def folders(self) -> list[str]:
-        """Return the names of the run directory's folders that the boot writes to; it can only read the others."""
-        return [RAW, CAPTURES, of_lab(SERVICES, self.lab)]
+        """Return the names of the run directory's folders that the boot writes to; it can only read the others.
+
+        Labs side by side share none: who opens a FIFO that another lab has planted waits for ever.
+        """
+        return [of_lab(name, self.lab) for name in (RAW, CAPTURES, SERVICES)]
 
     def turn(self, block: int) -> int:
         """Return how many blocks of a cell precede this one over all boots; `slownet.net.seeds` derives seeds from it."""

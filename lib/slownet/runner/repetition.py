@@ -112,7 +112,7 @@ class Batch:
 
     def _discard_empty_folders(self) -> None:
         """Remove the folders that the labs left empty: not before the last one has ended, since labs share some of them."""
-        for lab in self._used:
+        for lab in {1, *self._used}:  # the log of samples makes the first lab's
             for name in Job([], 1, 1, lab).folders():
                 with contextlib.suppress(OSError):  # it has something
                     (self.plan.directory / name).rmdir()

@@ -7,6 +7,8 @@ import time
 import pytest
 
 from slownet.judge.records.samples import (
+    Raw,
+    RawOutput,
     SampleLog,
     cell_key,
     finite,
@@ -16,6 +18,7 @@ from slownet.judge.records.samples import (
     taken,
     write_run_json,
 )
+from slownet.lab.outbox import RefusedError
 from slownet.model.errors import SlownetError
 
 
@@ -194,6 +197,22 @@ def test_raw_output_is_never_overwritten(tmp_path):
         assert log.raw("000-ab.txt", "third") == "raw/000-ab-3.txt"
     assert (tmp_path / "raw" / "000-ab.txt").read_text() == "first"
     assert (tmp_path / "raw" / "000-ab-3.txt").read_text() == "third"
+
+
+def test_each_lab_keeps_output_in_a_folder_of_its_own(tmp_path):
+    for lab, name in ((1, "raw"), (2, "raw-2"), (64, "raw-64")):
+        (tmp_path / name).mkdir()
+        assert Raw(tmp_path, lab).keep("000-ab.txt", f"of lab {lab}") == f"{name}/000-ab.txt"
+        assert RawOutput(tmp_path).text(f"{name}/000-ab.txt") == f"of lab {lab}"
+
+
+@pytest.mark.parametrize("name", ["raw-x/a", "raw-2x/a", "raw-0/a", "services-2/a", "raw-2/../services-2/a", "raw-3/a"])
+def test_no_other_folder_is_read(tmp_path, name):
+    for folder in ("raw", "raw-2", "raw-x", "raw-2x", "raw-0", "services-2"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "a").write_text("not raw output")
+    with pytest.raises(RefusedError):
+        RawOutput(tmp_path).read(name)
 
 
 @pytest.mark.parametrize("name", ["../evil", "a/b", "", ".."])

@@ -15,7 +15,7 @@ from slownet.hypotheses.experiment import experiment
 from slownet.judge.claim import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, bound, law, more_round_trips
 from slownet.judge.records import result
 from slownet.judge.records.judgement import in_words
-from slownet.judge.records.samples import SampleLog, read_samples
+from slownet.judge.records.samples import SampleLog, of_lab, read_samples
 from slownet.lab.caller import Given
 from slownet.lab.clock import INF, Clock
 from slownet.lab.events import line
@@ -25,6 +25,8 @@ from slownet.report.comparison import tally
 from slownet.report.table import show
 from slownet.report.view import sampling_notes
 from slownet.runner import planning, repetition, run
+from slownet.runner.booting import BootCheck
+from slownet.runner.job import Job
 from slownet.runner.labs import Labs
 from slownet.runner.rule import Rule
 from slownet.topologies import ClientWebDb
@@ -66,7 +68,8 @@ class FakePlace:
     def run(self, argv, *, shares, stdout, stderr, turn=0, pinned=lambda processor: None, **around):
         directory = next(Path(json.loads(each)["directory"]) for each in argv if each.startswith("{"))
         writable = {each.path.name for each in shares if each.writable and each.path.parent == directory}
-        assert {"raw", "captures"} < writable < {"raw", "captures", "services", *(f"services-{lab}" for lab in range(2, 9))}
+        number = json.loads(next(each for each in argv if each.startswith("{")))["lab"]
+        assert writable == {of_lab(name, number) for name in ("raw", "captures", "services")}
         assert [each.writable for each in shares if each.path == directory] == [False]
         own = b"".join(line("sample", index=each["index"], sample=each) for each in self.samples)
         output = self.output or self.printed + own + line("end", virtual_s=7.5)
@@ -219,7 +222,8 @@ def test_a_lab_that_ends_leaves_the_others_their_folders(two_processors, tmp_pat
     each = planning.plan("example", place, tmp_path, FOUR, TWICE)
     (done,) = run.execute([each], place, lambda name, event: None)
     assert place.mounted == [True, True, True]
-    assert not {path.name for path in done.directory.iterdir()} & {"raw", "captures", "services", "services-2"}
+    folders = {*Job([], lab=1).folders(), *Job([], lab=2).folders()}
+    assert not {path.name for path in done.directory.iterdir()} & folders
 
 
 def test_labs_side_by_side_measure_a_boot_each_with_all_its_cells(two_processors, tmp_path):
@@ -621,3 +625,15 @@ def test_the_claims_of_an_experiment_share_their_error(tmp_path, monkeypatch):
 
     assert judged(ten[:1]) == {REFUTED}
     assert judged(ten) == {INCONCLUSIVE}
+
+
+def test_files_of_a_sample_are_named_as_on_this_machine(plan):
+    """On the exact clock the lab does not know its number."""
+    told = []
+    job = Job([(0, 1, {"rtt": "0ms"})], lab=2)
+    names = dict(zip(replace(job, lab=1).folders(), job.folders(), strict=True))
+    check = BootCheck(plan, job, told.append, "/opt/slownet/run", names)
+    files = {"raw": ["raw/000-ping.txt", "../raw/x", "raw"], "captures": [{"file": "captures/000-a.pcap"}, {}]}
+    check.take({"event": "sample", "index": 0, "sample": sample(0, 5.0, 0) | files})
+    assert told[0]["sample"]["raw"] == ["raw-2/000-ping.txt", "../raw/x", "raw-2"]
+    assert [each["file"] for each in told[0]["sample"]["captures"]] == ["captures-2/000-a.pcap", ""]

@@ -39,7 +39,7 @@ def test_a_file_of_ones_own_has_what_a_test_has(around, tmp_path):
     assert (tmp_path / "here", False) in shares
     assert (tmp_path / "site", False) in shares
     run = tmp_path / "runs" / "x"
-    assert shares[-4:] == [(run, False), (run / "raw", True), (run / "captures", True), (run / "services-2", True)]
+    assert shares[-4:] == [(run, False), (run / "raw-2", True), (run / "captures-2", True), (run / "services-2", True)]
     assert all(path.is_dir() for path, _ in shares[-4:])
     assert found.cwd == tmp_path / "here"
     assert found.path[:2] == [str(tmp_path / "here"), str(tmp_path / "site")]
@@ -50,7 +50,7 @@ def test_a_file_of_ones_own_has_what_a_test_has(around, tmp_path):
 def test_the_projects_own_measure_the_same_everywhere(around, tmp_path):
     found = around("client_delay")
     run = tmp_path / "runs" / "x"
-    assert [each.path for each in found.shares] == [run, run / "raw", run / "captures", run / "services-2"]
+    assert [each.path for each in found.shares] == [run, run / "raw-2", run / "captures-2", run / "services-2"]
     assert (dict(found.env), found.cwd, list(found.path)) == ({}, None, [])
 
 
@@ -60,8 +60,8 @@ def test_on_the_exact_clock_nothing_depends_on_the_date_or_on_other_boots(around
     assert found.directory == "/opt/slownet/run"
     assert [(each.path, each.at, each.only) for each in found.shares] == [
         (run, "/opt/slownet/run", NOTHING),
-        (run / "raw", "/opt/slownet/run/raw", NOTHING),
-        (run / "captures", "/opt/slownet/run/captures", NOTHING),
+        (run / "raw-2", "/opt/slownet/run/raw", NOTHING),
+        (run / "captures-2", "/opt/slownet/run/captures", NOTHING),
         (run / "services-2", "/opt/slownet/run/services", NOTHING),
     ]
     assert lab_environment.inside(Job([], boot=3, lab=2), True) == Job([], boot=3, lab=1)

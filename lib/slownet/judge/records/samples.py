@@ -15,6 +15,7 @@ import errno
 import hashlib
 import json
 import os
+import re
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -215,10 +216,10 @@ def _of_others(directory: Path) -> list[Path]:
 
 
 class Raw:
-    """The folder of a run in which the place keeps the output of tools."""
+    """The folder of a run in which a lab of the place keeps the output of tools."""
 
-    def __init__(self, directory: Path | str) -> None:
-        self._folder = Path(directory) / RAW
+    def __init__(self, directory: Path | str, lab: int = 1) -> None:
+        self._folder = Path(directory) / of_lab(RAW, lab)
 
     def keep(self, name: str, content: str | bytes) -> str:
         """Write a tool's raw output to ``raw/<name>``, and return that path relative to the run directory.
@@ -233,7 +234,7 @@ class Raw:
             try:
                 with open(path, "xb") as file:
                     file.write(content if isinstance(content, bytes) else content.encode(errors="surrogateescape"))
-                return f"{RAW}/{path.name}"
+                return f"{self._folder.name}/{path.name}"
             except FileExistsError:
                 number += 1
                 path = path.with_name(f"{stem}-{number}{suffix}")
@@ -245,11 +246,14 @@ class RawOutput:
     """What the place kept of tools' output, read by the host without believing or following what lies there."""
 
     def __init__(self, directory: Path | str) -> None:
-        self._outbox = Outbox(Path(directory) / RAW)
+        self._directory = Path(directory)
 
     def read(self, path: str) -> bytes:
-        """Return the content of a file that a sample names: ``raw/<name>``. Raises RefusedError."""
-        return self._outbox.read(path.removeprefix(f"{RAW}/"))
+        """Return the content of a file that a sample names: ``raw/<name>``, ``raw-2/<name>``... Raises RefusedError."""
+        folder, _, name = path.partition("/")
+        if not re.fullmatch(rf"{RAW}(-[1-9]\d?)?", folder):
+            folder, name = RAW, path
+        return Outbox(self._directory / folder).read(name)
 
     def text(self, path: str) -> str:
         """Return its text, with replacement characters for what is no UTF-8. Raises RefusedError."""
