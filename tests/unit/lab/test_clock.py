@@ -113,6 +113,7 @@ def built(monkeypatch):
     """A lab that was built and measured; its content does not matter here."""
     made = parts.Parts(_Made(), _Made(), None)
     monkeypatch.setattr(parts, "need", lambda: made)
+    monkeypatch.setattr(parts, "usable", lambda: made)
     monkeypatch.setattr(calibrate, "tdf", lambda parts: {"tdf": 3, "ratio": 3.3})
     monkeypatch.setattr(counter, "scope", lambda: None)
     return made
