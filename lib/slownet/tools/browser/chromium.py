@@ -5,13 +5,14 @@ from __future__ import annotations
 import atexit
 import base64
 import hashlib
+import shlex
 import shutil
 import signal
 import subprocess
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
 from slownet.lab import owner
 from slownet.lab.excerpt import tail
@@ -83,6 +84,46 @@ def fingerprint(certificate: str | Path) -> str:
     return base64.b64encode(hashlib.sha256(der).digest()).decode()
 
 
+class WithProcess(Host, Protocol):
+    """A host that has a process in its namespaces, as Mininet's have."""
+
+    pid: int
+
+
+def executable(host: WithProcess) -> str:
+    """Return a program that starts Chromium on a host, for Playwright's own ``launch``.
+
+    Parameters
+    ----------
+    host : a host of a network
+        Where it runs: with the host's addresses, links and names.
+
+    Returns
+    -------
+    str
+        Its path: ``playwright.chromium.launch(executable_path=executable(net["client"]))``.
+
+    Raises
+    ------
+    ToolError
+        Chromium is not installed, or there is too little memory.
+    """
+    program = _program(host)
+    _check_memory(host)
+    path = Path(tempfile.mkdtemp(prefix="chromium-", dir=owner.directory())) / PROGRAM
+    words = ["nsenter", "--net", "--mount", f"--target={host.pid}", "--", program, "--no-sandbox", SEED]
+    path.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n', encoding="utf-8")
+    path.chmod(0o755)
+    return str(path)
+
+
+def _program(host: Host) -> str:
+    program = shutil.which(PROGRAM, path=environment()["PATH"])
+    if not program:
+        raise ToolError("Chromium is not installed", f"host '{host.name}'", ABSENT)
+    return program
+
+
 class Chromium:
     """One running browser on a host.
 
@@ -101,9 +142,7 @@ class Chromium:
 
     def __init__(self, host: Host, options: Sequence[str] = ()) -> None:
         self.host, self.options = host, tuple(options)
-        program = shutil.which(PROGRAM, path=environment()["PATH"])
-        if not program:
-            raise ToolError("Chromium is not installed", f"host '{host.name}'", ABSENT)
+        program = _program(host)
         _check_memory(host)
         self.profile = Path(tempfile.mkdtemp(prefix="chromium-", dir=owner.directory()))
         self.argv = (program, *FLAGS, SEED, *self.options, f"--user-data-dir={self.profile}", "about:blank")
