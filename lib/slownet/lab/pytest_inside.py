@@ -13,6 +13,7 @@ one folder that the lab shares with the host, OUT. The host takes it from there 
 from __future__ import annotations
 
 import ctypes
+import importlib
 import io
 import json
 import os
@@ -26,6 +27,8 @@ import termios
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
+from importlib import metadata
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -35,8 +38,10 @@ if TYPE_CHECKING:  # pytest begins here, before it can rewrite the assertions of
 SESSION = "SLOWNET_SESSION"
 INTERRUPTED = 2  # as pytest has it
 PLUGIN = "slownet.pytest_plugin"
-COMPILED = {"hypothesis": "hypothesispytest"}
-"""Packages with compiled modules whose plugin of pytest needs them, by the name of the plugin."""
+LEFT_OUT = "SLOWNET_LEFT_OUT"
+"""The variable with the plugins of pytest that cannot be imported here, {name: module that fails} as JSON."""
+NAME = re.compile(r"[\w.-]+")
+"""The name of a distribution, at the beginning of a requirement."""
 TEST = "PYTEST_CURRENT_TEST"
 ADDED = "PYTEST_ADDOPTS"
 OUT = "/run/slownet-out"
@@ -146,8 +151,8 @@ def begin(hostname: str) -> None:
         hosts.write(f"127.0.1.1\t{hostname}\n")
     Walls.of(handed_over()).build()
     extend_path()
-    if useless := without_useless():
-        os.environ[ADDED] = " ".join([*filter(None, [os.environ.get(ADDED)]), *useless])
+    if foreign := without_foreign():
+        os.environ[ADDED] = " ".join([*filter(None, [os.environ.get(ADDED)]), *foreign])
 
 
 def main(argv: list[str]) -> int:
@@ -165,29 +170,65 @@ def main(argv: list[str]) -> int:
     try:
         import pytest
 
-        return int(pytest.main([*without_useless(), "-p", PLUGIN, *arguments]))
+        return int(pytest.main([*without_foreign(), "-p", PLUGIN, *arguments]))
     except KeyboardInterrupt:  # before pytest handles it
         return INTERRUPTED
     finally:
         walls.finish()
 
 
-def without_useless() -> list[str]:
-    """Return the options that leave out plugins whose package has compiled modules, none of them for this Python.
+def without_foreign() -> list[str]:
+    """Return the options that leave out plugins which are compiled for another Python, as they or what they require may be.
 
-    Such a plugin is loaded, because it imports its package late, and ends the session with an error when it does.
+    pytest loads all plugins that are installed, and ends the session with an error if one cannot be imported. They are tried in
+    a process of their own: pytest could not rewrite the assertions of one that is imported here. `LEFT_OUT` gets their names.
     """
-    import importlib.machinery
-    import importlib.util
+    suspected = [each for each in metadata.entry_points(group="pytest11") if each.dist and _is_foreign(each.dist.name, set())]
+    foreign = _tried(suspected) if suspected else {}
+    os.environ[LEFT_OUT] = json.dumps(foreign)
+    return [word for name in foreign for word in ("-p", f"no:{name}")]
 
-    options = []
-    for package, plugin in COMPILED.items():
-        found = importlib.util.find_spec(package)
-        folders = (found.submodule_search_locations if found else None) or []
-        suffixes = {"." + each.name.partition(".")[2] for folder in folders for each in Path(folder).glob("*.so")}
-        if suffixes and not suffixes & {*importlib.machinery.EXTENSION_SUFFIXES}:
-            options += ["-p", f"no:{plugin}"]
-    return options
+
+def _is_foreign(name: str, seen: set[str]) -> bool:
+    """Return whether a distribution, or one that it requires, has modules that are compiled for other Pythons only."""
+    with suppress(metadata.PackageNotFoundError):
+        found = metadata.distribution(name)
+        seen.add(found.name)
+        suffixes = {"." + each.name.partition(".")[2] for each in found.files or () if each.suffix == ".so"}
+        if suffixes and not suffixes & {*EXTENSION_SUFFIXES}:
+            return True
+        required = {NAME.match(each)[0] for each in found.requires or () if "extra ==" not in each}  # type: ignore[index]
+        return any(_is_foreign(each, seen) for each in required - seen)
+    return False
+
+
+def _tried(plugins: Sequence[metadata.EntryPoint]) -> dict[str, str]:
+    """Import plugins, and the packages beside them, in a process of its own; return which module of which plugin fails."""
+    reader, writer = os.pipe()
+    if not (child := os.fork()):
+        try:
+            os.write(writer, json.dumps(_failures(plugins)).encode())
+        finally:
+            os._exit(0)
+    os.close(writer)
+    with open(reader, "rb") as stream:
+        text = stream.read()
+    os.waitpid(child, 0)
+    return json.loads(text) if text else {}
+
+
+def _failures(plugins: Sequence[metadata.EntryPoint]) -> dict[str, str]:
+    found = {}
+    for plugin in plugins:
+        files = (plugin.dist and plugin.dist.files) or ()
+        beside = {each.parts[0] for each in files if each.name == "__init__.py" and len(each.parts) == 2}
+        for module in (plugin.module, *sorted(beside)):  # a plugin may import its package late
+            try:
+                importlib.import_module(module)
+            except Exception:
+                found[plugin.name] = module
+                break
+    return found
 
 
 def with_the_plugin(names: str) -> str:

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from slownet.lab import pytest_inside as inside
+from slownet.pytest_plugin import missing
 
 TESTS = Path(inside.OUT, inside.SEED, "tests.json")
 """The file with the names of the tests to run, beside what else the host puts there."""
@@ -69,6 +70,10 @@ class Forwarder:
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._collected: list[pytest.Item] = []
+
+    def pytest_sessionstart(self) -> None:
+        if text := missing.left_out():
+            inside.send({"event": "left_out", "text": text})
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> Generator[None, object, object]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.machinery
 import importlib.util
 import json
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -15,6 +17,7 @@ from types import TracebackType
 import pytest
 
 from slownet.lab import native
+from slownet.lab import pytest_inside as inside
 
 SECTION = "slownet"
 LIBRARY = re.compile(r"(\S+\.so[.\d]*): cannot open shared object file")
@@ -24,7 +27,9 @@ EDITABLE = "add the folder that holds it to pythonpath under [tool.pytest.ini_op
 
 def explain(report: pytest.CollectReport | pytest.TestReport, error: BaseException | None) -> None:
     """Add a section to the report of a failed test or module if a module that the lab lacks is the reason."""
-    text = sentence(error) if report.failed and error and native.inside_lab() else None
+    text = None
+    if report.failed and error and native.inside_lab():
+        text = sentence(error) or (left_out() if isinstance(error, pytest.FixtureLookupError) else "")
     if text:
         report.sections.append((SECTION, text))
 
@@ -33,6 +38,21 @@ def sentence(error: BaseException) -> str | None:
     """Return which module could not be imported, why, and the remedy; None if the error has another reason."""
     imports = (each for each in _chain(error) if isinstance(each, ImportError))
     return next(filter(None, (_library(each) or _module(each) for each in imports)), None)
+
+
+def left_out() -> str:
+    """Return which plugins of pytest the lab does without, and why; empty if none."""
+    plugins = json.loads(os.environ.get(inside.LEFT_OUT) or "{}")
+    return "; ".join(f"pytest's plugin {name} is left out in the lab: {_why_not(module)}" for name, module in plugins.items())
+
+
+def _why_not(module: str) -> str:
+    """Return why a module cannot be imported."""
+    try:
+        importlib.import_module(module)
+    except Exception as error:
+        return sentence(error) or f"{type(error).__name__}: {error}"
+    return "it could not be imported"
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

@@ -47,6 +47,7 @@ GRAMMAR: Mapping[str, Mapping[str, shapes.Shape]] = {
     },
     "interrupt": {"kind": _text, "reason": _text, "status": _anything},
     "internal": {"text": _text},
+    "left_out": {"text": _text},
     "ask": {},
     "end": {"failed": _text},
 }  # fmt: skip
@@ -136,6 +137,8 @@ class Reporter:
         """Nodes that failed to be collected there, or were skipped."""
         self.errors = 0
         """How many of these failed."""
+        self.left_out = ""
+        """Which of pytest's plugins that session does without, and why."""
         self.interrupt: Event | None = None
         self.internal = self.ended = False
         self._since = time.monotonic()
@@ -203,6 +206,9 @@ class Reporter:
             "location": tuple(location) if right else None,
         })  # fmt: skip
 
+    def _left_out(self, event: Event) -> None:
+        self.left_out = visible(event["text"])
+
     def _interrupt(self, event: Event) -> None:
         self.interrupt = event
 
@@ -232,7 +238,7 @@ class Reporter:
             if not any(name.startswith(node) for node in self.not_collected):
                 item.ihook.pytest_runtest_logstart(nodeid=name, location=item.location)
                 why = "collected on this machine, and not in the lab: is its name, or whether it exists, another one there?"
-                self._fail(item, f"slownet: {why}", "setup")
+                self._fail(item, f"slownet: {self.left_out or why}", "setup")
                 item.ihook.pytest_runtest_logfinish(nodeid=name, location=item.location)
 
     def _fail(self, item: pytest.Item, why: str, when: Any) -> None:

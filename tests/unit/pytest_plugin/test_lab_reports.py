@@ -114,6 +114,18 @@ def test_a_report_that_is_no_object_is_refused(reporter):
             reporter[0].take({"event": "report", "report": value})
 
 
+@pytest.mark.parametrize("plugins", [{}, {"playwright": "the lab has no module 'greenlet'"}])
+def test_a_test_that_the_lab_does_not_have_is_explained_by_the_plugins_that_it_lacks(reporter, plugins):
+    found, heard = reporter
+    for name, why in plugins.items():
+        found.take({"event": "left_out", "text": f"pytest's plugin {name} is left out in the lab: {why}\x1b[2J"})
+    found.fail_missing()
+    text = heard[0].longrepr
+    assert ("pytest's plugin playwright is left out in the lab: the lab has no module 'greenlet'" in text) == bool(plugins)
+    assert ("collected on this machine, and not in the lab" in text) == (not plugins)
+    assert "\x1b" not in text
+
+
 def test_a_warning_names_what_this_process_knows_or_is_a_plain_one(request, monkeypatch, tmp_path):
     heard = []
     hook = SimpleNamespace(pytest_warning_recorded=SimpleNamespace(call_historic=lambda kwargs: heard.append(kwargs)))

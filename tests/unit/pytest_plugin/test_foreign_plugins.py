@@ -1,0 +1,82 @@
+"""Plugins of pytest that a lab cannot import, because they are compiled for another Python: they are left out by name."""
+
+import json
+import os
+import sys
+
+import pytest
+
+from slownet.lab import pytest_inside as inside
+from slownet.pytest_plugin import missing
+
+OTHER = "cpython-39-x86_64-linux-gnu.so"
+WARN = "import sys; print('imported', file=sys.stderr)\n"
+
+
+@pytest.fixture
+def installed(tmp_path, monkeypatch):
+    """A function that puts a distribution on sys.path: its name, its modules, its compiled files, requirements and plugins."""
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    monkeypatch.setenv(inside.LEFT_OUT, "")
+
+    def install(name, modules, compiled=(), requires=(), plugins=()):
+        info = tmp_path / f"{name.replace('-', '_')}-1.dist-info"
+        info.mkdir()
+        lines = ["Metadata-Version: 2.1", f"Name: {name}", "Version: 1", *(f"Requires-Dist: {each}" for each in requires)]
+        (info / "METADATA").write_text("\n".join(lines) + "\n")
+        (info / "entry_points.txt").write_text("\n".join(["[pytest11]", *(f"{each} = {each}_plugin" for each in plugins)]))
+        for file, text in modules.items():
+            (tmp_path / file).parent.mkdir(exist_ok=True)
+            (tmp_path / file).write_text(text)
+        for file in compiled:
+            (tmp_path / file).parent.mkdir(exist_ok=True)
+            (tmp_path / file).touch()
+        (info / "RECORD").write_text("".join(f"{file},,\n" for file in (*modules, *compiled)))
+
+    return install
+
+
+def left_out():
+    options = inside.without_foreign()
+    foreign = json.loads(os.environ[inside.LEFT_OUT])
+    assert options == [word for name in foreign for word in ("-p", f"no:{name}")]
+    return foreign
+
+
+def test_one_that_requires_what_is_compiled_for_another_python(installed):
+    installed("green-light", {"green/__init__.py": "from green import _light\n"}, [f"green/_light.{OTHER}"])
+    installed("between", {"between.py": "import green\n"}, requires=["green_light>=1; python_version > '3'"])
+    installed("pytest-between", {"between_plugin.py": "import between\n"}, requires=["Between"], plugins=["between"])
+    assert left_out() == {"between": "between_plugin"}
+    assert not {"green", "between", "between_plugin"} & set(sys.modules), "pytest is to rewrite a plugin when it is imported"
+    why = missing.left_out()
+    assert why.startswith("pytest's plugin between is left out in the lab: the lab has no module 'green._light': ")
+    assert "_light.cpython-39-x86_64-linux-gnu.so is compiled for Python 3.9, and the lab has Python 3." in why
+    assert 'write dependencies = ["' in why
+
+
+def test_one_that_imports_its_package_late(installed):
+    modules = {"late/__init__.py": "from late import _native\n", "late_plugin.py": "def pytest_configure(): import late\n"}
+    installed("late", modules, [f"late/_native.{OTHER}"], plugins=["late"])
+    assert left_out() == {"late": "late"}
+
+
+def test_one_that_does_without_its_compiled_module_stays(installed):
+    quick = "try:\n    from quick import _native\nexcept ImportError:\n    _native = None\n"
+    installed("quick", {"quick/__init__.py": quick, "quick_plugin.py": "import quick\n"}, [f"quick/_native.{OTHER}"])
+    installed("pytest-quick", {}, requires=["quick", "quick[more]; extra == 'more'", "absent"], plugins=["quick"])
+    assert left_out() == {}
+
+
+def test_one_of_this_python_is_not_even_tried(installed, capfd):
+    suffix = inside.EXTENSION_SUFFIXES[0]
+    installed("plain", {"plain_plugin.py": WARN}, plugins=["plain"])
+    installed("both", {"both_plugin.py": WARN}, [f"both/_c.{OTHER}", f"both/_c{suffix}"], plugins=["both"])
+    assert left_out() == {}
+    assert "imported" not in capfd.readouterr().err
+
+
+def test_one_that_requires_itself_ends(installed):
+    installed("a", {"a_plugin.py": ""}, requires=["b"], plugins=["a"])
+    installed("b", {}, requires=["a"])
+    assert left_out() == {}
