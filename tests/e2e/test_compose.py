@@ -408,3 +408,78 @@ def test_a_run_is_continued_with_the_project_as_it_was(project):
     (resumed,) = json.loads(again.stdout)["runs"]
     for run_of in (found, resumed):  # over the client's 4 ms, too
         assert [each["metrics"]["rtt_ms"]["mean"] for each in run_of["cells"]] == pytest.approx([4, 12], abs=0.1)
+
+
+FAULTS = f"""
+name: broken
+x-slownet: {{faults: {{1500ms: kill db, 3500ms: start db}}}}
+services:
+  db: {{image: {WEB}, command: "python3 -m http.server 8000 --directory /etc", expose: [8000]}}
+"""
+CLOCK = "for i in 1 2 3 4 5 6 7 8; do wget -qO- -T 1 -t 1 http://db:8000/hostname 2>/dev/null || echo down; sleep 1; done"
+HUNTED = """
+from slownet import Compose, Recorder, experiment, faults, recovers_within
+
+PROJECT = Compose("compose.yaml")
+
+
+@experiment(topology=PROJECT, vary={"faults": ["none"]}, tdf="inf")
+def served(net, faults):
+    with PROJECT.running.faults(faults) as broken:
+        recorder = Recorder(broken)
+        recorder.client(net["client"], asks, net["db"].IP())
+        recorder.wait()
+    return recorder
+
+
+def asks(client, address):
+    import http.client
+
+    def ask():
+        connection = http.client.HTTPConnection(address, 8000, timeout=1)
+        connection.request("GET", "/hostname")
+        return connection.getresponse().read().decode().strip()
+
+    for _ in client.every("500ms", "8s"):
+        client.do("get", None, ask, unknown=(http.client.HTTPException,))
+
+
+served.hunt(faults(["db", "client"], ["kill", "cut"], within="5s"), recovers_within("100ms"))
+"""
+
+
+def test_what_a_file_states_breaks_at_its_time_at_the_prompt_in_runs_and_not_in_checks(images, tmp_path):
+    (tmp_path / "compose.yaml").write_text(FAULTS)
+    done = run("compose", "--tdf", "inf", cwd=tmp_path, stdin=f"client {CLOCK}\n")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.splitlines() == ["slownet: kill db at 1.5 s", "slownet: start db at 3.5 s"]
+    assert "from now on: kill db at 1.5 s; start db at 3.5 s\n" in done.stdout
+    answers = done.stdout.splitlines()[-8:]
+    assert answers == ["db"] * 2 + ["down"] * 2 + ["db"] * 4
+
+    within = run("compose", "exec", "--tdf", "inf", "db", "sleep", "30", cwd=tmp_path)
+    assert within.returncode != 0  # killed with its container
+    assert "kill db at 1.5 s" in within.stderr
+
+    words = ["--compose", "compose.yaml", "--vary", "db:rtt=0ms,10ms", "--tool-command", f"sh -c '{CLOCK} | grep -c down'"]
+    words += ["--value", "([0-9]+)", "--tdf", "inf", "--json"]
+    for given, down in (([], 2), (["--faults", "kill db at 6500 ms"], 1), (["--faults", "none"], None)):
+        measured = run("run", *words, *given, cwd=tmp_path)
+        if down is None:  # grep finds nothing, and says so by its status
+            assert "status 1" in measured.stderr
+            continue
+        assert measured.returncode == 0, measured.stderr
+        (found,) = json.loads(measured.stdout)["runs"]
+        assert [each["metrics"]["value"]["mean"] for each in found["cells"]] == [down, down]  # each finds db as the first did
+    listed = run("compose", "--check", cwd=tmp_path)
+    assert f"fault  kill db at 1.5 s, {tmp_path}/compose.yaml:3:22\n" in listed.stdout
+
+
+def test_a_schedule_is_replayed_on_a_project(images, tmp_path):
+    (tmp_path / "compose.yaml").write_text(FAULTS)
+    (tmp_path / "served.py").write_text(HUNTED)
+    (tmp_path / "cut.toml").write_text('[faults]\n"1s" = "cut db from client"\n"2s" = "heal"\n')
+    done = run("replay", "cut.toml", "served.py", cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    assert "cut db from client at 1 s; heal at 2 s" in done.stdout
+    assert "clients are served within 100 ms after the faults" in done.stdout

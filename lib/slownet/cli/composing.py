@@ -154,6 +154,8 @@ def _check(named: Sequence[Path], profile: Sequence[str]) -> int:
         print(f"note  {line}")
     for each in found.ignored:
         print(f"ignored  {each}")
+    for step in found.steps:
+        print(f"fault  {step.words}, {step.at}")
     absent = "image missing" if len(missing) == 1 else "images missing"
     wrong = [f"{len(lines)} {what}" for what, lines in (("refused", found.refused), (absent, missing)) if lines]
     print(", ".join(wrong) or f"it comes up: {', '.join(each.name for each in found.services)}")

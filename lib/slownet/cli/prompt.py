@@ -8,7 +8,7 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from rich.table import Table
 from slownet.cli.terminal import console
 from slownet.hypotheses import specs
 from slownet.lab.counters import Flow
+from slownet.links.faults import shown
 from slownet.model.errors import ExperimentError, SlownetError, nearest
 from slownet.model.shapes import Json
 from slownet.net import Network, machine, missing_commands
@@ -198,13 +199,15 @@ def main(argv: list[str]) -> int:
                 set_link(network, first, second, words)
             if services and job.get("exec"):
                 name, *words = job["exec"]
-                return execute(services[name], words, reads=True)
+                with breaking(services):
+                    return execute(services[name], words, reads=True)
             if services:
                 print_services(services, network)
             if len(network.parts) > 1:
                 groups = " | ".join(", ".join(host.name for host in part) for part in network.parts)
                 print(f"slownet: these do not reach each other: {groups}", file=sys.stderr, flush=True)
-            prompt = Prompt(network, services)
+            with breaking(services):
+                prompt = Prompt(network, services)
     except SlownetError as error:
         print(f"slownet: {error}", file=sys.stderr)
         return 2
@@ -223,6 +226,15 @@ def _project(job: Mapping[str, Json]) -> Any:
     return Compose(*files, profiles=profiles)
 
 
+def breaking(services: Running | None) -> AbstractContextManager[object]:
+    """Return a context in which the faults of a compose project happen; each is printed, on standard error."""
+    if not services or not services.project.steps:
+        return nullcontext()
+    broken = services.faults()
+    broken.follow = lambda step: print(f"slownet: {step.what} at {shown(step.planned)}", file=sys.stderr, flush=True)
+    return broken
+
+
 def print_services(services: Any, network: Network) -> None:
     """Print how the hosts of a compose project are reached, and what can be done in the prompt."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
@@ -236,6 +248,8 @@ def print_services(services: Any, network: Network) -> None:
     console().print(table)
     pages = [f"http://{each.name}:{each.port}/" for each in services if each.port]
     example = f"client wget -qO- {pages[-1]}" if pages else f"client ping -c 3 {services.project.services[0].name}"
+    if services.project.steps:
+        print(f"from now on: {services.project.faults}")
     print(f"try: {example}; set {services.project.services[0].name} switch rtt=40ms; show", flush=True)
 
 

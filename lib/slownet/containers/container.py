@@ -17,6 +17,7 @@ from typing import IO, Self
 from slownet.containers import container_program, loop, oci_bundle, runtime, store
 from slownet.containers.assembly import FILES, PROGRAM, Plan
 from slownet.containers.capabilities import CAPABILITIES, SYSCTLS
+from slownet.containers.config import Healthcheck
 from slownet.containers.container_data import Written
 from slownet.containers.healthcheck import Healthy, Probe
 from slownet.containers.mount import Mount
@@ -130,6 +131,7 @@ class Container(Awaited):
         self.stop_signal = stop_signal
         self.stop_s = stop_s
         self._health = ready if isinstance(ready, Healthy) else None
+        self._check: Healthcheck | None = None
         self._probe: Probe | None = None
         self._crun = ""
         self._plan: Plan | None = None
@@ -159,7 +161,11 @@ class Container(Awaited):
         self._written = Written(self._data, plan) if self._data else None
         _logs.add(self.log)
         self._ours, self._runs = True, False
-        self._probe = Probe(check, self._begin, self.state, self._unhealthy) if check else None
+        self._check = check
+        self._probe = self._probed()
+
+    def _probed(self) -> Probe | None:
+        return Probe(self._check, self._begin, self.state, self._unhealthy) if self._check else None
 
     def _planned(self) -> Plan:
         shown, written, volumes = {}, {HOSTNAME: f"{self.hostname}\n"}, owner.directory() / "volumes"
@@ -345,6 +351,7 @@ class Container(Awaited):
         super().again()
         shutil.rmtree(self.state / FILES)  # where its root was mounted, in a namespace that has ended
         self._give_back()
+        self._runs, self._probe = False, self._probed()
 
     def _give_back(self) -> None:
         """Give back what an ended program held: its log's copier, and the image's device."""

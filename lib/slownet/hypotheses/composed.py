@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from slownet.containers.compose import links
+from slownet.containers.compose import breaking, links
 from slownet.containers.compose.links import NAMED
 from slownet.containers.compose.model import SWITCH, Project
 from slownet.containers.compose.project_topology import Compose
@@ -24,6 +24,7 @@ from slownet.judge.records.condition_columns import HOST, NONE
 from slownet.judge.records.unreadable import MALFORMED
 from slownet.links.conditions import other_names
 from slownet.links.conditions.link import WORDS
+from slownet.links.faults import Faults
 from slownet.model import userfile
 from slownet.model.errors import ExperimentError, SlownetError, nearest
 from slownet.model.shapes import Json
@@ -54,13 +55,17 @@ class Composed(Experiment):
 def make(
     files: Sequence[Path], profiles: Sequence[str], vary: Mapping[str, Sequence[str]], tool: str | None, url: str | None,
     options: Mapping[str, str], command: str | None = None, values: Sequence[str] = (), units: Sequence[str] = (),
+    faults: str | None = None,
 ) -> Composed:  # fmt: skip
-    """Return the experiment of a command line, with a tool or a command. Raises ComposeError, ExperimentError, ConditionError,
-    UnitError."""
+    """Return the experiment of a command line, with a tool or a command.
+
+    faults: what breaks while that runs, in words; what the files state, unless given. Raises ComposeError, ExperimentError,
+    ConditionError, UnitError."""
     whole = [str(each.absolute()) for each in files]
     record = {
         "files": whole, "profiles": list(profiles), "vary": {name: list(each) for name, each in vary.items()}, "tool": tool,
         "url": url, "options": dict(options), "command": command, "values": list(values), "units": list(units),
+        "faults": faults,
     }  # fmt: skip
     return _of(record)
 
@@ -80,21 +85,37 @@ def _of(record: Mapping[str, Json]) -> Composed:
     tool, options = project_tools.chosen(record, project)
     vary = {name: tuple(texts) for name, texts in record["vary"].items()}
     _check(vary, project)
+    broken = _faults(record.get("faults"), project)
     measured = topology if record.get("command") is not None else Page(record["url"] or "")
 
     def measure(net: Any, **cell: str) -> Any:
         with ExitStack() as stack:
             for host, condition in _conditions(cell, project).items():
                 stack.enter_context(net.link(host, SWITCH).set(condition))
+            if broken.steps and (running := topology.running):
+                stack.callback(running.restore)  # the next cell finds everything as this one did
+                stack.enter_context(running.faults(broken))
             return tool.run(net, measured, options)
 
     what = " ".join(filter(None, (record.get("command") or record["tool"], record["url"])))
-    question = f"{what} on the compose project {project.name}"
+    question = f"{what} on the compose project {project.name}" + (f": {broken}" if broken.steps else "")
     one: Sequence[Cell] = [] if vary else [{}]
     return Composed(
         re.sub(r"\W+", "_", project.name), question, measure, topology, vary, listed=one, record=record, made_of=(tool.run,),
         warm_up=tool.warm_up,
     )  # fmt: skip
+
+
+def _faults(words: str | None, project: Project) -> Faults:
+    """Return what is to break. Raises SlownetError for what cannot, in a project."""
+    if words is None:
+        return project.faults
+    chosen = Faults.parse(words)
+    try:
+        breaking.check(project, chosen)
+    except SlownetError as error:
+        raise type(error)(error.what, f"--faults, {error.where}", error.fix) from error
+    return chosen
 
 
 def _check(vary: Mapping[str, Sequence[str]], project: Project) -> None:

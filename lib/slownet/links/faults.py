@@ -226,6 +226,11 @@ class Faults:
         for step in self.steps:
             now.follow(step)
 
+    @property
+    def services(self) -> frozenset[str]:
+        """What the steps call the services that they break or mend."""
+        return frozenset(each.action.service for each in self.steps if isinstance(each.action, Deed))
+
     def to_json(self) -> list[dict[str, Any]]:
         """Return the steps.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from types import TracebackType
 from typing import Any, Protocol, Self
@@ -238,10 +238,11 @@ def _single(services: Iterable[Any]) -> Iterator[Faulty]:
         yield from each.servers if hasattr(each, "servers") else [each]
 
 
-def _names(services: Iterable[Faulty]) -> Mapping[str, str]:
-    """Return what services may be called, and their labels: a name that two of them have is none."""
+def _names(services: Collection[Faulty]) -> Mapping[str, str]:
+    """Return what services may be called, and their labels: a name that two of them have is none, unless it is one's label."""
     found: dict[str, set[str]] = {}
+    own = {each.label: each.label for each in services}
     for each in services:
-        for name in (each.label, each.name, each.host.name):
+        for name in (each.name, each.host.name):
             found.setdefault(name, set()).add(each.label)
-    return {name: next(iter(labels)) for name, labels in found.items() if len(labels) == 1}
+    return {name: next(iter(labels)) for name, labels in found.items() if len(labels) == 1} | own

@@ -70,7 +70,8 @@ class Played:
 class Timed(ABC, Generic[T]):
     """Applies steps at their times, in a thread of its own.
 
-    `start` is the start time on the monotonic clock. A subclass calls `_begin` and `_end`, and applies a step in `_apply`.
+    `start` is the start time on the monotonic clock; `follow` gets each step when it was applied. A subclass calls `_begin` and
+    `_end`, and applies a step in `_apply`.
     """
 
     def __init__(self, name: str, log: list[Played]) -> None:
@@ -79,6 +80,7 @@ class Timed(ABC, Generic[T]):
         self._error: BaseException | None = None
         self._thread: threading.Thread | None = None
         self.played = Played(name)
+        self.follow: Callable[[Applied], object] = lambda step: None
         self.start = 0.0
 
     @property
@@ -134,6 +136,7 @@ class Timed(ABC, Generic[T]):
     def _take(self, at: float, step: T) -> None:
         what = self._apply(step)
         self.steps.append(Applied(at, time.monotonic() - self.start, what))
+        self.follow(self.steps[-1])
 
 
 class Playing(Timed[State]):

@@ -93,7 +93,7 @@ class RunRequest:
         if not named:
             raise ExperimentError("no experiment is named", fix=nearest("", discover()))
         chosen = {} if self.compose else conditions(self.vary)
-        if self.faults:
+        if self.faults and not self.compose:
             chosen[FAULTS] = [str(fault_file.of_argument(self.faults))]
         planning.check(named, chosen)
         capture = self.capture.split(",") if self.capture else []
@@ -158,7 +158,8 @@ def names(asked: RunRequest) -> Sequence[str | Composed]:
     chosen, options = conditions(asked.vary), _options(asked.option)
     return [
         composed.make(
-            paths, asked.profile, chosen, asked.tool, asked.url, options, asked.tool_command, asked.value, asked.unit
+            paths, asked.profile, chosen, asked.tool, asked.url, options, asked.tool_command, asked.value, asked.unit,
+            str(fault_file.of_argument(asked.faults)) if asked.faults else None,
         )
     ]  # fmt: skip
 

@@ -216,3 +216,37 @@ def test_a_file_that_is_no_experiment(tmp_path):
 
 def test_values_of_a_condition():
     assert conditions(["db:rtt=0ms,10ms"]) == {"db:rtt": ["0ms", "10ms"]}
+
+
+class Running:
+    """Services that note what breaks."""
+
+    def __init__(self):
+        self.seen = []
+
+    @contextmanager
+    def faults(self, chosen):
+        self.seen.append(str(chosen))
+        yield
+        self.seen.append("over")
+
+    def restore(self):
+        self.seen.append("restored")
+
+
+def test_faults_of_the_file_and_of_the_command_line(make, tool, tmp_path):
+    stated = "x-slownet: {faults: {1s: kill db, 2s: start db}}\n"
+    (tmp_path / "compose.yaml").write_text(stated + TEXT)
+    broken = {}
+    for words in (None, "pause db at 3 s", "none"):
+        (made,) = names(RunRequest(compose=[tmp_path / "compose.yaml"], tool="noting", url=URL, faults=words))
+        again = find(str(made.write(tmp_path)))
+        again.topology.running = Running()
+        again.measure(Net())
+        broken[words] = again.topology.running.seen
+    assert broken == {
+        None: ["kill db at 1 s; start db at 2 s", "over", "restored"],
+        "pause db at 3 s": ["pause db at 3 s", "over", "restored"], "none": [],
+    }  # fmt: skip
+    with pytest.raises(ConditionError, match="no service 'dbb', --faults, the step 'kill dbb at 1 s': did you mean 'db'"):
+        names(RunRequest(compose=[tmp_path / "compose.yaml"], tool="noting", url=URL, faults="kill dbb at 1 s"))

@@ -166,7 +166,8 @@ TOP: Mapping[str, Field] = {
 }  # fmt: skip
 X_SLOWNET = "x-slownet"
 EXTENSION = _done(
-    "in a service: the condition of its host's link, a name (LTE) or fields (rtt: 10ms); at the top: the client's"
+    "in a service: the condition of its host's link, a name (LTE) or fields (rtt: 10ms); at the top: the client's, "
+    "and what breaks (faults: {5s: kill db, 8s: start db})"
 )
 EXTENDED = ("", "services.*")
 """The levels that have `X_SLOWNET`."""

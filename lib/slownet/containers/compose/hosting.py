@@ -20,10 +20,12 @@ from slownet.containers.container import Container
 from slownet.containers.healthcheck import Healthy, healthy
 from slownet.containers.mount import Mount
 from slownet.lab import owner
+from slownet.links.faults import Faults
 from slownet.model.errors import ExperimentError, ServiceError, SlownetError, nearest
 from slownet.tools.process import Host, wait_until
 
 if TYPE_CHECKING:
+    from slownet.net.fault_injection import PlayingFaults
     from slownet.net.network import Network
 
 SURVIVES_S = 0.1
@@ -85,6 +87,11 @@ class Hosted(Container):
         if not self._is_ready:
             super().wait()
             self._is_ready = True
+
+    def again(self) -> None:
+        """Do what is needed before its program starts again; it is ready anew then."""
+        super().again()
+        self._is_ready = False
 
     def inside(self) -> Inside:
         """Return its container as a host for tools."""
@@ -233,6 +240,36 @@ class Running:
         self._stack.close()
         self._started.clear()
         self._copies.clear()
+
+    def faults(self, steps: Faults | Mapping[str, str | Sequence[str]] | str | None = None) -> PlayingFaults:
+        """Break and mend things while a ``with`` block lasts: see `Network.faults`.
+
+        Parameters
+        ----------
+        steps : Faults, mapping or str, optional
+            What breaks; what the files state in ``x-slownet``, unless given.
+
+        Returns
+        -------
+        PlayingFaults
+            A context manager.
+
+        Raises
+        ------
+        UnitError, ConditionError
+            The steps are wrong.
+        """
+        chosen = self.project.faults if steps is None else steps
+        chosen = chosen if isinstance(chosen, Faults) else Faults.parse(chosen)
+        return self._net.faults(chosen, *(each for each in self if each.running or each.name in chosen.services))
+
+    def restore(self) -> None:
+        """Start again what has been killed, and wait until it is ready. Raises ServiceError."""
+        dead = [each for each in self if not each.running and not each._ended_well()]
+        for each in dead:
+            each.revive()
+        for each in dead:
+            each.wait()
 
     def facts(self) -> dict[str, object]:
         """Return what a run records of it: each service's image."""

@@ -6,18 +6,23 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from slownet.containers.compose.breaking import FAULTS
 from slownet.containers.compose.document import Map
 from slownet.containers.compose.model import CLIENT, SWITCH, Service
 from slownet.links.conditions import other_names, profiles
 from slownet.links.conditions.link import WORDS, Condition
 from slownet.model.errors import ComposeError, SlownetError
 
+ABOVE = "write it in the x-slownet at the top of the file"
 NAMED = "condition"
 """The field of ``x-slownet`` that names a condition such as LTE, which the other fields change."""
 
 
-def condition(tree: Map, key: str) -> dict[str, str]:
-    """Return the condition that a field states: a name (``LTE``), or fields with their values. Raises ComposeError."""
+def condition(tree: Map, key: str, besides: Sequence[str] = ()) -> dict[str, str]:
+    """Return the condition that a field states: a name (``LTE``), or fields with their values. Raises ComposeError.
+
+    besides: fields that may stand there, too, and are none of a condition's.
+    """
     value = tree.get(key)
     if value is None:
         return {}
@@ -25,10 +30,10 @@ def condition(tree: Map, key: str) -> dict[str, str]:
         fields: dict[str, object] = {NAMED: value}
         places = {NAMED: tree.values_at[key]}
     else:
-        fields, places = dict(value), value.keys_at
+        fields, places = {name: each for name, each in value.items() if name not in besides}, value.keys_at
     for name, each in fields.items():
         if name != NAMED and name not in WORDS:
-            fix = other_names.field(name, [*WORDS, NAMED])
+            fix = ABOVE if name == FAULTS else other_names.field(name, [*WORDS, NAMED])
             raise ComposeError(f"a condition has no field '{name}'", str(places[name]), fix)
         _tried({name: _text(each)}, str(places[name]))
     found = {name: _text(each) for name, each in fields.items()}

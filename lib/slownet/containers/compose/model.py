@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
+from slownet.links.faults import NONE, Faults
 from slownet.model.shapes import Json
 
 CLIENT, SWITCH = "client", "switch"
@@ -154,6 +155,14 @@ class Hosts:
 
 
 @dataclass(frozen=True)
+class Step:
+    """A fault, in words with its time, such as ``kill db at 5 s``; `at` is where the files say so."""
+
+    words: str
+    at: str = ""
+
+
+@dataclass(frozen=True)
 class Project:
     """A compose project."""
 
@@ -165,6 +174,8 @@ class Project:
     """The condition of the client's link."""
     warnings: tuple[str, ...] = ()
     network: Hosts = field(default_factory=Hosts)
+    steps: tuple[Step, ...] = ()
+    """What breaks, in the order of the times."""
 
     def __getitem__(self, name: str) -> Service:
         return next(each for each in self.services if each.name == name)
@@ -177,6 +188,11 @@ class Project:
     def hosts(self) -> tuple[str, ...]:
         """The names of its hosts, the client's first."""
         return (CLIENT, *(each.name for each in self.services if not each.shares))
+
+    @property
+    def faults(self) -> Faults:
+        """What breaks; no step if the files say nothing."""
+        return Faults.parse("; ".join(each.words for each in self.steps) or NONE)
 
     @property
     def conditions(self) -> dict[str, Mapping[str, str]]:
@@ -197,8 +213,9 @@ def of_json(record: Record) -> Project:
     """Return the project of a record."""
     services = tuple(_service(each) for each in record["services"])
     return Project(
-        record["name"], tuple(record["files"]), services, record["client"], tuple(record["warnings"]), _hosts(record["network"])
-    )
+        record["name"], tuple(record["files"]), services, record["client"], tuple(record["warnings"]),
+        _hosts(record["network"]), tuple(Step(**each) for each in record["steps"]),
+    )  # fmt: skip
 
 
 def _hosts(record: Record) -> Hosts:

@@ -173,6 +173,7 @@ class Compose(Topology):
             "services": {each.name: each.image for each in self.project.services},
             **({"addresses": stated} if stated else {}), **({"mtus": mtus} if mtus else {}),
             **({"sysctls": sysctls} if sysctls else {}),
+            **({"faults": str(self.project.faults)} if self.project.steps else {}),
         }  # fmt: skip
 
     def _own_files(self) -> Path:

@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from slownet.containers.compose import borrowed, findings, links, network_mode, order, project_files
+from slownet.containers.compose import borrowed, breaking, findings, links, network_mode, order, project_files
 from slownet.containers.compose.document import Map
 from slownet.containers.compose.fields import REFUSED, X_SLOWNET
 from slownet.containers.compose.findings import Finding
-from slownet.containers.compose.model import Dependency, Project, Service
+from slownet.containers.compose.model import Dependency, Project, Service, Step
 from slownet.containers.compose.services import DEFAULT, Reader
 from slownet.containers.compose.subnets import Subnets
 from slownet.model.errors import ComposeError, nearest
@@ -31,6 +31,8 @@ class Checked:
     refused: tuple[ComposeError, ...]
     ignored: tuple[Finding, ...]
     """The fields that the last warning names."""
+    steps: tuple[Step, ...] = ()
+    """What is to break."""
 
 
 def read(
@@ -50,13 +52,14 @@ def check(paths: Sequence[Path], profiles: Sequence[str] = (), machine: Mapping[
     project = _project(paths, profiles, machine)
     services: list[Service] = []
     warnings: tuple[str, ...] = ()
+    steps: tuple[Step, ...] = ()
     try:
         whole = project.read(refused.append)
-        services, warnings = list(whole.services), whole.warnings
+        services, warnings, steps = list(whole.services), whole.warnings, whole.steps
     except ComposeError as error:
         refused.append(error)
         services, warnings = list(project.found.values()), project.warnings()
-    return Checked(tuple(services), warnings, tuple(refused), tuple(project.ignored))
+    return Checked(tuple(services), warnings, tuple(refused), tuple(project.ignored), steps)
 
 
 def _project(paths: Sequence[Path], profiles: Sequence[str], machine: Mapping[str, str] | None) -> _Project:
@@ -107,9 +110,20 @@ class _Project:
         placed, hosts = subnets.hosts(ordered, trees)
         self.found = {each.name: each for each in placed}
         self._own_warnings += [*subnets.warnings(placed), *links.apart(placed)]
-        client = links.condition(self._tree, X_SLOWNET)
+        client = links.condition(self._tree, X_SLOWNET, [breaking.FAULTS])
         shown = tuple(map(str, self._source.files))
-        return Project(self._name(), shown, tuple(placed), client, self.warnings(), hosts)
+        whole = Project(self._name(), shown, tuple(placed), client, self.warnings(), hosts)
+        return replace(whole, steps=self._steps(whole))
+
+    def _steps(self, project: Project) -> tuple[Step, ...]:
+        """Return what is to break in a project, if that is possible."""
+        try:
+            steps = tuple(breaking.stated(self._tree, X_SLOWNET))
+            breaking.check(replace(project, steps=steps))
+        except ComposeError as error:
+            self._refuse(error)
+            return ()
+        return steps
 
     def warnings(self) -> tuple[str, ...]:
         """Return what the reader should know, a line each."""
