@@ -366,8 +366,6 @@ class Container(Awaited):
         if copying:
             copying.join(KILLED_S)
 
-    def _signal(self, process: subprocess.Popen[bytes], number: int) -> None:
+    def _processes(self, process: subprocess.Popen[bytes]) -> list[int]:
         first = self._first()
-        for each in runtime.processes(first) if first else ():
-            with suppress(ProcessLookupError):
-                os.kill(each, number)
+        return list(runtime.processes(first)) if first else []

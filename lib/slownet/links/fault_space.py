@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from slownet.links.faults import AFTER, DISK_VERBS, Action, Cut, Deed, Fault, Faults, Heal, possible
+from slownet.links.faults import AFTER, Action, Ailment, Cut, Deed, Fault, Faults, Heal, possible
 from slownet.model.errors import ConditionError, nearest
 from slownet.model.units import duration, show_duration
 
@@ -19,6 +19,8 @@ KINDS = {
     "fail-disk": "mend-disk",
 }  # fmt: skip
 """Kinds of breaks, the simplest first, and the verb that mends each. "one-way" is a cut of one direction."""
+MENDS = frozenset((*KINDS.values(), "mend-cpu", "find-names", "intact"))
+"""All verbs that mend."""
 USUAL = ("kill", "pause", "cut", "one-way")
 """Those that need no disk."""
 BETWEEN = ("cut", "one-way")
@@ -169,13 +171,9 @@ def _possible(steps: Iterable[Fault]) -> Iterator[Fault]:
             if lost:
                 lost = frozenset()
                 yield step
-        elif isinstance(action, Deed) and possible(action, states.get(action.subject, _AT_FIRST[action.is_of_disk])):
+        elif isinstance(action, Deed) and possible(action, states.get(action.subject, action.before)):
             states[action.subject] = AFTER[action.verb]
             yield step
-
-
-_AT_FIRST = {False: "runs", True: "whole"}
-"""What a service and its disk are before all steps."""
 
 
 def broken(schedule: Faults) -> list[Fault]:
@@ -185,9 +183,9 @@ def broken(schedule: Faults) -> list[Fault]:
 
 def breaks(action: Action) -> bool:
     """Return whether an action breaks something that lasts until it is mended."""
-    return isinstance(action, Cut) or (isinstance(action, Deed) and action.verb in (*KINDS, *DISK_VERBS) and not mends(action))
+    return isinstance(action, Cut | Deed | Ailment) and not mends(action)
 
 
 def mends(action: Action) -> bool:
     """Return whether an action mends what broke before."""
-    return isinstance(action, Heal) or (isinstance(action, Deed) and action.verb in KINDS.values())
+    return isinstance(action, Heal) or (isinstance(action, Deed | Ailment) and action.verb in MENDS)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
@@ -15,10 +16,19 @@ VERBS = ("kill", "start", "pause", "resume", "crash")
 SLOW = "slow-disk"
 DISK_VERBS = ("fill-disk", "fail-disk", SLOW, "mend-disk")
 """What can be done to the disk of a service."""
+CPU_VERBS = ("slow-cpu", "mend-cpu")
+"""What can be done to the processor of a service."""
+HOST_VERBS = ("lose-names", "find-names", "corrupt", "intact")
+"""What can be done to a host, besides its MTU."""
+SHARES = ("slow-cpu", "corrupt")
+"""Verbs with a share in percent."""
 HOW = (
     '"cut HOSTS from HOSTS", "cut HOSTS to HOSTS", "heal", "reset HOSTS from HOSTS", "mtu HOST BYTES", '
+    '"corrupt HOST 5%", "intact HOST", "lose-names HOST", "find-names HOST", "slow-cpu SERVICE 10%", "mend-cpu SERVICE", '
     f"or {', '.join([*VERBS, *DISK_VERBS][:-1])} or {DISK_VERBS[-1]} with a service"
 )
+SMALLEST_SHARE = 0.001
+"""Of a processor: Linux gives 1 ms at least, of 1 s at most."""
 SMALLEST_MTU, LARGEST_MTU = 68, 65535
 """Bytes: of IPv4 the least (RFC 791), and the most."""
 NONE = "none"
@@ -107,16 +117,19 @@ class Deed:
     verb : str
         "kill" (SIGKILL to all its processes), "start" (with the files that it left), "pause" (SIGSTOP), "resume" (SIGCONT);
         "crash" (killed, and what its disk had not written is lost), "fill-disk", "fail-disk" (writes are refused), "slow-disk"
-        or "mend-disk".
+        or "mend-disk"; "slow-cpu" or "mend-cpu".
     service : str
         Its label, such as "redis-db"; its name or its host's, if no other service has that.
     delay : float
         Seconds that each access to a slow disk waits; 0 for other verbs.
+    share : float
+        The part of a processor that is left with "slow-cpu"; 0 for other verbs.
     """
 
     verb: str
     service: str
     delay: float = 0.0
+    share: float = 0.0
 
     @property
     def is_of_disk(self) -> bool:
@@ -124,15 +137,54 @@ class Deed:
         return self.verb in DISK_VERBS
 
     @property
+    def is_of_cpu(self) -> bool:
+        """Whether it happens to the processor, and the program goes on."""
+        return self.verb in CPU_VERBS
+
+    @property
     def subject(self) -> str:
-        """What breaks or is mended, as a key: the service, or its disk."""
-        return f"{self.service}'s disk" if self.is_of_disk else self.service
+        """What breaks or is mended, as a key: the service, its disk or its processor."""
+        return f"{self.service}'s disk" if self.is_of_disk else f"{self.service}'s CPU" if self.is_of_cpu else self.service
+
+    @property
+    def before(self) -> str:
+        """What that is before all steps: a service runs, its parts are whole."""
+        return "whole" if self.is_of_disk or self.is_of_cpu else "runs"
 
     def __str__(self) -> str:
-        return f"{self.verb} {self.service}" + (f" {shown(self.delay)}" if self.delay else "")
+        more = shown(self.delay) if self.delay else f"{100 * self.share:.6g}%" if self.share else ""
+        return f"{self.verb} {self.service} {more}".rstrip()
 
 
-Action = Cut | Heal | Reset | Mtu | Deed
+@dataclass(frozen=True)
+class Ailment:
+    """A host gets no answer from name servers, or packets on its links are corrupted; or that is over.
+
+    Attributes
+    ----------
+    verb : str
+        "lose-names" or "find-names" (what is in its /etc/hosts it knows all the same); "corrupt" (of a packet, one bit is
+        flipped) or "intact".
+    host : str
+        Its name.
+    share : float
+        The part of the packets that is corrupted, in each direction; 0 for other verbs.
+    """
+
+    verb: str
+    host: str
+    share: float = 0.0
+
+    @property
+    def subject(self) -> str:
+        """What breaks or is mended, as a key."""
+        return f"{self.host}'s {'names' if self.verb.endswith('names') else 'packets'}"
+
+    def __str__(self) -> str:
+        return f"{self.verb} {self.host}" + (f" {100 * self.share:.6g}%" if self.share else "")
+
+
+Action = Cut | Heal | Reset | Mtu | Deed | Ailment
 
 
 @dataclass(frozen=True)
@@ -168,8 +220,9 @@ class Faults:
             By its time, such as "4.2s", what happens: "cut a, b from c" (both ways), "cut a to c" (only what a sends to c),
             "heal" (all cuts end), "reset a from b" (a resets its TCP connections with b), "mtu a 1280"; "kill db",
             "start db", "pause db", "resume db"; and, if the service has a disk of its own, "crash db" (what was not written is
-            lost), "fill-disk db", "fail-disk db" (writes are refused), "slow-disk db 20ms", "mend-disk db". Or all of it as one
-            line, as it is printed: "cut a from c at 4.2 s; heal at 9 s", or "none".
+            lost), "fill-disk db", "fail-disk db" (writes are refused), "slow-disk db 20ms", "mend-disk db"; "slow-cpu db 10%",
+            "mend-cpu db"; "corrupt db 5%", "intact db", "lose-names web", "find-names web". Or all of it as one line, as it is
+            printed: "cut a from c at 4.2 s; heal at 9 s", or "none".
 
         Returns
         -------
@@ -279,15 +332,11 @@ def _action(text: Any) -> Action:
     if not isinstance(text, str):
         raise ConditionError(f"{text!r} is not a fault", fix=f"write {HOW}")
     words = text.replace(",", " ").split()
+    if found := _of_one(words):
+        return found
     match words:
         case ["heal"]:
             return Heal()
-        case [verb, service] if verb in (*VERBS, *DISK_VERBS) and verb != SLOW:
-            return Deed(verb, service)
-        case [verb, service, *delay] if verb == SLOW:
-            return Deed(verb, service, _delay(" ".join(delay)))
-        case ["mtu", host, size]:
-            return Mtu(host, _mtu(size))
         case ["cut" | "reset" as verb, *rest] if sum(rest.count(each) for each in _BETWEEN) == 1:
             (middle,) = (number for number, word in enumerate(rest) if word in _BETWEEN)
             hosts, others = _sides(verb, tuple(rest[:middle]), tuple(rest[middle + 1 :]))
@@ -298,6 +347,23 @@ def _action(text: Any) -> Action:
     raise ConditionError(f"'{text}' is not a fault", fix=f"write {HOW}")
 
 
+def _of_one(words: list[str]) -> Action | None:
+    """Return what happens to one service or host, if the words say that."""
+    match words:
+        case [verb, service] if verb in (*VERBS, *DISK_VERBS, *CPU_VERBS) and verb not in (SLOW, *SHARES):
+            return Deed(verb, service)
+        case [verb, host] if verb in HOST_VERBS and verb not in SHARES:
+            return Ailment(verb, host)
+        case [verb, name, *share] if verb in SHARES:
+            part = _share(verb, "".join(share))
+            return Deed(verb, name, share=part) if verb in CPU_VERBS else Ailment(verb, name, part)
+        case [verb, service, *delay] if verb == SLOW:
+            return Deed(verb, service, _delay(" ".join(delay)))
+        case ["mtu", host, size]:
+            return Mtu(host, _mtu(size))
+    return None
+
+
 def _delay(text: str) -> float:
     fix = 'write "slow-disk db 20ms"'
     if not text:
@@ -306,6 +372,15 @@ def _delay(text: str) -> float:
     if round(1000 * seconds) < 1 or abs(1000 * seconds - round(1000 * seconds)) > 1e-9:
         raise ConditionError(f"a disk cannot be slow by '{text}'", fix=f"give whole milliseconds, at least 1: {fix}")
     return seconds
+
+
+def _share(verb: str, text: str) -> float:
+    found = re.fullmatch(r"(\d{1,3}(?:\.\d{1,6})?)%", text)
+    share = float(found[1]) / 100 if found else 0.0
+    if not 0 < share <= 1 or (verb == "slow-cpu" and not SMALLEST_SHARE <= share < 1):
+        least, most = ("0.1%", "below 100%") if verb == "slow-cpu" else ("above 0%", "100%")
+        raise ConditionError(f"'{text}' is no share for {verb}", fix=f"give one from {least} to {most}: {verb} db 10%")
+    return share
 
 
 def _mtu(text: str) -> int:
@@ -328,18 +403,22 @@ _NEEDS: Mapping[str, tuple[str, str]] = {
     "kill": ("runs paused", "is dead"), "start": ("dead", "runs"), "pause": ("runs", "does not run"),
     "resume": ("paused", "is not paused"), "crash": ("runs paused", "is dead"),
     "fill-disk": ("whole", "is not whole"), "fail-disk": ("whole", "is not whole"), SLOW: ("whole", "is not whole"),
-    "mend-disk": ("full failing slow", "is whole"),
+    "mend-disk": ("full failing slow", "is whole"), "slow-cpu": ("whole", "is not whole"), "mend-cpu": ("slow", "is whole"),
+    "lose-names": ("whole", "are not whole"), "find-names": ("lost", "are whole"),
+    "corrupt": ("whole", "are not whole"), "intact": ("corrupted", "are whole"),
 }  # fmt: skip
 """For each verb the states in which it can be done, and what is said in the others."""
 AFTER: Mapping[str, str] = {
     "kill": "dead", "crash": "dead", "start": "runs", "pause": "paused", "resume": "runs",
     "fill-disk": "full", "fail-disk": "failing", SLOW: "slow", "mend-disk": "whole",
+    "slow-cpu": "slow", "mend-cpu": "whole", "lose-names": "lost", "find-names": "whole", "corrupt": "corrupted",
+    "intact": "whole",
 }  # fmt: skip
-"""What a service, or its disk, is after each verb."""
+"""What a service, a part of it or of a host is after each verb."""
 
 
-def possible(deed: Deed, state: str) -> bool:
-    """Return whether it can be done to a service, or its disk, that is in this state."""
+def possible(deed: Deed | Ailment, state: str) -> bool:
+    """Return whether it can be done to a service, or a part of it or of a host, that is in this state."""
     return state in _NEEDS[deed.verb][0].split()
 
 
@@ -352,6 +431,8 @@ class _State:
     services: dict[str, str]
     disks: dict[str, str]
     lost: frozenset[tuple[str, str]] = frozenset()
+    parts: dict[str, str] = field(default_factory=dict)
+    """What of hosts and processors is not whole, by its subject."""
 
     def follow(self, step: Fault) -> None:
         where = f"the faults' step at {shown(step.at)}"
@@ -366,6 +447,9 @@ class _State:
             self._known((*action.hosts, *action.others), where)
         elif isinstance(action, Mtu):
             self._known([action.host], where)
+        elif isinstance(action, Ailment):
+            self._known([action.host], where)
+            self._change(action, self.parts, action.subject, where)
         else:
             self._do(action, where)
 
@@ -388,8 +472,11 @@ class _State:
         if label not in self.disks and (deed.is_of_disk or deed.verb == "crash"):
             fix = 'give it one before it starts: on_disk("256MB")'
             raise ConditionError(f"'{deed}', but {deed.service} has no disk of its own", where, fix)
-        states = self.disks if deed.is_of_disk else self.services
-        if not possible(deed, states[label]):
-            what = f"{deed.subject} {_NEEDS[deed.verb][1]} by then"
-            raise ConditionError(f"'{deed}', but {what}", where, "correct the order of the steps")
-        states[label] = AFTER[deed.verb]
+        states = self.disks if deed.is_of_disk else self.parts if deed.is_of_cpu else self.services
+        self._change(deed, states, label, where)
+
+    def _change(self, action: Deed | Ailment, states: dict[str, str], key: str, where: str) -> None:
+        if not possible(action, states.get(key, "whole")):
+            what = f"{action.subject} {_NEEDS[action.verb][1]} by then"
+            raise ConditionError(f"'{action}', but {what}", where, "correct the order of the steps")
+        states[key] = AFTER[action.verb]

@@ -8,9 +8,13 @@ from contextlib import ExitStack
 from types import TracebackType
 from typing import Any, Protocol, Self
 
-from slownet.links.faults import SLOW, Action, Cut, Deed, Faults, Heal, Mtu, Reset
-from slownet.model.errors import NetworkError
+from slownet.lab import native
+from slownet.links.faults import SLOW, Action, Ailment, Cut, Deed, Faults, Heal, Mtu, Reset
+from slownet.model.errors import ConditionError, NetworkError
+from slownet.net import host_faults
 from slownet.net.addresses import ipv6
+from slownet.net.host_faults import Corrupted, SlowCpu
+from slownet.net.network_link import Link
 from slownet.net.play import Played, Timed
 from slownet.tools import nft
 from slownet.tools.process import Host
@@ -55,6 +59,8 @@ class Faulty(Protocol):
 
     def crash(self) -> None: ...
 
+    def processes(self) -> list[int]: ...
+
     @property
     def disk(self) -> Ill | None: ...
 
@@ -65,8 +71,13 @@ class PlayingFaults(Timed[tuple[Action, ...]]):
     `start` is their start time on the monotonic clock.
     """
 
-    def __init__(self, hosts: Sequence[Any], faults: Faults, services: Iterable[Any], log: list[Played]) -> None:
+    def __init__(
+        self, hosts: Sequence[Any], faults: Faults, services: Iterable[Any], log: list[Played],
+        links: Callable[[str], Sequence[Link]] = lambda host: (),
+    ) -> None:  # fmt: skip
+        """links: returns those of a host."""
         super().__init__(NAME, log)
+        self._links = links
         self._hosts = {host.name: host for host in hosts}
         self._faults = faults
         self._services = {each.label: each for each in _single(services)}
@@ -74,6 +85,9 @@ class PlayingFaults(Timed[tuple[Action, ...]]):
         self._paused: set[str] = set()
         self._mtus: dict[str, Mapping[str, int]] = {}
         self._ill: frozenset[Ill] = frozenset()
+        self._nameless: set[str] = set()
+        self._corrupted: dict[str, Corrupted] = {}
+        self._slowed: dict[str, SlowCpu] = {}
         self._names = _names(self._services.values())
 
     def __enter__(self) -> Self:
@@ -84,6 +98,7 @@ class PlayingFaults(Timed[tuple[Action, ...]]):
                 raise NetworkError(f"{service.label} does not run", fix="start it before the faults begin")
         disks = [label for label, service in self._services.items() if service.disk]
         self._faults.check(self._hosts, self._names, disks)
+        _check_cpu(self._faults)
         with ExitStack() as undone:
             undone.callback(self._mend)
             self._begin(self._faults.together())
@@ -109,8 +124,12 @@ class PlayingFaults(Timed[tuple[Action, ...]]):
         elif isinstance(action, Mtu):
             self._mtus.setdefault(action.host, mtus(self._hosts[action.host]))
             set_mtus(self._hosts[action.host], dict.fromkeys(self._mtus[action.host], action.size))
+        elif isinstance(action, Ailment):
+            self._ail(action)
         elif action.is_of_disk:
             self._serve_disk(action)
+        elif action.is_of_cpu:
+            self._serve_cpu(action)
         else:
             self._serve(action)
         return ""
@@ -124,6 +143,28 @@ class PlayingFaults(Timed[tuple[Action, ...]]):
         }  # fmt: skip
         how[deed.verb]()
         self._paused = self._paused | {label} if deed.verb == "pause" else self._paused - {label}
+        if deed.verb == "start" and label in self._slowed:
+            self._slowed[label].join()
+
+    def _serve_cpu(self, deed: Deed) -> None:
+        label = self._names[deed.service]
+        if deed.verb == "slow-cpu":
+            self._slowed[label] = SlowCpu(label, self._services[label].processes, deed.share)
+        else:
+            self._slowed.pop(label).mend()
+
+    def _ail(self, action: Ailment) -> None:
+        host = self._hosts[action.host]
+        if action.verb == "corrupt":
+            self._corrupted[action.host] = Corrupted(self._links(action.host), action.share)
+        elif action.verb == "intact":
+            self._corrupted.pop(action.host).mend()
+        elif action.verb == "lose-names":
+            self._nameless.add(action.host)
+            host_faults.lose_names(host, str(action))
+        else:
+            host_faults.find_names(host)
+            self._nameless.discard(action.host)
 
     def _serve_disk(self, deed: Deed) -> None:
         disk = self._services[self._names[deed.service]].disk
@@ -158,6 +199,21 @@ class PlayingFaults(Timed[tuple[Action, ...]]):
         for disk in self._ill:
             disk.mend()
         self._ill = frozenset()
+        for name in sorted(self._nameless):
+            host_faults.find_names(self._hosts[name])
+        for corrupted in self._corrupted.values():
+            corrupted.mend()
+        for slowed in self._slowed.values():
+            slowed.mend()
+        self._nameless, self._corrupted, self._slowed = set(), {}, {}
+
+
+def _check_cpu(faults: Faults) -> None:
+    """Raise ConditionError for a slow processor where computing takes no time: nothing would change."""
+    slow = next((step for step in faults.steps if isinstance(step.action, Deed) and step.action.is_of_cpu), None)
+    if slow and native.cpu_is_free():
+        what = f"'{slow}' changes nothing: computing takes no time on this clock"
+        raise ConditionError(what, fix="run with --tdf 1, or pause the service")
 
 
 def drop(host: Any, sources: Sequence[str]) -> None:

@@ -57,7 +57,7 @@ class QuickLimitedHost(QuickNode, CPULimitedHost):  # type: ignore[misc]
             return
         text = ",".join(map(str, cores)) if isinstance(cores, list) else str(cores)
         group = self._its_group()
-        _want("cpuset")
+        want("cpuset")
         (group / "cpuset.cpus").write_text(text)
 
     @property
@@ -75,7 +75,7 @@ class QuickLimitedHost(QuickNode, CPULimitedHost):  # type: ignore[misc]
 
     def _its_group(self) -> Path:
         if self._group is None:
-            _want("cpu")
+            want("cpu")
             group = CGROUPS / f"slownet.{owner.this().mark}.{self.name}"
             group.mkdir()
             self._group = group
@@ -118,7 +118,7 @@ def made() -> Iterator[tuple[Path, Owner]]:
             yield path, whose
 
 
-def _want(controller: str) -> None:
+def want(controller: str) -> None:
     """Enable a controller for the groups below the root. Raises NetworkError."""
     try:
         known = (CGROUPS / "cgroup.controllers").read_text().split()

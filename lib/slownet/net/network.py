@@ -294,7 +294,13 @@ class Network:
         """
         chosen = fault_file.read(steps).faults if isinstance(steps, Path) else steps
         chosen = chosen if isinstance(chosen, Faults) else Faults.parse(chosen)
-        return PlayingFaults(self.mininet.hosts, chosen, services, self._log.played)
+        return PlayingFaults(self.mininet.hosts, chosen, services, self._log.played, self._links_of)
+
+    def _links_of(self, host: str) -> list[Link]:
+        """Return the links of a host, each with the host's end first."""
+        cables = [interface.link for interface in self.mininet[host].intfList() if interface.link]
+        ends = [(each.intf1, each.intf2) if each.intf1.node.name == host else (each.intf2, each.intf1) for each in cables]
+        return [self._link(pair) for pair in ends]
 
     def counters(self) -> dict[str, Counters]:
         """Count what every link has carried and dropped since it was made.

@@ -83,6 +83,11 @@ class Link:
         except ConditionError as error:
             raise ConditionError(error.what, where=f"link {self.name}", fix=error.fix) from None
 
+    @property
+    def is_playing(self) -> bool:
+        """Whether a schedule is playing on it."""
+        return self._cable in self._shaping.playing
+
     def counters(self) -> Counters:
         """Count what the link has carried and dropped since it was made, pings that verified it included.
 
@@ -159,7 +164,7 @@ class Link:
             A schedule is playing on the link, the kernel refuses the condition or sets another one, or the ping takes another
             time. The link then has its previous condition.
         """
-        if self._cable in self._shaping.playing:
+        if self.is_playing:
             raise NetworkError(f"a schedule is playing on {self.name}", fix="set the link before or after, or add a step to it")
         if condition is None:
             condition = self._of_topology()

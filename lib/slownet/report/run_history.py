@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from slownet.judge.histories.checks import Violation
 from slownet.judge.histories.history import FAIL, INFO, OK, History, Operation, short
 from slownet.links.fault_space import breaks
-from slownet.links.faults import NONE, Action, Cut, Deed, Faults, Heal, Mtu, Reset
+from slownet.links.faults import NONE, Action, Ailment, Cut, Deed, Faults, Heal, Mtu, Reset
 from slownet.report.chart import CHARACTER, WIDTH, clipped, element, escaped
 from slownet.report.figure import Figure
 from slownet.report.scale import Linear
@@ -76,7 +76,7 @@ def _spans(faults: Faults, last: float) -> Iterator[tuple[str, float, float]]:
 
 def _subject(action: Action) -> str:
     """What an action breaks or mends; a cut has no name, since all of them heal together."""
-    if isinstance(action, Deed):
+    if isinstance(action, Deed | Ailment):
         return action.subject
     return f"mtu {action.host}" if isinstance(action, Mtu) else ""
 

@@ -22,7 +22,7 @@ from slownet.lab.excerpt import tail
 from slownet.model.errors import ServiceError
 from slownet.services import snapshot
 from slownet.services.faulty_disk import Disk
-from slownet.tools.process import POLL_S, Host, end, environment
+from slownet.tools.process import POLL_S, Host, end, environment, family
 from slownet.tools.tool import not_found
 
 
@@ -243,8 +243,16 @@ class Service:
 
     def _signal(self, process: subprocess.Popen[bytes], number: int) -> None:
         """Send a signal to all its processes."""
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, number)
+        for each in self._processes(process):
+            with suppress(ProcessLookupError):
+                os.kill(each, number)
+
+    def processes(self) -> list[int]:
+        """Return the ids of all its processes. Raises ServiceError if it does not run."""
+        return self._processes(self._started())
+
+    def _processes(self, process: subprocess.Popen[bytes]) -> list[int]:
+        return family(process.pid)
 
     # ---- faults ----
 

@@ -8,6 +8,7 @@ import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, Protocol
 
 POLL_S = 0.005
@@ -67,6 +68,22 @@ def end(process: subprocess.Popen[bytes], signals: Sequence[tuple[int, float]]) 
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
         wait_until(lambda: not _group_lives(process.pid), 0.2)
+
+
+def family(first: int) -> list[int]:
+    """Return the ids of a program's processes: its group's and all that these have started, in groups of their own, too.
+
+    PostgreSQL's processes, for one, each have a session and a group.
+    """
+    parents: dict[int, tuple[int, int]] = {}
+    for each in filter(str.isdigit, os.listdir("/proc")):
+        with suppress(OSError):
+            fields = Path("/proc", each, "stat").read_text(errors="replace").rpartition(")")[2].split()
+            parents[int(each)] = int(fields[1]), int(fields[2])
+    found = {first}
+    while more := {pid for pid, (parent, group) in parents.items() if parent in found or group == first} - found:
+        found |= more
+    return sorted(found & parents.keys())
 
 
 def _signal(process: subprocess.Popen[bytes], number: int) -> None:

@@ -4,7 +4,8 @@ import pytest
 
 from slownet import ConditionError, Faults, UnitError
 from slownet.links.fault_file import FaultFile, of_argument, read
-from slownet.links.faults import Cut, Deed, Heal, Mtu, Reset
+from slownet.links.fault_space import breaks, mends
+from slownet.links.faults import Ailment, Cut, Deed, Heal, Mtu, Reset
 
 HOSTS = ("client", "web", "db")
 SERVICES = {"redis-db": "redis-db", "redis": "redis-db", "db": "redis-db", "shop-web": "shop-web"}
@@ -61,6 +62,13 @@ def test_a_cut_loses_what_both_send_or_what_one_sends():
         ({"1s": "slow-disk a 0s"}, "a disk cannot be slow by '0s'"),
         ({"1s": "mend-disk"}, "'mend-disk' is not a fault"),
         ({"1s": "fail-disk a 5ms"}, "'fail-disk a 5ms' is not a fault"),
+        ({"1s": "slow-cpu a"}, "'' is no share for slow-cpu, step '1s' of the faults: give one from 0.1% to below 100%"),
+        ({"1s": "slow-cpu a 100%"}, "'100%' is no share for slow-cpu"),
+        ({"1s": "slow-cpu a 0.05%"}, "'0.05%' is no share for slow-cpu"),
+        ({"1s": "corrupt a 0%"}, "'0%' is no share for corrupt, step '1s' of the faults: give one from above 0% to 100%"),
+        ({"1s": "corrupt a 5"}, "'5' is no share for corrupt"),
+        ({"1s": "lose-names"}, "'lose-names' is not a fault"),
+        ({"1s": "intact a 5%"}, "'intact a 5%' is not a fault"),
         ({"1s": 5}, "5 is not a fault"),
         ({"1s": [5]}, "5 is not a fault"),
     ],
@@ -207,3 +215,36 @@ def test_what_a_command_names():
         of_argument("kill db")
     with pytest.raises(ConditionError, match=r"/no/such\.toml cannot be read: No such file"):
         of_argument("/no/such.toml")
+
+
+def test_words_about_names_corruption_and_processors():
+    words = (
+        "lose-names web at 1 s; corrupt db 2.5% at 2 s; slow-cpu db 10% at 3 s; intact db at 4 s; mend-cpu db at 5 s; "
+        "find-names web at 6 s"
+    )
+    faults = Faults.parse(words)
+    assert str(faults) == words
+    assert [each.action for each in faults.steps[:3]] == [
+        Ailment("lose-names", "web"), Ailment("corrupt", "db", 0.025), Deed("slow-cpu", "db", share=0.1),
+    ]  # fmt: skip
+    faults.check(HOSTS, SERVICES)
+    assert [each.action.subject for each in faults.steps[:3]] == ["web's names", "db's packets", "db's CPU"]
+    assert [(breaks(each.action), mends(each.action)) for each in faults.steps] == 3 * [(True, False)] + 3 * [(False, True)]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("find-names web at 1 s", "'find-names web', but web's names are whole by then, the faults' step at 1 s"),
+        ("lose-names web at 1 s; lose-names web at 2 s", "'lose-names web', but web's names are not whole by then"),
+        ("intact db at 1 s", "'intact db', but db's packets are whole by then"),
+        ("corrupt dbb 5% at 1 s", "no host 'dbb', the faults' step at 1 s: did you mean 'db'?"),
+        ("slow-cpu dbb 5% at 1 s", "no service 'dbb', the faults' step at 1 s"),
+        ("slow-cpu db 5% at 1 s; slow-cpu redis-db 9% at 2 s", "'slow-cpu redis-db 9%', but redis-db's CPU is not whole by"),
+        ("mend-cpu db at 1 s", "'mend-cpu db', but db's CPU is whole by then"),
+    ],
+)
+def test_what_cannot_happen_to_names_packets_and_processors(words, message):
+    with pytest.raises(ConditionError) as caught:
+        Faults.parse(words).check(HOSTS, SERVICES)
+    assert message in str(caught.value)

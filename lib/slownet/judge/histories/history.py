@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from slownet.links.fault_space import KINDS
+from slownet.links.fault_space import MENDS
 from slownet.model import userfile
 from slownet.model.errors import SlownetError
 from slownet.model.units import show_duration
@@ -35,8 +35,6 @@ INVOKE, OK, FAIL, INFO = "invoke", "ok", "fail", "info"
 TYPES = (INVOKE, OK, FAIL, INFO)
 KEYS = ("time", "process", "type", "op", "value")
 SHOWN = 60
-MENDS = frozenset(KINDS.values())
-"""The verbs of faults that mend."""
 
 
 class HistoryError(SlownetError):
