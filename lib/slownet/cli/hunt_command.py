@@ -88,6 +88,9 @@ def replay(
         str | None, typer.Argument(metavar="[EXPERIMENT]", help="Another experiment than the one that the file names.")
     ] = None,
     times: Annotated[int, typer.Option("--times", metavar="N", min=1, help="Boots, one after another.")] = 1,
+    report: Annotated[
+        Path | None, typer.Option("--report", metavar="FILE", help="Write a page of the last boot: its history and logs.")
+    ] = None,
     clock: ExactClockOption = None,
     tdf: TdfOption = None,
     cpu: CpuOption = None,
@@ -103,6 +106,10 @@ def replay(
 
     where = _where(place, clock, tdf, cpu, memory, env, share, require_confinement)
     done = replayed(file, experiment, where, times)
+    if report:
+        from slownet.runner.hunt import replay_drawing
+
+        replay_drawing.write(report, done)
     if as_json:
         print(json.dumps({
             "faults": done.faults.to_json(), "violations": [_violations(each) for each in done.examples],

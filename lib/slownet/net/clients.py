@@ -10,10 +10,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from slownet.judge.histories.history import FAIL, FAULTS, FILE, INFO, INVOKE, OK, Event, History
+from slownet.judge.histories.log_lines import LOGS, to_text
 from slownet.model.errors import ExperimentError
 from slownet.model.importing import described
 from slownet.model.units import duration
 from slownet.net.fault_injection import PlayingFaults
+from slownet.net.log_watch import LogWatch
 from slownet.net.nodes import inside
 from slownet.tools.numbers import Metric, single
 
@@ -23,7 +25,8 @@ class Recorder:
 
     A measuring function returns it: it is a record with the metrics ``acknowledged_operations``, ``failed_operations`` and
     ``unknown_operations``, and ``recovery_ms`` if clients were served again after the last fault was mended: until each has an
-    acknowledged operation again. The history is kept with the run.
+    acknowledged operation again. The history is kept with the run, and so are the lines that the services' logs get meanwhile,
+    each with the time of the next event.
 
     Parameters
     ----------
@@ -48,6 +51,9 @@ class Recorder:
     def __init__(self, faults: PlayingFaults | None = None) -> None:
         self._faults = faults
         self._start = faults.start if faults else time.monotonic()
+        self._logs = LogWatch(faults.logs if faults else {})
+        if faults:
+            faults.follow = lambda step: self._look()
         self._events: list[Event] = []
         self._lock = threading.Lock()
         self._threads: list[threading.Thread] = []
@@ -93,7 +99,13 @@ class Recorder:
     def note(self, process: int, kind: str, op: str, value: Any, error: str = "") -> None:
         """Add a line to the history."""
         with self._lock:
-            self._events.append(Event(self._now(), process, kind, op, value, error))
+            now = self._now()
+            self._logs.look(now)
+            self._events.append(Event(now, process, kind, op, value, error))
+
+    def _look(self) -> None:
+        with self._lock:
+            self._logs.look(self._now())
 
     def _now(self) -> int:
         return round((time.monotonic() - self._start) * 1e9)
@@ -135,8 +147,10 @@ class Recorder:
 
     @property
     def files(self) -> dict[str, str]:
-        """The history, as a file that is kept with the run."""
-        return {FILE: self.history.to_text()}
+        """The history, and what the services' logs say meanwhile, as files that are kept with the run."""
+        self._look()
+        lines = self._logs.lines()
+        return {FILE: self.history.to_text()} | ({LOGS: to_text(lines)} if lines else {})
 
     def metrics(self) -> dict[str, Metric]:
         """Return how many operations were acknowledged, failed and unknown, and the time until clients were served again."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
 
@@ -49,6 +50,9 @@ class Faulty(Protocol):
     @property
     def running(self) -> bool: ...
 
+    @property
+    def log(self) -> Path: ...
+
     def kill(self) -> None: ...
 
     def revive(self) -> None: ...
@@ -89,6 +93,11 @@ class PlayingFaults(Timed[tuple[Action, ...]]):
         self._corrupted: dict[str, Corrupted] = {}
         self._slowed: dict[str, SlowCpu] = {}
         self._names = _names(self._services.values())
+
+    @property
+    def logs(self) -> Mapping[str, Path]:
+        """The logs of the services, by their labels."""
+        return {label: each.log for label, each in self._services.items()}
 
     def __enter__(self) -> Self:
         if self._thread is not None:

@@ -10,9 +10,10 @@ from pathlib import Path
 
 from slownet.judge.histories.checks import Violation
 from slownet.judge.histories.history import History
+from slownet.judge.histories.log_lines import LogLine
 from slownet.links.faults import Faults
 from slownet.report.figure import Figure
-from slownet.report.html_page import REPORT, template, write_html
+from slownet.report.html_page import template, write_html
 from slownet.report.run_history import history_figure
 
 
@@ -24,13 +25,24 @@ class Drawn:
     faults: Faults
     history: History
     violations: Sequence[Violation]
+    logs: Sequence[LogLine] = ()
+
+
+@dataclass(frozen=True)
+class Second:
+    """What happened within one second: steps of the faults, violations, and lines of logs with their seconds."""
+
+    number: int
+    steps: Sequence[str]
+    violations: Sequence[str]
+    lines: Sequence[tuple[str, str, str]]
 
 
 def write_hunt(
-    directory: Path, name: str, question: str, answer: str, drawn: Sequence[Drawn], tried: Sequence[tuple[str, Sequence[int]]],
+    path: Path, name: str, question: str, answer: str, drawn: Sequence[Drawn], tried: Sequence[tuple[str, Sequence[int]]],
     parts: Sequence[str], facts: Sequence[tuple[str, str]],
 ) -> Path:  # fmt: skip
-    """Write ``report.html`` into a hunt's folder.
+    """Write the page of a hunt, or of a replay, which has tried nothing.
 
     tried: what breaks, with how often it began in each part of the time; parts: these in words. Raises SlownetError.
     """
@@ -38,15 +50,37 @@ def write_hunt(
         title=name,
         question=question or name,
         answer=answer,
-        drawn=[(each, _figure(each, number)) for number, each in enumerate(drawn)],
+        drawn=[(each, _figure(each, number), _anchor(number), seconds(each)) for number, each in enumerate(drawn)],
         tried=tried,
         parts=parts,
         facts=facts,
         script=resources.files("slownet.report").joinpath("page.js").read_text("utf-8"),
-        folder=html.escape(str(directory)),
+        folder=html.escape(str(path.parent)),
     )
-    return write_html(directory / REPORT, text)
+    return write_html(path, text)
+
+
+def _anchor(number: int) -> str:
+    return f"logs-{number + 1}"
 
 
 def _figure(each: Drawn, number: int) -> Figure:
-    return history_figure(each.history, each.faults, each.violations, each.title, f"history-{number + 1}")
+    name = f"history-{number + 1}"
+    return history_figure(
+        each.history, each.faults, each.violations, each.title, name, f"#{_anchor(number)}" if each.logs else ""
+    )
+
+
+def seconds(each: Drawn) -> list[Second]:
+    """Return the seconds in which something is logged, breaks, is mended or is wrong; none if nothing is logged."""
+    if not each.logs:
+        return []
+    steps = [(int(step.at), str(step)) for step in each.faults.steps]
+    wrong = [(int(one.time // 10**9), str(one)) for one in each.violations if one.time is not None]
+    lines = [(line.time // 10**9, (f"{line.time / 1e9:.3f}", line.service, line.line)) for line in each.logs]
+    numbers = sorted({number for number, _ in (*steps, *wrong, *lines)})
+    return [
+        Second(number, [what for at, what in steps if at == number], [what for at, what in wrong if at == number],
+               [line for at, line in lines if at == number])
+        for number in numbers
+    ]  # fmt: skip

@@ -20,7 +20,9 @@ OUTCOMES = ((OK, "acknowledged", "measured"), (FAIL, "failed", "soft"), (INFO, "
 HEAD = ("client", "operation", "value", "begin, s", "end, s", "outcome")
 
 
-def history_figure(history: History, faults: Faults, violations: Sequence[Violation], title: str, name: str) -> Figure:
+def history_figure(
+    history: History, faults: Faults, violations: Sequence[Violation], title: str, name: str, logs: str = ""
+) -> Figure:
     """Draw a history.
 
     Parameters
@@ -33,6 +35,8 @@ def history_figure(history: History, faults: Faults, violations: Sequence[Violat
         What is wrong; the earliest one that has a time is marked.
     title, name : str
         A line above the figure, and its name for files.
+    logs : str
+        Where seconds are told of: what breaks or is wrong at 4.2 s leads to this and "-4".
 
     Returns
     -------
@@ -48,11 +52,11 @@ def history_figure(history: History, faults: Faults, violations: Sequence[Violat
     bottom = middle + ROW * len(clients) + 6
     body = [_legend(), *_axis(x, top, bottom)]
     for number, (what, begin, end) in enumerate(breaks):
-        body.append(_shade(x, what, begin, end, top + ROW * number, bottom))
+        body.append(_leading(_shade(x, what, begin, end, top + ROW * number, bottom), logs, begin))
     rows = {process: middle + 4 + ROW * number for number, process in enumerate(clients)}
     body += [f'<text x="{LEFT - 6}" y="{y + 11:.0f}" text-anchor="end">client {process}</text>' for process, y in rows.items()]
     body += [_bar(each, x, rows[each.process], last) for each in shown]
-    body += _marked(violations, x, top, bottom)
+    body += _marked(violations, x, top, bottom, logs)
     more = len(history.operations) - len(shown)
     note = f"{faults}." + (f" {more} more operations are not drawn." if more else "")
     return Figure(name, title, element(title, WIDTH, bottom + 34, "".join(body)), HEAD, tuple(map(_row, shown)), note)
@@ -124,7 +128,7 @@ def _bar(each: Operation, x: Linear, y: float, last: float) -> str:
     return f'<g class="mark" {mark}><rect {shape} fill="var(--{colour})"/></g>'
 
 
-def _marked(violations: Sequence[Violation], x: Linear, top: float, bottom: float) -> Iterator[str]:
+def _marked(violations: Sequence[Violation], x: Linear, top: float, bottom: float, logs: str) -> Iterator[str]:
     timed = [each for each in violations if each.time is not None]
     if not timed:
         return
@@ -135,7 +139,12 @@ def _marked(violations: Sequence[Violation], x: Linear, top: float, bottom: floa
     anchor = f'x="{across + (-3 if right else 3):.1f}" text-anchor="{"end" if right else "start"}"'
     line = f'<path class="line" stroke="var(--bad)" d="M{across:.1f} {top - 16:.0f}V{bottom:.0f}"/>'
     mark = f'data-x="{across:.1f}" data-y="{top - 10:.0f}" data-says="{escaped(str(first))}"'
-    yield f'<g class="mark" {mark}>{line}</g><text class="small" {anchor} y="{top - 8:.0f}">violation, {seconds:.3f} s</text>'
+    text = f'<text class="small" {anchor} y="{top - 8:.0f}">violation, {seconds:.3f} s</text>'
+    yield _leading(f'<g class="mark" {mark}>{line}</g>{text}', logs, seconds)
+
+
+def _leading(drawn: str, logs: str, seconds: float) -> str:
+    return f'<a href="{logs}-{int(seconds)}">{drawn}</a>' if logs else drawn
 
 
 def _outcome(each: Operation) -> str:

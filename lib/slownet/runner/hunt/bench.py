@@ -13,8 +13,10 @@ from typing import Any
 
 from slownet.hypotheses.catalogue import find
 from slownet.hypotheses.experiment import FAULTS, Experiment
+from slownet.judge.histories import log_lines
 from slownet.judge.histories.checks import Violation, violations
 from slownet.judge.histories.history import FILE, History
+from slownet.judge.histories.log_lines import LOGS, LogLine
 from slownet.judge.records.condition_columns import NONE
 from slownet.links.faults import Faults
 from slownet.model.errors import ExperimentError, SlownetError, SweepError
@@ -41,12 +43,15 @@ class Example:
         What is wrong with that.
     error : str
         Why it could not be measured.
+    logs : sequence of LogLine
+        What the services' logs say meanwhile.
     """
 
     faults: Faults
     history: History | None = None
     violations: tuple[Violation, ...] = ()
     error: str = ""
+    logs: Sequence[LogLine] = ()
 
     @property
     def breaks(self) -> bool:
@@ -101,7 +106,9 @@ class Subject:
         if raw is None:
             raise ExperimentError(f"{self.experiment.name} returned no history", fix="return the Recorder of its clients")
         history = History.read(raw.decode(errors="replace"))
-        return Example(faults, history, tuple(violations(history, self.experiment.checks)))
+        logs = next((content for name, content in kept.raw.items() if name.endswith(LOGS)), b"")
+        found = tuple(violations(history, self.experiment.checks))
+        return Example(faults, history, found, logs=log_lines.read(logs.decode(errors="replace")))
 
 
 class Bench:

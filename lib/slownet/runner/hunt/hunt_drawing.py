@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from slownet.hypotheses.experiment import Experiment
+from slownet.report.html_page import REPORT
 from slownet.report.hunt_page import Drawn, write_hunt
 from slownet.runner.hunt import coverage
 from slownet.runner.hunt.bench import Example
@@ -20,7 +21,7 @@ def write(done: Hunted, experiment: Experiment, facts: Mapping[str, Any], baseli
     tried = coverage.of(each.faults for each in done.examples)
     shown = [(name, ", ".join(value) if isinstance(value, list) else str(value)) for name, value in facts.items()]
     return write_hunt(
-        done.directory, experiment.name, experiment.question, _answer(done, tried), list(_drawn(done, baseline)),
+        done.directory / REPORT, experiment.name, experiment.question, _answer(done, tried), list(_drawn(done, baseline)),
         list(tried.begun.items()), parts(tried), shown,
     )  # fmt: skip
 
@@ -39,6 +40,12 @@ def _answer(done: Hunted, tried: Coverage) -> str:
     return f"It breaks: {done.smallest.faults}. That was found by schedule {done.tried}, of {tried.schedules} tried in all."
 
 
+def drawn(title: str, example: Example) -> Drawn:
+    """Return what is drawn of an example that was measured."""
+    assert example.history
+    return Drawn(title, example.faults, example.history, example.violations, example.logs)
+
+
 def _drawn(done: Hunted, baseline: Example) -> Iterator[Drawn]:
     shown = [("The smallest schedule that breaks it", done.smallest), ("The schedule that broke it first", done.first)]
     if done.smallest is None:
@@ -47,4 +54,4 @@ def _drawn(done: Hunted, baseline: Example) -> Iterator[Drawn]:
         shown = shown[:1]
     for title, example in shown:
         if example and example.history:
-            yield Drawn(title, example.faults, example.history, example.violations)
+            yield drawn(title, example)

@@ -36,6 +36,10 @@ class Replayed:
     differs: tuple[str, ...]
     is_compared: bool = True
     """Whether there is a history beside the file; else that of the first boot is compared with nothing."""
+    source: str = ""
+    """The experiment's name or file; with its own name and its question."""
+    name: str = ""
+    question: str = ""
 
 
 def replay(
@@ -59,7 +63,10 @@ def replay(
     known = _beside(path)
     first = known or examples[0].history or History()
     differs = tuple(_difference(first, each) for each in examples)
-    return Replayed(saved.faults, tuple(examples), differs, known is not None)
+    about = subject.experiment
+    return Replayed(
+        saved.faults, tuple(examples), differs, known is not None, subject.source, about.name, about.question
+    )  # fmt: skip
 
 
 def _beside(path: Path) -> History | None:
