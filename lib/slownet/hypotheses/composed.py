@@ -18,7 +18,7 @@ from slownet.containers.compose.links import NAMED
 from slownet.containers.compose.model import SWITCH, Project
 from slownet.containers.compose.project_topology import Compose
 from slownet.hypotheses import project_tools
-from slownet.hypotheses.experiment import Cell, Experiment, grid
+from slownet.hypotheses.experiment import VARY, Cell, Experiment, grid
 from slownet.hypotheses.toolbox import Page
 from slownet.judge.records.condition_columns import HOST, NONE
 from slownet.judge.records.unreadable import MALFORMED
@@ -30,7 +30,6 @@ from slownet.model.errors import ExperimentError, SlownetError, nearest
 from slownet.model.shapes import Json
 
 FILE = "experiment.json"
-VARY = "--vary"
 
 
 @dataclass

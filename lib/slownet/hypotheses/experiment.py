@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Protocol, TypeVar, overload
 
-from slownet.judge.records.condition_columns import NONE, condition
+from slownet.judge.records.condition_columns import NONE, condition, is_of_links
 from slownet.lab.clock import EXACT, check_tdf
-from slownet.model.errors import ExperimentError, nearest
+from slownet.model.errors import ExperimentError, SlownetError, nearest
 from slownet.model.facts import Published
 from slownet.model.sample import Metric
 from slownet.topologies import find as find_topology
@@ -35,6 +35,8 @@ __all__ = ["Cell", "Experiment", "Record", "condition", "experiment"]
 Cell = dict[str, str]
 FAULTS = "faults"
 """The condition that is a schedule of faults, in words."""
+VARY = "--vary"
+"""The option that states other values of conditions."""
 
 
 S = TypeVar("S")
@@ -71,6 +73,24 @@ def grid(values: Mapping[str, Sequence[str]]) -> list[Cell]:
         fix = f"a run has at most {MOST_CELLS:,}: vary less, or use slownet sweep"
         raise ExperimentError(f"the conditions have {count:,} combinations, {each}", fix=fix)
     return [dict(zip(values, texts, strict=True)) for texts in itertools.product(*values.values())]
+
+
+def once(name: str, texts: Sequence[str]) -> tuple[str, ...]:
+    """Return the values of a condition without those that are equal to one before: ``0.01s`` is ``10ms`` once more."""
+    kept: dict[str, str] = {}
+    for text in texts:
+        kept.setdefault(str(condition({name: text}) if is_of_links(name) else text), text)
+    return tuple(kept.values())
+
+
+def tried(name: str, texts: Sequence[str], where: str) -> None:
+    """Raise SlownetError with its place for a value of a condition that cannot be read."""
+    for text in texts:
+        try:
+            condition({name: text})
+        except SlownetError as error:
+            fix = error.fix if ":" not in text else f"{error.fix}; ranges are for slownet sweep"
+            raise type(error)(error.what, error.where or where, fix) from error
 
 
 @dataclass
@@ -223,7 +243,9 @@ class Experiment:
             if name not in values:
                 raise self._not_varied(name)
             values[name] = list(texts)
-        cells = grid(values)
+        for name, texts in values.items():
+            tried(name, texts, f"{VARY} {name}" if name in (chosen or {}) else f"{name} of {self.name}")
+        cells = grid({name: once(name, texts) for name, texts in values.items()})
         for cell in cells:
             condition(cell)
         return cells

@@ -11,7 +11,8 @@ from decimal import Decimal
 
 from slownet.model.errors import UnitError
 
-_NUMBER = re.compile(r"(?P<number>\d+(?:\.\d+)?|\.\d+) ?(?P<unit>[A-Za-z]*|%)", re.ASCII)
+_NUMBER = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]+)?|\.[0-9]+)\s?(?P<unit>[A-Za-z\u00b5\u03bc]*|%)")
+"""A space may be one that does not break, and the letter of micro either of two."""
 
 SECONDS = {
     "ns": Decimal("1e-9"),

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slownet.hypotheses.catalogue import discover
-from slownet.hypotheses.experiment import FAULTS
+from slownet.hypotheses.experiment import FAULTS, VARY
 from slownet.lab.boot import MEGABYTES
 from slownet.lab.clock import EXACT
 from slownet.lab.place import Place, choose, with_given
@@ -23,6 +23,7 @@ from slownet.runner.sharing import AUTO, check_labs, read_labs
 if TYPE_CHECKING:
     from slownet.hypotheses.composed import Composed
 
+EXAMPLE = "rtt=0ms,25ms"
 HOSTS = "hosts"
 """What ``--capture`` means if it names no interface."""
 
@@ -127,14 +128,16 @@ class RunRequest:
 
 def conditions(vary: Sequence[str]) -> dict[str, list[str]]:
     """Return the values of each condition that ``--vary`` names. Raises ExperimentError."""
-    chosen = {}
+    chosen: dict[str, list[str]] = {}
     for text in vary:
-        name, equals, values = text.partition("=")
-        if not name.strip() or not equals or not values:
-            raise ExperimentError(
-                f"invalid condition '{text}'", where="--vary", fix="write NAME=VALUE,VALUE such as rtt=0ms,25ms"
-            )
-        chosen[name] = values.split(",")
+        name, equals, values = (each.strip() for each in text.partition("="))
+        if not name or not equals or not values:
+            raise ExperimentError(f"invalid condition '{text}'", where=VARY, fix=f"write NAME=VALUE,VALUE such as {EXAMPLE}")
+        if name in chosen:
+            raise ExperimentError(f"the condition '{name}' is given twice", VARY, "give all its values at once")
+        chosen[name] = [each.strip() for each in values.split(",")]
+        if "" in chosen[name]:
+            raise ExperimentError(f"an empty value in '{values}'", f"{VARY} {name}", f"write values such as {EXAMPLE}")
     return chosen
 
 

@@ -62,3 +62,7 @@ def test_a_factor_is_given_once():
 def test_factors_of_python_may_be_lists():
     asked = {"rtt": "0:20:10ms", "loss": ["0%", "1%", "0%"]}
     assert factors.of_mapping(asked) == {"rtt": ("0ms", "10ms", "20ms"), "loss": ("0%", "1%")}
+
+
+def test_spaces_around_names_and_values_are_left_out():
+    assert factors.parse([" rtt = 1ms, 2ms "]) == {"rtt": ("1ms", "2ms")}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
+from slownet.containers.compose import scalars
 from slownet.containers.compose.document import Items, Map, Place, Reset
 from slownet.model.errors import ComposeError
 from slownet.model.units import whole_number
@@ -37,11 +37,7 @@ def _formed(found: Map, forms: Mapping[str, Callable[[Any, Place], Any]]) -> Map
 
 def text(value: Any) -> str:
     """Return a scalar as compose writes it into an environment."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, float) and math.isfinite(value) and value.is_integer() and abs(value) < 1e21:
-        return str(int(value))
-    return str(value)
+    return scalars.shown(value)
 
 
 def _pairs(value: Any, place: Place) -> Map:

@@ -1,10 +1,11 @@
-"""YAML with the place of each key and value, by the rules that compose files follow: YAML 1.2's scalars, anchors, merge keys.
+"""YAML with the place of each key and value, by the rules that compose files follow: its own scalars, anchors, merge keys.
 
 PyYAML alone follows YAML 1.1, where the port ``22:22`` is the number 1342 and the word ``no`` is false.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any, NoReturn
 
 import yaml
 
+from slownet.containers.compose import scalars
 from slownet.containers.compose.document import Items, Map, Place, Reset
 from slownet.model import userfile
 from slownet.model.errors import ComposeError
@@ -21,9 +23,11 @@ RESET, OVERRIDE = "!reset", "!override"
 """Compose's tags in a file that is merged over another: remove the value below, or replace it instead of merging."""
 MOST_NODES = 100_000
 """Aliases of aliases grow exponentially; no project is as large as this."""
+MOST_DIGITS = 1000
+"""Of one number."""
 _TAG = "tag:yaml.org,2002:"
 KINDS: Mapping[type[yaml.Node], frozenset[str]] = {
-    yaml.ScalarNode: frozenset(("null", "bool", "int", "float", "str")),
+    yaml.ScalarNode: frozenset(("null", "bool", "timestamp", "int", "float", "str")),
     yaml.SequenceNode: frozenset(("seq",)),
     yaml.MappingNode: frozenset(("map",)),
 }
@@ -31,9 +35,9 @@ KINDS: Mapping[type[yaml.Node], frozenset[str]] = {
 _SCALARS = (
     ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
     ("bool", r"true|True|TRUE|false|False|FALSE", list("tTfF")),
-    ("int", r"[-+]?[0-9][0-9_]*|0o[0-7]+|0x[0-9a-fA-F]+", list("-+0123456789")),
-    ("float", r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)",
-     list("-+0123456789.")),
+    ("timestamp", scalars.DATE, list("0123456789")),
+    ("int", scalars.WHOLE, list("-+0123456789")),
+    ("float", scalars.REAL, list("-+0123456789.")),
 )  # fmt: skip
 
 
@@ -124,6 +128,8 @@ class _Builder:
                 self._fail("a key is not a text", key)
             if key.value == MERGE and key.style is None:
                 merged += self._merged(value)
+            elif type(self.value(key)) is not str:  # a date is one, too
+                self._fail(f"the key {key.value or '~'} is no text to compose", key, "put it in quotes")
             elif key.value in made:
                 self._fail(f"the key '{key.value}' is there twice", key, f"it is also in line {made.keys_at[key.value].line}")
             else:
@@ -147,28 +153,31 @@ class _Builder:
             return None
         if kind == "bool":
             return text.lower() == "true"
+        if kind == "timestamp":
+            return self._date(text, node)
         if kind in ("int", "float"):
             return self._number(kind, text, node)
         return text
 
-    def _number(self, kind: str, text: str, node: yaml.ScalarNode) -> int | float:
-        try:
-            if kind == "int":
-                return _whole(text)
-            return float(text.replace(".inf", "inf").replace(".Inf", "inf").replace(".INF", "inf").replace(".nan", "nan"))
-        except ValueError:  # also of a text with a tag, such as !!int many
-            self._fail(f"{text[:20]}... has too many digits" if len(text) > 20 else f"'{text}' is not a number", node)
+    def _date(self, text: str, node: yaml.ScalarNode) -> str:
+        found = scalars.date(text)
+        if found is None and not re.fullmatch(scalars.DATE, text):
+            self._fail(f"'{text[:40]}' is not a date", node)
+        return text if found is None else found
+
+    def _number(self, kind: str, text: str, node: yaml.ScalarNode) -> int | float | str:
+        form, read = (scalars.WHOLE, scalars.whole) if kind == "int" else (scalars.REAL, scalars.real)
+        if not re.fullmatch(form, text):  # a text with a tag, such as !!int many
+            self._fail(f"'{text[:20]}{'...' * (len(text) > 20)}' is not a number", node)
+        if len(text) > MOST_DIGITS:
+            self._fail(f"{text[:20]}... has too many digits", node)
+        number = read(text)
+        if isinstance(number, float) and not math.isfinite(number):
+            self._fail(f"{text} is no number that compose takes", node, "put it in quotes")
+        return text if number is None else number
 
     def _at(self, node: yaml.Node) -> Place:
         return _place(self._shown, node.start_mark)
 
     def _fail(self, what: str, node: yaml.Node, fix: str = "") -> NoReturn:
         raise ComposeError(what, where=str(self._at(node)), fix=fix)
-
-
-def _whole(text: str) -> int:
-    """Return a whole number; as in compose's own parser a leading zero makes it octal, as in the mode 0440."""
-    text = text.replace("_", "")
-    digits = text.lstrip("+-")
-    base = {"0x": 16, "0o": 8}.get(digits[:2], 8 if re.fullmatch(r"0[0-7]+", digits) else 10)
-    return int(text, base)

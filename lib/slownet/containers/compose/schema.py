@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from slownet.containers.compose.document import Keys, Map, place_of, plain
+from slownet.containers.compose.scalars import Date
 from slownet.model.errors import ComposeError, nearest
 from slownet.model.shapes import Json
 
@@ -35,16 +36,30 @@ def properties(name: str) -> dict[str, Json]:
 
 def check(tree: Map) -> None:
     """Raise ComposeError for the first thing in a file that the specification does not allow."""
-    from jsonschema import Draft202012Validator  # slow to import
-
     found = [
         (place_of(tree, keys), what, fix)
-        for error in Draft202012Validator(schema()).iter_errors(plain(tree))
+        for error in _validator().iter_errors(plain(tree))
         for keys, what, fix in _explained(error)
     ]
     if found:
         place, what, fix = min(found, key=lambda each: (each[0].line, each[0].column))
         raise ComposeError(what, where=str(place), fix=fix)
+
+
+@cache
+def _validator() -> Any:
+    """Return a validator to which a date is a text only where numbers are texts, too."""
+    from jsonschema import Draft202012Validator, validators  # slow to import
+
+    def of_type(validator: Any, types: Any, instance: Any, found: Any) -> Iterator[Any]:
+        if isinstance(instance, Date) and not {"string", "number", "boolean"} <= (
+            {types} if isinstance(types, str) else set(types)
+        ):
+            instance = (instance,)  # no kind of value that a schema has
+        yield from Draft202012Validator.VALIDATORS["type"](validator, types, instance, found)
+
+    extend: Any = validators.extend
+    return extend(Draft202012Validator, {"type": of_type})(schema())
 
 
 def _explained(error: Any) -> Iterator[tuple[Keys, str, str]]:
@@ -78,7 +93,7 @@ def _kinds(error: Any) -> list[str]:
 def _of_another_kind(error: Any, keys: Keys, wanted: Sequence[str]) -> tuple[Keys, str, str]:
     kinds = [_KINDS[each] for each in dict.fromkeys(wanted) if each != "null"]
     most, last = ", ".join(kinds[:-1]), kinds[-1]
-    quoted = "put it in quotes" if "string" in wanted and isinstance(error.instance, int | float) else ""
+    quoted = "put it in quotes" if "string" in wanted and isinstance(error.instance, int | float | Date) else ""
     return keys, f"{_named(keys)} is {_shown(error.instance)}, not {f'{most} or ' if most else ''}{last}", quoted
 
 
@@ -129,4 +144,6 @@ def _shown(value: Any) -> str:
         return "a mapping"
     if isinstance(value, list):
         return "a list"
+    if isinstance(value, Date):
+        return f"the date {value.stated}"
     return "empty" if value is None else json.dumps(value)

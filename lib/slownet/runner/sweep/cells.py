@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from slownet.hypotheses.experiment import Cell, Experiment, condition
+from slownet.hypotheses.experiment import VARY, Cell, Experiment, once, tried
 from slownet.model.errors import SweepError
 from slownet.model.units import show_duration
 from slownet.runner.sweep.design import GRID, OPTION, Design
-from slownet.runner.sweep.factors import VARY, Factors
+from slownet.runner.sweep.factors import Factors
 
 ASK = 100_000
 """More samples than that are only measured with ``--yes``."""
@@ -34,9 +34,8 @@ def cells_of(experiment: Experiment, vary: Mapping[str, Sequence[str]], design: 
             raise SweepError(f"{experiment.name} lists its cells", OPTION, "leave it out: there is no grid to draw from")
         return experiment.cells(vary)
     for name, texts in found.items():  # each value by itself, before there are many cells
-        for text in texts:
-            condition({name: text})
-    return list(design.cells(found))
+        tried(name, texts, f"{VARY} {name}" if name in vary else f"in {experiment.name}")
+    return list(design.cells({name: once(name, texts) for name, texts in found.items()}))
 
 
 def check_size(experiment: Experiment, vary: Mapping[str, Sequence[str]], design: Design, repeat: int, labs: int) -> None:

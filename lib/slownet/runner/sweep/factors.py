@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 
+from slownet.hypotheses.experiment import VARY
 from slownet.model.errors import SweepError
 
-VARY = "--vary"
 MOST = 1_000_000
 """Values of one factor."""
 _NUMBER = re.compile(r"(\d+(?:\.\d+)?|\.\d+)([A-Za-z%]*)", re.ASCII)
@@ -23,7 +23,7 @@ def parse(texts: Sequence[str]) -> Factors:
     """Return the values of each factor of ``--vary NAME=VALUES``. Raises SweepError."""
     found: Factors = {}
     for text in texts:
-        name, equals, values = text.partition("=")
+        name, equals, values = (each.strip() for each in text.partition("="))
         if not equals or not name or not values:
             raise SweepError(f"invalid factor '{text}'", VARY, "write NAME=VALUES such as rtt=0:200:10ms")
         if name in found:
@@ -42,7 +42,7 @@ def of_mapping(vary: Mapping[str, str | Sequence[str]]) -> Factors:
 
 def values_of(name: str, text: str) -> tuple[str, ...]:
     """Return the values that a text stands for, each with its unit and once. Raises SweepError."""
-    parts = text.split(",")
+    parts = [each.strip() for each in text.split(",")]
     if "" in parts:
         raise SweepError(f"an empty value in '{text}'", f"{VARY} {name}", _FORMS)
     unit = _unit(parts[-1].rpartition(":")[2])
