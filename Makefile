@@ -83,7 +83,7 @@ walls: $(VENV)/dev lab ## attack the host from labs, as root and as an ordinary 
 kills: $(VENV)/dev lab ## kill runs and sweeps at random moments, and resume each (KILLS=100)
 	KILLS=$(or $(KILLS),100) $(BIN)/pytest -q -n 2 tests/walls/test_kills.py
 
-examples: $(VENV)/dev lab ## run the examples as their pages say, with images for the shop, layers for Node.js, Java and Go; a quarter of an hour
+examples: $(VENV)/dev lab ## run the examples as their pages say, with images for the shop, layers for Node.js, Java, Go, git, rsync and npm; a quarter of an hour
 	$(BIN)/pytest -q tests/examples
 
 test-exact: $(VENV)/dev lab ## test labs on the exact clock, in QEMU (apt-get install qemu-system-x86); minutes

@@ -104,6 +104,12 @@ def pulled(way: str, protocol: str, cure: str) -> Row:
     return Row("git", f"pull of nothing over {way}, protocol {protocol}", "examples/ssh/git_pull.py", trips, cure)
 
 
+def installed(command: str, way: str, cure: str) -> Row:
+    """Return the row of 20 packages of npm."""
+    trips = slope("time_ms", {"way": way, "packages": "20"}, "100ms", "400ms")
+    return Row(command, "install 20 small packages", "examples/npm/npm_install.py", trips, cure)
+
+
 def copied(program: str, name: str, cure: str) -> Row:
     """Return the row of a folder of 50 small files."""
     trips = slope("time_ms", {"program": name, "files": "50", "copy": "first"}, "50ms", "250ms")
@@ -158,6 +164,8 @@ ROWS: Sequence[Row] = (
     pulled("ssh, shared", "0", "-"),
     pulled("https", "2", "-"),
     pulled("git", "2", "SSH with a shared connection"),
+    installed("npm install", "flat", "a lock file and npm ci"),
+    installed("npm ci", "ci", "a cache near by"),
     copied("rsync over SSH", "rsync, ssh", "ControlMaster and ControlPersist"),
     copied("scp", "scp", "rsync, or tar over ssh"),
 )  # fmt: skip

@@ -103,7 +103,8 @@ def test_the_shop_costs_the_same_without_containers(shop, tmp_path):
     assert passed(printed), printed
 
 
-def test_git_from_far_away(tmp_path):
-    folder = copy("ssh", tmp_path)
+@pytest.mark.parametrize("name", ["ssh", "npm"])
+def test_programs_far_from_their_servers(name, tmp_path):
+    folder = copy(name, tmp_path)
     for line in commands((folder / "README.md").read_text()):
         run(line, folder)  # status 0: every claim is supported
