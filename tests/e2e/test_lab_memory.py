@@ -178,7 +178,7 @@ def test_a_clock_that_stands_still(built):
         lab.run(["python3", "-c", "while True: pass"])
     assert re.fullmatch(
         r"the lab's clock stood still for 3 s while python3 was busy, in \d+ system calls, the last number \d+: "
-        "with --tdf inf a busy program takes no virtual time: use a number or --clock real",
+        "with --tdf inf a busy program takes no virtual time: give its links a rate, or use a number or --clock real",
         str(error.value),
     )
 

@@ -19,7 +19,7 @@ def explain(console: str, status: int, megabytes: int, host_is_full: bool) -> La
     if stood:
         return LabError(
             f"the lab's clock stood still for {stood.group(1)} s while {stood.group(2)} was busy{stood.group(3) or ''}",
-            fix="with --tdf inf a busy program takes no virtual time: use a number or --clock real",
+            fix="with --tdf inf a busy program takes no virtual time: give its links a rate, or use a number or --clock real",
         )
     if why.startswith("work-clock:"):
         what = why.partition(": ")[2].replace("taken away", "taken away during the run")

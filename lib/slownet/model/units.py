@@ -31,6 +31,8 @@ BITS_PER_SECOND = {prefix + "bit": Decimal(scale) for prefix, scale in (_SI | _I
 _UNCLEAR = re.compile(r"(?P<number>\d+(?:\.\d+)?|\.\d+) ?(?P<scale>(?:[kmgt]i?)?)bps", re.ASCII | re.IGNORECASE)
 
 MOST_DIGITS = 19
+STATED_DIGITS = 9
+"""A number with more digits was computed."""
 
 PERCENT = {"%": Decimal("0.01")}
 
@@ -241,7 +243,7 @@ def show_duration(seconds: float, digits: int = 4) -> str:
     return f"{number:g} {unit}" if abs(number) < 1e6 else f"{number:.0f} {unit}"
 
 
-_MILLISECONDS = {"us": 0.001, "ms": 1.0, "s": 1000.0}
+_MILLISECONDS = {"ns": 1e-6, "us": 0.001, "ms": 1.0, "s": 1000.0}
 
 
 def milliseconds_of(name: str) -> float | None:
@@ -266,10 +268,18 @@ def milliseconds_of(name: str) -> float | None:
 
 
 NAMED = {
+    "ns": "ns",
+    "us": "us",
     "ms": "ms",
     "s": "s",
     "kbit": "kbit/s",
+    "kbit_per_s": "kbit/s",
     "mbit_per_s": "Mbit/s",
+    "gbit_per_s": "Gbit/s",
+    "kb_per_s": "kB/s",
+    "mb_per_s": "MB/s",
+    "gb_per_s": "GB/s",
+    "kib_per_s": "KiB/s",
     "mib_per_s": "MiB/s",
     "per_s": "per second",
     "percent": "%",
@@ -346,9 +356,54 @@ def amount(value: float, unit: str, digits: int = 3) -> str:
     >>> amount(160, "ms"), amount(0.03772, "MiB/s"), amount(98123, "ms")
     ('160 ms', '0.0377 MiB/s', '98.1 s')
     """
-    if unit in ("ms", "s"):
-        return show_duration(value * (0.001 if unit == "ms" else 1.0), digits)
+    if unit in _MILLISECONDS:
+        return show_duration(value * _MILLISECONDS[unit] / 1000, digits)
     return f"{Decimal(f'{value:.{digits}g}'):f} {unit}".rstrip()
+
+
+def stated(number: float, digits: int = 4) -> str:
+    """Write a number as its author stated it, without an exponent; with so many digits if it was computed.
+
+    Parameters
+    ----------
+    number : float
+    digits : int
+        Significant ones of a number that has more than nine.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> stated(1234567), stated(1e-7), stated(81.15 / 19.3), stated(300.0)
+    ('1234567', '0.0000001', '4.205', '300')
+    """
+    exact = Decimal(repr(float(number))).normalize()
+    if not exact.is_finite():
+        return str(number)
+    shown = exact if len(exact.as_tuple().digits) <= STATED_DIGITS else Decimal(f"{number:.{digits}g}").normalize()
+    return f"{shown:f}"
+
+
+def rounded(number: float, digits: int) -> str:
+    """Write a number with so many significant digits and no exponent; a whole number with all of its digits.
+
+    Parameters
+    ----------
+    number : float
+    digits : int
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> rounded(4.2047, 3), rounded(1234567, 3), rounded(1e-9, 3)
+    ('4.2', '1234567', '0.000000001')
+    """
+    return f"{number:.0f}" if number == round(number) else f"{Decimal(f'{number:.{digits}g}').normalize():f}"
 
 
 def _read(text: str, kind: str, example: str, units: str, table: Mapping[str, Decimal], *, any_case: bool = False) -> Decimal:

@@ -33,6 +33,11 @@ STANDALONE = partial(OVSSwitch, failMode="standalone")
 """A switch that learns by itself: the network has no controller."""
 
 
+CONNECTED_S = 60.0
+"""The longest that switches wait for their controllers, unless a program says how long."""
+ALONE = "start one before, or let the switches learn by themselves: failMode='standalone', in mn --switch ovsbr"
+
+
 def _stands_in(controller: Any) -> bool:
     """Return whether a network's switches learn by themselves in place of the controllers that a program wants for all of them.
 
@@ -179,6 +184,20 @@ class QuickNet(MininetTests, Mininet):  # type: ignore[misc]  # Mininet has no t
                 link.settle()
         if self._stp:
             spanning_tree.wait(self.switches, "in this network")
+
+    def waitConnected(self, timeout: float | bool | None = None, delay: float = 0.5) -> bool:  # noqa: N802
+        """Wait like Mininet until switches have their controllers. Raises NetworkError where Mininet would wait for ever."""
+        if timeout not in (None, True):
+            return bool(super().waitConnected(timeout, delay))
+        waiting = [each.name for each in self.switches if isinstance(each, OVSSwitch) and each.failMode != "standalone"]
+        if waiting and not self.controllers:
+            raise NetworkError(f"{', '.join(waiting)}: no controller", "which Open vSwitch waits for", ALONE)
+        if super().waitConnected(CONNECTED_S, delay):
+            return True
+        waiting = [each.name for each in self.switches if not each.connected()]
+        raise NetworkError(
+            f"{', '.join(waiting)}: no controller within {CONNECTED_S:g} s", "which Open vSwitch waits for", ALONE
+        )
 
     def stop(self) -> None:
         """Remove everything; a failure does not prevent the removal of the rest."""

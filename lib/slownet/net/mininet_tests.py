@@ -52,6 +52,10 @@ class MininetTests:
         output(f"*** Results: {result}\n")
         return result
 
+    def iperfUdp(self, **options: Any) -> list[str]:  # noqa: N802
+        """Return the rates of `iperf` over UDP: ``mn --test iperfudp`` calls it, and Mininet has lost it."""
+        return self.iperf(l4Type="UDP", **options)
+
     def runCpuLimitTest(self, cpu: float, duration: int = 5) -> list[float]:  # noqa: N802
         """Return, like Mininet's, each host's use of all processors in percent, second by second."""
         cores = numCores()

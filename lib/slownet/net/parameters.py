@@ -94,7 +94,8 @@ def special(maker: Any) -> Parameters:
 
 def named(cls: type) -> str:
     """Return a class's name with an article, as Mininet calls it."""
-    name = next(each.__name__ for each in cls.__mro__ if not each.__module__.startswith("slownet."))
+    made = ("slownet.", specialClass.__module__)  # of mn's own ones, the parameters are part of the name
+    name = next(each.__name__ for each in cls.__mro__ if not each.__module__.startswith(made))
     return f"{'an' if name[0] in 'AEIOU' else 'a'} {name}"
 
 
@@ -203,6 +204,7 @@ def check_node(name: str, maker: Any, params: Parameters, place: Place) -> None:
     cls = class_of(maker)
     if cls is None:
         return
+    params = {**special(maker), **params}
     limited = issubclass(cls, CPULimitedHost) or becomes_limited(maker, params)
     known = taken(cls) | ({"rstp"} if issubclass(cls, OVSSwitch) else set()) | (set(OF_CPU) if limited else set())
     kind = named(cls)

@@ -6,17 +6,17 @@ Mininet's own modules keep their classes, which slownet's are built on.
 
 from __future__ import annotations
 
-import functools
 import importlib
 import re
 import runpy
+import shlex
 import shutil
 import sys
+import traceback
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from slownet.model.errors import ExperimentError, SlownetError
 from slownet.net import machine, missing_commands
@@ -31,6 +31,9 @@ class _StandIn(ModuleType):
 
 
 STP = "--stp"
+MN = "mn"
+"""Mininet's own command."""
+_KEYS = re.compile(r"dict_keys\(\[(.*)\]\)")
 WINDOWS = "tkinter"
 CLUSTER = re.compile(
     r"^\s*(?:from|import)\s.*\b(?:mininet\.examples\.cluster|MininetCluster)\b|^class MininetCluster\b", re.MULTILINE
@@ -42,10 +45,10 @@ OWN_STP = re.compile(r"\br?stp[_-]enable\s*=\s*true\b", re.IGNORECASE)
 """Where a program starts the spanning tree itself, by ovs-vsctl, once its loops are there."""
 
 
-def install(stp: bool = False, exits: bool = False) -> None:
+def install(stp: bool = False) -> None:
     """Make imports from Mininet give slownet's classes, for the rest of this process.
 
-    stp: whether all switches run STP. exits: whether a user's mistake ends the process: in a program that catches exceptions.
+    stp: whether all switches run STP.
     """
     from mininet import link, net, node
 
@@ -66,29 +69,13 @@ def install(stp: bool = False, exits: bool = False) -> None:
     nodes["Controller"] = Reference
     nodes["findController"] = lambda *controllers: node.DefaultController  # for mn, which would name another one
     for real, names in (
-        (net, {"Mininet": _exiting(QuickNet) if exits else QuickNet}),
+        (net, {"Mininet": QuickNet}),
         (link, links | interfaces),
         (node, nodes),
     ):
         standin = _StandIn(real, names)
         sys.modules[real.__name__] = standin
         setattr(importlib.import_module("mininet"), real.__name__.rpartition(".")[2], standin)
-
-
-def _exiting(cls: Any) -> Any:
-    """Return the class with a constructor and a `start` that end the process after a user's mistake."""
-
-    def ending(method: Any) -> Any:
-        @functools.wraps(method)
-        def run(*args: Any, **params: Any) -> Any:
-            try:
-                return method(*args, **params)
-            except SlownetError as error:
-                sys.exit(_failed(error))
-
-        return run
-
-    return type(cls.__name__, (cls,), {name: ending(getattr(cls, name)) for name in ("__init__", "start")})
 
 
 def _failed(error: SlownetError) -> int:
@@ -118,6 +105,24 @@ def _ended(error: Exception, path: str) -> int:
     return 1
 
 
+def _run_mn(path: str, words: Sequence[str]) -> int:
+    """Run mn, whose own handler of exceptions ends with status 0; return the exit status. Raises SlownetError."""
+    made = runpy.run_path(path, run_name=MN)
+    try:
+        made["MininetRunner"]()
+    except SlownetError:
+        raise
+    except KeyboardInterrupt:
+        made["info"]("\n\nKeyboard Interrupt. Shutting down and cleaning up...\n\n")
+        made["cleanup"]()
+    except Exception as error:
+        made["debug"](traceback.format_exc())
+        kind = "" if type(error) is Exception else f"{type(error).__name__}: "
+        listed = _KEYS.sub(lambda found: found[1].replace("'", ""), str(error).removeprefix("error: ").strip())
+        raise ExperimentError(f"{kind}{listed}", shlex.join([MN, *words])) from error
+    return 0
+
+
 def _missing(error: ModuleNotFoundError) -> tuple[str, str] | None:
     """Return which module this lab lacks, and what to do about it; None outside a lab."""
     from slownet.lab.missing_programs import module
@@ -131,7 +136,7 @@ def _missing(error: ModuleNotFoundError) -> tuple[str, str] | None:
 def _check_reach(path: str, text: str, words: Sequence[str]) -> None:
     """Raise ExperimentError if a program, or mn by its arguments, places nodes on other machines."""
     place = ""
-    if Path(path).name == "mn":
+    if Path(path).name == MN:
         place = next((word for word in words if word.startswith("--cluster")), "")
     elif found := CLUSTER.search(text):
         place = f"{path}:{text.count(chr(10), 0, found.end()) + 1}"
@@ -168,9 +173,11 @@ def main(argv: list[str]) -> int:
         _check_reach(path, text, argv[1:])
         machine.prepare(text)
         # Until it did so, its broadcasts would circle without end: so all switches run STP from the start.
-        install(stp=STP in given or bool(OWN_STP.search(text)), exits=Path(path).name == "mn")
+        install(stp=STP in given or bool(OWN_STP.search(text)))
         sys.argv = [path, *argv[1:]]
         sys.path[0] = str(Path(path).resolve().parent)
+        if Path(path).name == MN:
+            return _run_mn(path, argv[1:])
         try:
             runpy.run_path(path, run_name="__main__")
         except SlownetError:

@@ -11,7 +11,7 @@ from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.result import RunData
 from slownet.judge.records.samples import cell_key
 from slownet.model.errors import UnitError
-from slownet.model.units import rate, show_rate, spoken, unit_of
+from slownet.model.units import rate, rounded, show_rate, spoken, stated, unit_of
 from slownet.report.text import trimmed
 
 OPERATION = "request"
@@ -69,7 +69,8 @@ def noun(metric: str, run: RunData) -> str:
 def counted(number: float, one: str) -> str:
     """Write a number of things: "four round trips", "21.05 round trips"."""
     whole = number == round(number) and 0 <= number < len(NUMBERS)
-    return f"{NUMBERS[round(number)] if whole else trimmed(number)} {one}{'s' * (number != 1)}"
+    text = NUMBERS[round(number)] if whole else stated(number)
+    return f"{text} {one}{'s' * (text not in ('one', '1'))}"
 
 
 def one(name: str) -> str:
@@ -192,7 +193,7 @@ def _constant(claim: Judgement, run: RunData) -> str:
 
 def _more(claim: Judgement, run: RunData) -> str:
     times, of = claim.parameters["at_least"], claim.parameters["of"]
-    return f"{_timed(claim, run)} at least {trimmed(times)} times as many round trips as in {of}"
+    return f"{_timed(claim, run)} at least {stated(times)} times as many round trips as in {of}"
 
 
 def _two(claim: Judgement, run: RunData) -> tuple[str, str, str]:
@@ -207,7 +208,7 @@ def _ratio(claim: Judgement, run: RunData) -> str:
     start = f"{noun(claim.metric, run)} {mine} is"
     if number is not None:
         source = "as published" if "published" in fields else "as expected"
-        return f"{start} {number:.3g} times that {other}, {source}{both}{_within(claim)}"
+        return f"{start} {rounded(number, 3)} times that {other}, {source}{both}{_within(claim)}"
     least, most = fields.get("at_least"), fields.get("at_most")
     if {least, most} == {1.0, None}:
         return f"{start} at {'least' if least else 'most'} that {other}{both}"
@@ -231,7 +232,7 @@ def _bound(claim: Judgement, run: RunData) -> str:
         what = f"for {share} % of the values, {what}"
     at = fields.get("at")
     place_ = f" {_with(at, run)}" if at else " in every cell"
-    plural = re.match(r"the (?!number of).*[^s]s$", what) and not unit_of(claim.metric)
+    plural = re.match(r"the (?!number of).*[^s]s$", what) and unit_of(claim.metric) in ("", "per second")
     verb = "are" if plural else "is"
     found = _range(fields.get("at_least"), fields.get("at_most"), unit_of(claim.metric))
     return f"{what} {verb} {found}{place_}"
@@ -246,7 +247,9 @@ def _between(claim: Judgement, run: RunData) -> str:
     mine, other, both = apart(far, near, run)
     end = f" {mine} than {other}" + (f", at {both}" if both else "")
     if fields.get("at_most") is not None:
-        return f"{_timed(claim, run)} at most {trimmed(fields['at_most'])} of a round trip more{end}"
+        most = float(fields["at_most"])
+        limit = f"{stated(most)} of a round trip" if abs(most) < 1 else counted(most, "round trip")
+        return f"{_timed(claim, run)} at most {limit} more{end}"
     return f"{_timed(claim, run)} {counted(fields['expected'], 'round trip')} more{end}{_within(claim)}"
 
 
@@ -265,8 +268,9 @@ def _with(label: Mapping[str, str], run: RunData) -> str:
 
 def _range(least: Any, most: Any, of: str = "") -> str:
     tail = f" {of}" if of else ""
-    low, high = (each if each is None or isinstance(each, str) else trimmed(float(each)) for each in (least, most))
-    tail = "" if isinstance(least, str) or isinstance(most, str) else tail
+    mixed = least is not None and most is not None and isinstance(least, str) != isinstance(most, str)
+    unit, tail = (tail, "") if mixed or isinstance(least, str) or isinstance(most, str) else ("", tail)
+    low, high = (each if each is None or isinstance(each, str) else f"{stated(float(each))}{unit}" for each in (least, most))
     if low is None:  # a count or a time is not less than nothing
         return f"at most {high}{tail}" if high != "0" else f"0{tail}"
     if high is None:

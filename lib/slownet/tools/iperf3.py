@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from slownet.judge.measured import Metrics
 from slownet.judge.records.unreadable import MALFORMED
-from slownet.lab import owner
+from slownet.lab import native, owner
 from slownet.model.errors import ToolError
 from slownet.model.shapes import Json
 from slownet.tools.numbers import Metric, metric, sample_sd
@@ -24,6 +25,7 @@ Report = Mapping[str, Json]
 UP_S = 30.0
 PORT = 5201
 """Where a server listens unless told otherwise."""
+_LIMITED = re.compile(r"^qdisc (?:(?:htb|hfsc|tbf|cake) |netem .* (?:delay|rate) )", re.MULTILINE)
 _LISTENING = "Server listening on"
 _WINDOW = re.compile(rf"^\[ *(\d+)\] .* sec .* \d+ +({DECIMAL}) ([KMG]?)Bytes *$", re.MULTILINE)
 """A line of the sender's output for one second: retransmits, then the congestion window. Left-out seconds end otherwise."""
@@ -127,8 +129,8 @@ def iperf3(
     Raises
     ------
     ToolError
-        ``iperf3`` is missing on a host, takes too long, fails, uses another congestion control than asked for, or its output
-        is not understood.
+        ``iperf3`` is missing on a host, takes too long, fails, uses another congestion control than asked for, its output is
+        not understood, or it would not end, because the CPU is free and nothing limits what is sent.
 
     Examples
     --------
@@ -138,6 +140,10 @@ def iperf3(
     argv = ["iperf3", "--client", server.IP(), "--reverse", "--json", "--get-server-output", "--time", f"{seconds:g}"]
     argv += ["--omit", f"{omit:g}"] if omit else []
     argv += ["--congestion", congestion] if congestion else []
+    if native.cpu_is_free() and not limited_somewhere():
+        what = "iperf3 would not end: no link has a rate or a delay, and a free CPU sends any number of bytes in no time"
+        fix = "give the link a rate, such as rate='1Gbit', or charge the CPU, --tdf 1"
+        raise ToolError(what, f"from host '{server.name}' to '{client.name}'", fix)
     with ExitStack() as stack:
         folder = stack.enter_context(owner.temporary("iperf3"))
         process = serve(server, Path(folder, "server.log"))
@@ -150,6 +156,20 @@ def iperf3(
             f"iperf3 used {result.congestion} where {congestion} was asked for", f"host '{server.name}'", raw=done.raw
         )
     return result
+
+
+def limited_somewhere() -> bool:
+    """Return whether a queueing discipline of any network namespace here delays or limits what it sends."""
+    found: dict[str, str] = {}
+    for process in filter(str.isdigit, os.listdir("/proc")):
+        with suppress(OSError):  # it has ended
+            found.setdefault(os.readlink(f"/proc/{process}/ns/net"), process)
+    for process in found.values():
+        words = ["nsenter", "--target", process, "--net", "tc", "qdisc", "show"]
+        done = subprocess.run(words, capture_output=True, text=True, env=environment(), check=False)
+        if done.returncode or _LIMITED.search(done.stdout):
+            return True  # of a namespace that ended meanwhile nothing is known
+    return False
 
 
 def serve(host: Host, log: Path, port: int = PORT) -> subprocess.Popen[bytes]:

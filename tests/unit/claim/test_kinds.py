@@ -13,6 +13,7 @@ from slownet.judge.claim import (
     no_worse_than,
     not_,
     ratio,
+    round_trips_between,
 )
 from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.result import gather
@@ -115,7 +116,7 @@ def test_sentences_of_the_other_kinds():
     assert bound(TIME, at_most="500ms").judge(run).text == (
         "12.32 ms at rtt 0ms; 51.83 ms at rtt 10ms; 173.3 ms at rtt 40ms; 491.9 ms at rtt 120ms"
     )
-    assert grows(TIME).judge(run).text.startswith("39.50 from rtt 0ms to rtt 10ms; 121.49 from rtt 10ms")
+    assert grows(TIME).judge(run).text.startswith("39.5 ms from rtt 0ms to rtt 10ms; 121.5 ms from rtt 10ms")
     assert equal(TIME, {"rtt": "10ms"}).judge(run).text == "51.83 against 12.32: 4.206 times"
     both = all_of(grows(TIME), bound(TIME, at_most=490)).judge(run)
     assert both.name == "time_per_request_ms grows along rtt_ms and time_per_request_ms at most 490"
@@ -159,9 +160,7 @@ def test_too_few_values_for_a_percentile_leave_it_open():
     run = gather([sample({"rtt": "0ms"}, 50.5, 29.0, 100, values=list(range(1, 101)))], FACTS)
     found = bound(TIME, at_most="300ms", percentile=99).judge(run)
     assert (found.verdict, found.measured, found.high) == ("inconclusive", pytest.approx(99.01), float("inf"))
-    assert found.text.startswith(
-        "99.01 ms at rtt 0ms, 100 values for a percentile of 99: its 95 % interval needs 368 or more ("
-    )
+    assert found.text.startswith("99.01 ms at rtt 0ms, 100 values for a percentile of 99: its 95 % interval needs 368 or more")
     with pytest.raises(ExperimentError, match=r"'requests_per_second' were kept.*with single values: time_per_request_ms"):
         bound(RATE, at_most=300, percentile=99).judge(run)
 
@@ -231,3 +230,57 @@ def test_a_failed_cell_leaves_open_only_what_needs_it():
     assert "not decided, because 1 cell failed (rtt 40ms: ab timed out)" in judgement.text
     assert grows(TIME).judge(run).verdict == "inconclusive"
     assert ratio(TIME, {"rtt": "10ms"}, published=4.2055).judge(run).verdict == "supported"
+
+
+def of(values, metric, name="rtt"):
+    """A run with one number for each value of a condition."""
+    cells = [{name: value} for value in values]
+    metrics = [{metric: {"mean": float(mean), "sd": 0.0, "n": 100}} for mean in values.values()]
+    conditions = [{f"{name}_ms": float(cell[name].removesuffix("ms"))} for cell in cells]
+    samples = zip(cells, conditions, metrics, strict=True)
+    return gather([{"cell": a, "condition": b, "status": "ok", "metrics": c} for a, b, c in samples], FACTS)
+
+
+@pytest.mark.parametrize(("metric", "times"), [("page_ms", 1), ("page_s", 0.001), ("page_us", 1000), ("page", 1)])
+def test_round_trips_are_counted_in_the_unit_of_the_time(metric, times):
+    run = of({"0ms": 10 * times, "10ms": 30 * times, "40ms": 90 * times}, metric)
+    assert law(metric, round_trips=2).judge(run).verdict == "supported"
+    between = round_trips_between(metric, {"rtt": "10ms"}, of={"rtt": "0ms"}, because="", expected=2)
+    assert between.judge(run).verdict == "supported"
+
+
+def test_a_rate_has_no_round_trips():
+    with pytest.raises(ExperimentError, match=r"mbit_per_s is in Mbit/s, and no time: round trips are of times"):
+        law("mbit_per_s", round_trips=1).judge(of({"0ms": 10, "10ms": 20}, "mbit_per_s"))
+
+
+@pytest.mark.parametrize(
+    ("claim", "name"),
+    [
+        (bound("received_bytes", at_most=1234567), "received_bytes at most 1234567"),
+        (bound("received_bytes", at_least=1e-7), "received_bytes at least 0.0000001"),
+        (bound("received_bytes", at_least=20, at_most=20), "received_bytes 20"),
+        (ratio("received_bytes", {"rtt": "10ms"}, expected=1234567), "received_bytes at rtt 10ms is 1234567 times the one"),
+        (ratio("received_bytes", {"rtt": "10ms"}, at_least=2, at_most=2), "received_bytes 2 times as much"),
+        (law("received_bytes", round_trips=1200000), "1200000 round trips per operation"),
+        (round_trips_between("received_bytes", {"rtt": "10ms"}, of={"rtt": "0ms"}, because="", at_most=1),
+         "received bytes from rtt 0ms to rtt 10ms: at most 1 round trip"),
+    ],
+)  # fmt: skip
+def test_a_stated_number_stays_as_it_was_stated(claim, name):
+    assert claim.judge(of({"0ms": 1, "10ms": 2}, "received_bytes")).name.startswith(name)
+
+
+def test_nothing_is_divided_by_what_is_0():
+    near, far = {"rtt": "0ms"}, {"rtt": "10ms"}
+    found = ratio("stalls", far, at_least=2).judge(of({"0ms": 0, "10ms": 20}, "stalls"))
+    assert (found.verdict, found.text) == (
+        "inconclusive", "stalls is 0 at rtt 0ms: there is no ratio to it; claim limits of the number itself (bound)"
+    )  # fmt: skip
+    assert found.stays_open
+    assert equal("stalls", far, of=near).judge(of({"0ms": 0, "10ms": 0}, "stalls")).verdict == "supported"
+
+
+def test_a_small_ratio_is_not_0():
+    found = ratio("page_ms", {"rtt": "10ms"}, expected=1e-4).judge(of({"0ms": 1000, "10ms": 0.1}, "page_ms"))
+    assert found.text == "0.000100 times measured, 0.0001 expected"

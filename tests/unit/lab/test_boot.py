@@ -85,7 +85,7 @@ PANIC = "EXT4-fs: whatever\n\nKernel panic - not syncing: {}\nCPU: 0 UID: 0 PID:
             1,
             False,
             "the lab's clock stood still for 3 s while python3 -u was busy, in 7 system calls, the last number 61: "
-            "with --tdf inf a busy program takes no virtual time: use a number or --clock real",
+            "with --tdf inf a busy program takes no virtual time: give its links a rate, or use a number or --clock real",
         ),
         (
             PANIC.format("Out of memory: system-wide panic_on_oom is enabled"),

@@ -13,8 +13,11 @@ from slownet.judge.records.charging import LEAST_BOOTS
 from slownet.judge.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, Judgement, Reason
 from slownet.judge.records.result import RunData
 from slownet.model.option_names import here
+from slownet.model.units import stated
 from slownet.theory.stats import Summary
 
+RATIO_DIGITS = 3
+"""Decimal places of ratios; a smaller one is written with more."""
 ROUNDING = 1e-9
 """Relative tolerance of a margin of 0: floating-point rounding."""
 
@@ -23,6 +26,7 @@ Margin = tuple[float | None, float | None]
 ALONE: Siblings = MappingProxyType({})
 """The siblings of a run that was the only one of its invocation: none."""
 DECIDED = {SUPPORTED: Reason.INSIDE, REFUTED: Reason.OUTSIDE, INCONCLUSIVE: Reason.ACROSS}
+UNKNOWN = " (its interval is not known"
 NO_WIDTH = "only numbers that do not vary can meet a margin of 0, and these vary"
 
 
@@ -91,7 +95,7 @@ def decide(
     measured = measure()
     said = text(measured) if callable(text) else text
     if not said:
-        said = f"{interval(measured)} measured" + ("" if expected is None else f", {expected:g} expected")
+        said = f"{interval(measured)} measured" + ("" if expected is None else f", {stated(expected)} expected")
     least = max((LEAST_BOOTS, *(cell.verdict_from for cell in cells or run.cells)))
     return placed(judged(name, measured, expected, margin, said, least), run, cells)
 
@@ -126,7 +130,7 @@ def judged(
     why = DECIDED[found]
     if not measured.known:
         why = Reason.NO_INTERVAL
-        text += here(f" (its interval is not known: repeat the measurement, --repeat {repetitions} or more)")
+        text += here(f"{UNKNOWN}: repeat the measurement, --repeat {repetitions} or more)")
     elif margin[0] == margin[1] and measured.low != measured.high and found != REFUTED:
         why, stays = Reason.NO_WIDTH, NO_WIDTH
         text += f" ({NO_WIDTH}, {interval(measured, 4)}: widen it, such as within=0.05)"
@@ -305,16 +309,20 @@ def interval(summary: Summary, digits: int = 2) -> str:
     str
         ``4.02 (3.98 to 4.06)``; only the mean if the interval is unknown or has no width.
     """
+    if digits >= RATIO_DIGITS and 0 < abs(summary.mean) < 10.0 ** (1 - digits):  # it would be 0.00
+        digits = 2 - math.floor(math.log10(abs(summary.mean)))
     mean, low, high = (f"{each:z.{digits}f}" for each in (summary.mean, summary.low, summary.high))
     return f"{mean} ({low} to {high})" if summary.known and low != high else mean
 
 
 def span(at_least: float | str | None, at_most: float | str | None) -> str:
     """Format limits: ``at least 40ms``, ``39 to 48``."""
-    least, most = (each if isinstance(each, str) or each is None else f"{each:g}" for each in (at_least, at_most))
+    least, most = (each if isinstance(each, str) or each is None else stated(each) for each in (at_least, at_most))
     if least is None:
         return f"at most {most}"
-    return f"at least {least}" if most is None else f"{least} to {most}"
+    if most is None or least == most:
+        return f"at least {least}" if most is None else least
+    return f"{least} to {most}"
 
 
 def reason(because: str) -> str:

@@ -9,6 +9,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from slownet.judge.claim import validation
 from slownet.judge.claim.base import (
     ALONE,
+    UNKNOWN,
     Margin,
     Siblings,
     all_hold,
@@ -108,8 +109,10 @@ class bound:  # noqa: N801
             return f"{quantity(found, self.metric)} at {cell.title}{few}"
 
         found = decide(run, name, measure, (least, most), cells=(cell,), text=said)
-        if few and found.verdict == INCONCLUSIVE:
-            return replace(found, reason=Reason.FEW_VALUES)
+        if few:  # how many are needed is said; a few more boots are not enough
+            found = replace(found, text=found.text.partition(UNKNOWN)[0])
+            if found.verdict == INCONCLUSIVE:
+                return replace(found, reason=Reason.FEW_VALUES)
         return _unless_it_varies(found, cell, self.metric, (least, most))
 
 

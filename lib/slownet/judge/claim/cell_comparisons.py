@@ -16,6 +16,7 @@ from slownet.judge.records.result import RunData
 from slownet.judge.records.samples import cell_key
 from slownet.model.errors import ExperimentError
 from slownet.model.option_names import here
+from slownet.model.units import rounded
 from slownet.theory import stats
 from slownet.theory.stats import Summary
 
@@ -88,10 +89,10 @@ class ratio:  # noqa: N801
             measured = "measured"
         else:
             margin = around(number, self.within)
-            what = f"at {described(self.at)} is {number:.3g} times the {_start(base)}, within {100 * self.within:g} %"
-            measured = f"times measured, {number:.4g} {source}"
+            what = f"at {described(self.at)} is {rounded(number, 3)} times the {_start(base)}, within {100 * self.within:g} %"
+            measured = f"times measured, {rounded(number, 4)} {source}"
         name = self.name or f"{self.metric} {what}"
-        if why := _means_nothing(base, self.metric, run):
+        if why := _means_nothing(base, self.metric, run) or _no_ratio(cell, base, self.metric):
             open_ = Judgement(name, INCONCLUSIVE, None, number, None, None, margin, here(why), stays_open=why)
             return placed(replace(open_, reason=Reason.NO_BASE), run, (base, cell))
         return decide(
@@ -226,15 +227,29 @@ def _means_nothing(base: Cell, metric: str, run: RunData) -> str:
     Over a link with a delay a short time means something: a row of a batch has its share of the batch's round trips.
     """
     delayed = (base.verified_rtt_ms or 0.0) >= NOTHING_MS
-    if base.status == "failed" or delayed or not run.charging.means_nothing(base.summary(metric).mean, metric):
+    if base.status == "failed" or delayed or not run.charging.means_nothing(abs(base.summary(metric).mean), metric):
         return ""
     what = f"{metric} is {base.summary(metric).mean:.2g} at {base.title}, where the CPU is free and nothing else takes time"
     return f"{what}: no ratio to it means anything; claim round trips (law), or rerun with the CPU charged, --tdf 1"
 
 
+def _no_ratio(cell: Cell, base: Cell, metric: str) -> str:
+    """Say that nothing can be divided by what is 0; empty if it is not."""
+    if "failed" in (cell.status, base.status) or not _is_zero(base.summary(metric)):
+        return ""
+    return f"{metric} is 0 at {base.title}: there is no ratio to it; claim limits of the number itself (bound)"
+
+
+def _is_zero(found: Summary) -> bool:
+    return found.known and found.low == found.mean == found.high == 0
+
+
 def quotient(cell: Cell, base: Cell, metric: str) -> Summary:
-    """Return the metric of one cell divided by that of another."""
-    return stats.ratio(cell.summary(metric), base.summary(metric))
+    """Return the metric of one cell divided by that of another; two that are exactly 0 are equal."""
+    one, other = cell.summary(metric), base.summary(metric)
+    if _is_zero(one) and _is_zero(other):
+        return replace(one, mean=1.0, low=1.0, high=1.0)
+    return stats.ratio(one, other)
 
 
 def _start(base: Cell) -> str:

@@ -26,7 +26,7 @@ from slownet.judge.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, S
 from slownet.judge.records.result import RunData
 from slownet.judge.records.samples import cell_key
 from slownet.model.errors import ExperimentError, nearest
-from slownet.model.units import duration
+from slownet.model.units import duration, milliseconds_of, stated, unit_of
 from slownet.theory.law import Law, fit, per_round_trip
 from slownet.theory.stats import Summary, ratio
 
@@ -71,7 +71,7 @@ class law:  # noqa: N801
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Fit the law over all cells and compare its k."""
         fixed = None if callable(self.round_trips) else expected_values.number(self.round_trips, run, "law").mean
-        what = "the predicted round trips" if fixed is None else f"{fixed:g} round trip{'s' * (fixed != 1)}"
+        what = "the predicted round trips" if fixed is None else round_trips(fixed)
         name = f"{what} per operation, within {100 * self.within:g} %"
         chosen = run.where(self.at)
         if chosen.failed:
@@ -87,7 +87,7 @@ class law:  # noqa: N801
         def said(found: Summary) -> str:
             own = interval(line.k)
             exact = expected.summary.low == expected.summary.high
-            number = f"{expected.mean:g}" if exact else interval(expected.summary)
+            number = stated(expected.mean) if exact else interval(expected.summary)
             outside = expected_values.in_words(found, expected.summary)
             return f"{own} round trips per operation measured, {number} expected{outside}"
 
@@ -205,7 +205,7 @@ class more_round_trips:  # noqa: N801
     @stating
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the ratio of the two k with ``at_least``."""
-        name = f"at least {self.at_least:g} times the round trips of {self.of}"
+        name = f"at least {stated(self.at_least)} times the round trips of {self.of}"
         sibling = siblings.get(self.of)
         failed = (*run.failed, *(sibling.failed if sibling else ()))
         if failed:
@@ -312,9 +312,24 @@ def expected_round_trips(run: RunData, metric: str) -> float | None:
     return known.pop() if len(known) == 1 else None
 
 
+def round_trips(number: float) -> str:
+    """Return so many round trips in words: "1 round trip", "0.5 round trips"."""
+    text = stated(number)
+    return f"{text} round trip{'s' * (text != '1')}"
+
+
+def milliseconds(metric: str) -> float:
+    """Return how many ms the unit of a time is. Raises ExperimentError for a metric in another unit; one without is in ms."""
+    found = milliseconds_of(metric)
+    if found is None and unit_of(metric):
+        raise ExperimentError(f"{metric} is in {unit_of(metric)}, and no time", fix="round trips are of times, such as page_ms")
+    return found or 1.0
+
+
 def fitted(run: RunData, metric: str, along: str = "rtt_ms") -> Law:
-    """Fit the law of a metric (a time in ms) over all cells of a run, against the round trips that ``along`` (in ms) adds."""
-    points = [(delay * trip(along), cell.within_run(metric), cell.late) for delay, cell in run.along(along)]
+    """Fit the law of a metric (a time) over all cells of a run, in ms, against the round trips that ``along`` (in ms) adds."""
+    unit = milliseconds(metric)
+    points = [(delay * trip(along), cell.within_run(metric).scaled(unit), cell.late) for delay, cell in run.along(along)]
     found = fit(((delay, time) for delay, time, _ in points), run.lasting)
     return replace(found, late=tuple(late * time.mean for _, time, late in points))
 

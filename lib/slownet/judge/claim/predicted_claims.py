@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 
-from slownet.judge.claim import expected_values, lateness, validation
+from slownet.judge.claim import expected_values, lateness, laws, validation
 from slownet.judge.claim.base import (
     ALONE,
     Siblings,
@@ -29,7 +29,7 @@ from slownet.judge.records.judgement import INCONCLUSIVE, REFUTED, SUPPORTED, Ju
 from slownet.judge.records.quantity import quantity
 from slownet.judge.records.result import RunData
 from slownet.model.errors import ExperimentError
-from slownet.model.units import spoken
+from slownet.model.units import spoken, unit_of
 from slownet.theory import stats
 from slownet.theory.law import per_round_trip
 from slownet.theory.stats import Summary
@@ -171,10 +171,12 @@ class round_trips_between:  # noqa: N801
                     f"{name} compares a delay with itself", f"in experiment {run.experiment}", "name two delays"
                 )
             gained = stats.difference(far.summary(self.metric), near.summary(self.metric))
-            return lateness.allowing(gained, far, near, self.metric).scaled(1 / (gap * (per_round_trip(self.along) or 1.0)))
+            added = gap * (per_round_trip(self.along) or 1.0) / laws.milliseconds(self.metric)
+            return lateness.allowing(gained, far, near, self.metric).scaled(1 / added)
 
         def said(found: Summary) -> str:
-            times = f"from {near.summary(self.metric).mean:.4g} ms to {far.summary(self.metric).mean:.4g} ms"
+            unit = unit_of(self.metric) or "ms"
+            times = f"from {near.summary(self.metric).mean:.4g} {unit} to {far.summary(self.metric).mean:.4g} {unit}"
             return f"{times}, {interval(found)} round trips: {self.because}"
 
         return decide(run, name, gained, margin, limit, (far, near), said)
@@ -185,10 +187,10 @@ class round_trips_between:  # noqa: N801
             return (
                 self.expected,
                 margin,
-                f"{self.expected:.4g} round trip{'' if self.expected == 1 else 's'}, within {100 * self.within:g} %",
+                f"{laws.round_trips(self.expected)}, within {100 * self.within:g} %",
             )
         assert self.at_most is not None
-        return self.at_most, (None, self.at_most), f"at most {self.at_most:.4g}"
+        return self.at_most, (None, self.at_most), f"at most {laws.round_trips(self.at_most)}"
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from slownet.judge.claim import validation
 from slownet.judge.claim.base import ALONE, Margin, Siblings, all_hold, around, decide, interval, judge_parts
 from slownet.judge.claim.description import stating
 from slownet.judge.records.judgement import Judgement
+from slownet.judge.records.quantity import quantity
 from slownet.judge.records.result import RunData
 from slownet.model.errors import ExperimentError
 from slownet.theory.stats import difference, ratio
@@ -55,7 +56,7 @@ class grows:  # noqa: N801
                 (SOME, None),
                 0.0,
                 (before, after),
-                lambda gap: f"{interval(gap)} from {before.title} to {after.title}",
+                lambda gap: f"{quantity(gap, self.metric)} from {before.title} to {after.title}",
             )
             return replace(found, margin=(0.0, None))
 
