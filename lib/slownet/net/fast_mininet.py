@@ -70,6 +70,7 @@ class QuickNet(MininetTests, Mininet):  # type: ignore[misc]  # Mininet has no t
         self.shaping = shaping or Shaping()
         self._taken = unique_names.taken()
         given = dict(zip(("topo", "switch", "host", "controller"), args, strict=False)) | params
+        parameters.check_base(given.get("ipBase", parameters.BASE))
         controller = given.get("controller", DefaultController)
         self._on_their_own = _stands_in(controller)
         if self._on_their_own:

@@ -20,7 +20,7 @@ from mininet.util import specialClass
 
 from slownet.links.conditions import tclink
 from slownet.links.conditions.other_names import MEANT
-from slownet.model.errors import ConditionError
+from slownet.model.errors import ConditionError, NetworkError
 from slownet.model.mininets import Parameters
 from slownet.net import places
 from slownet.net.places import Place
@@ -33,6 +33,17 @@ _OF_INTERFACES = {"use_htb", "disable_gro", "moveIntfFn", "port"}
 _NOT_STATED = {"self", "node", "link", "node1", "node2", "intf", "args", "kwargs", "params", "results"}
 _METHODS = ("__init__", "config", "build", "start")
 OF_CPU = ("cpu", "cores", "sched", "period_us")
+BASE = "10.0.0.0/8"
+"""Where Mininet takes hosts' addresses from, unless a program says it."""
+
+
+def check_base(base: str) -> None:
+    """Raise NetworkError unless hosts can get addresses from this: Mininet takes 300.1.0.0/16, and makes others of it."""
+    address, slash, length = str(base).partition("/")
+    octets = address.split(".")
+    right = len(octets) <= 4 and all(each.isdecimal() and int(each) < 256 for each in octets)
+    if not right or (slash and not (length.isdecimal() and int(length) <= 32)):
+        raise NetworkError(f"no IPv4 network '{base}'", "ipBase", f"write one such as {BASE}")
 
 
 @functools.cache

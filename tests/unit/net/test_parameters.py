@@ -174,3 +174,16 @@ def test_the_ends_of_a_plain_link_with_a_rate_are_those_of_a_tclink():
     assert parameters.ends(Link, {"intf": Own, "bw": 1}, (Host, Host)) == (Own, Own)
     assert parameters.ends(TCLink, {}, switches) == (TCIntf, TCIntf)
     assert [end.__name__ for end in parameters.ends(OVSLink, {}, switches)] == ["OVSIntf", "OVSIntf"]
+
+
+@pytest.mark.parametrize("base", ["10.0.0.0/8", "192.168.1.0/24", "10.0.0.0", "10.1/16"])
+def test_networks_that_mininet_reads(base):
+    parameters.check_base(base)
+
+
+@pytest.mark.parametrize(
+    "base", ["300.1.0.0/16", "10.0.0.0/33", "10.0.0.0/", "10.0.0.0.0/8", "ten/8", "", "fd00::/64", "10.0.-1.0/8"]
+)
+def test_a_network_that_is_none_is_one_line(base):
+    with pytest.raises(SlownetError, match=r"^no IPv4 network '.*', ipBase: write one such as 10\.0\.0\.0/8$"):
+        parameters.check_base(base)
