@@ -185,6 +185,8 @@ class Place:
     @contextlib.contextmanager
     def _as_running(self, command: Lab | ExactLab | InPlace) -> Iterator[None]:
         self._running.append(command)
+        if self.received:  # since `run` looked, while the command was not among those that `signal` tells
+            command.signal(self.received[-1])
         try:
             yield
         finally:

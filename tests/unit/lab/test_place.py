@@ -3,6 +3,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -99,6 +100,41 @@ def test_after_a_signal_nothing_starts_any_more():
         os.kill(os.getpid(), signal.SIGTERM)
         assert here.run(["true"]) == -signal.SIGTERM
     assert here.run(["true"]) == 0
+
+
+@pytest.mark.parametrize("moment", ["before", "as it becomes known"])
+def test_a_signal_while_a_lab_is_prepared_reaches_it(monkeypatch, moment):
+    """It took what the command took: at the first of these moments nobody told the lab."""
+
+    class Known(list):
+        def append(self, lab):
+            if moment == "as it becomes known":
+                os.kill(os.getpid(), signal.SIGTERM)
+            super().append(lab)
+
+    class Prepared:
+        def __init__(self):
+            self.heard = []
+
+        def signal(self, number):
+            self.heard.append(number)
+
+        def run(self, argv, **how):
+            return -self.heard[0] if self.heard else 0
+
+    def shares():
+        if moment == "before":
+            os.kill(os.getpid(), signal.SIGTERM)
+        return []
+
+    lab = Prepared()
+    monkeypatch.setattr(Place, "_lab", lambda self, parts, shares: lab)
+    monkeypatch.setattr(place.extension_shares, "shares", shares)
+    monkeypatch.setattr(place.container_shares, "shares", list)
+    here = Place(Clock("real"), {}, parts=SimpleNamespace(built=0), _running=Known())
+    with Interrupts(here):
+        assert here.run(["sleep", "100"]) == -signal.SIGTERM
+    assert set(lab.heard) == {signal.SIGTERM}
 
 
 def test_a_signal_that_the_caller_ignores_stays_ignored(monkeypatch):
