@@ -13,6 +13,7 @@ one folder that the lab shares with the host, OUT. The host takes it from there 
 from __future__ import annotations
 
 import ctypes
+import functools
 import importlib
 import io
 import json
@@ -183,7 +184,8 @@ def without_foreign() -> list[str]:
     pytest loads all plugins that are installed, and ends the session with an error if one cannot be imported. They are tried in
     a process of their own: pytest could not rewrite the assertions of one that is imported here. `LEFT_OUT` gets their names.
     """
-    suspected = [each for each in metadata.entry_points(group="pytest11") if each.dist and _is_foreign(each.dist.name, set())]
+    others = [each for each in metadata.entry_points(group="pytest11") if each.module != PLUGIN]  # that one is loaded anyway
+    suspected = [each for each in others if each.dist and _is_foreign(each.dist.name, set())]
     foreign = _tried(suspected) if suspected else {}
     os.environ[LEFT_OUT] = json.dumps(foreign)
     return [word for name in foreign for word in ("-p", f"no:{name}")]
@@ -191,15 +193,23 @@ def without_foreign() -> list[str]:
 
 def _is_foreign(name: str, seen: set[str]) -> bool:
     """Return whether a distribution, or one that it requires, has modules that are compiled for other Pythons only."""
-    with suppress(metadata.PackageNotFoundError):
+    seen.add(name)
+    suffixes, required = _contents(name)
+    if suffixes and not suffixes & {*EXTENSION_SUFFIXES}:
+        return True
+    return any(_is_foreign(each, seen) for each in required - seen)
+
+
+@functools.cache
+def _contents(name: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the suffixes of a distribution's compiled modules, and what it requires; several plugins may require it."""
+    try:
         found = metadata.distribution(name)
-        seen.add(found.name)
-        suffixes = {"." + each.name.partition(".")[2] for each in found.files or () if each.suffix == ".so"}
-        if suffixes and not suffixes & {*EXTENSION_SUFFIXES}:
-            return True
-        required = {NAME.match(each)[0] for each in found.requires or () if "extra ==" not in each}  # type: ignore[index]
-        return any(_is_foreign(each, seen) for each in required - seen)
-    return False
+    except metadata.PackageNotFoundError:
+        return frozenset(), frozenset()
+    suffixes = ("." + each.name.partition(".")[2] for each in found.files or () if each.suffix == ".so")
+    required = (NAME.match(each)[0] for each in found.requires or () if "extra ==" not in each)  # type: ignore[index]
+    return frozenset(suffixes), frozenset(required)
 
 
 def _tried(plugins: Sequence[metadata.EntryPoint]) -> dict[str, str]:

@@ -18,6 +18,7 @@ def installed(tmp_path, monkeypatch):
     """A function that puts a distribution on sys.path: its name, its modules, its compiled files, requirements and plugins."""
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     monkeypatch.setenv(inside.LEFT_OUT, "")
+    inside._contents.cache_clear()  # names mean other distributions in each test
 
     def install(name, modules, compiled=(), requires=(), plugins=()):
         info = tmp_path / f"{name.replace('-', '_')}-1.dist-info"
@@ -80,3 +81,13 @@ def test_one_that_requires_itself_ends(installed):
     installed("a", {"a_plugin.py": ""}, requires=["b"], plugins=["a"])
     installed("b", {}, requires=["a"])
     assert left_out() == {}
+
+
+def test_slownets_own_plugin_and_what_it_requires_are_not_looked_at(installed, monkeypatch):
+    """It is loaded in any case; to read what its libraries consist of took a second of each session."""
+    looked = []
+    monkeypatch.setattr(inside, "_contents", lambda name: looked.append(name) or (frozenset(), frozenset()))
+    installed("another", {"another_plugin.py": ""}, plugins=["another"])
+    inside.without_foreign()
+    assert "another" in looked
+    assert "slownet" not in looked

@@ -93,8 +93,10 @@ class ratio:  # noqa: N801
             measured = f"times measured, {rounded(number, 4)} {source}"
         name = self.name or f"{self.metric} {what}"
         if why := _means_nothing(base, self.metric, run) or _no_ratio(cell, base, self.metric):
-            open_ = Judgement(name, INCONCLUSIVE, None, number, None, None, margin, here(why), stays_open=why)
-            return placed(replace(open_, reason=Reason.NO_BASE), run, (base, cell))
+            open_ = Judgement(
+                name, INCONCLUSIVE, None, number, None, None, margin, here(why), stays_open=why, reason=Reason.NO_BASE
+            )
+            return placed(open_, run, (base, cell))
         return decide(
             run,
             name,

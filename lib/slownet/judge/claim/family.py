@@ -128,8 +128,9 @@ def _judgement(claim: Claim, run: RunData, siblings: Siblings, cannot: Cannot | 
         found = claim.judge(run, siblings)
         return found if found.kind else stated(claim, found)  # a custom kind need not set it
     except TooFewError as error:  # raised by a custom kind; more repetitions may give it enough values
-        blank = Judgement(described(claim), INCONCLUSIVE, math.nan, None, None, None, (None, None), error.line)
-        return stated(claim, replace(blank, reason=Reason.FEW_VALUES))
+        what, why = described(claim), error.line
+        blank = Judgement(what, INCONCLUSIVE, math.nan, None, None, None, (None, None), why, reason=Reason.FEW_VALUES)
+        return stated(claim, blank)
     except SlownetError as error:
         if cannot is None:
             raise

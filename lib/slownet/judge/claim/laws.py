@@ -206,6 +206,7 @@ class more_round_trips:  # noqa: N801
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the ratio of the two k with ``at_least``."""
         name = f"at least {stated(self.at_least)} times the round trips of {self.of}"
+        margin = (self.at_least, None)
         sibling = siblings.get(self.of)
         failed = (*run.failed, *(sibling.failed if sibling else ()))
         if failed:
@@ -220,11 +221,10 @@ class more_round_trips:  # noqa: N801
             near = nearest(self.of, siblings)
             hint = f" ({near})" if near.startswith("did you mean") else ""
             why = f"{self.of} did not run in the same invocation{hint}, and otherwise= is not given"
-            found = Judgement(name, NOT_JUDGED, None, self.at_least, None, None, (self.at_least, None), why)
-            return placed(replace(found, reason=Reason.NOT_MEASURED), run)
+            found = Judgement(name, NOT_JUDGED, None, self.at_least, None, None, margin, why, reason=Reason.NOT_MEASURED)
+            return placed(found, run)
         k = fitted(run, self.metric, self.along).k
         start = f"{k.mean:.2f} round trips against {other.mean:.2f} of {source}"
-        margin = (self.at_least, None)
         found = decide(
             run, name, lambda: ratio(k, other), margin, self.at_least, (), lambda times: f"{start}: {interval(times)} times"
         )
