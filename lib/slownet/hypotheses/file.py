@@ -36,9 +36,9 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Mapping
-from contextlib import ExitStack
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +51,7 @@ from slownet.hypotheses.toolbox import SERVICES, TOOLS, Named
 from slownet.judge.records.unreadable import MALFORMED
 from slownet.links.conditions.link import Condition
 from slownet.links.faults import Faults
-from slownet.model.errors import ExperimentError, nearest
+from slownet.model.errors import ExperimentError, SlownetError, nearest
 from slownet.model.importing import described
 from slownet.model.shapes import Json
 
@@ -71,6 +71,8 @@ TOP = (
 )
 TABLES = ("parameters", "options", "conditions", "faults")
 LINK = "link"
+HOSTS = ("from", "to")
+"""The options of tools that are names of hosts."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,8 @@ class Hypothesis:
     unit: str | None = None
     warm_up: int | None = None
     faults: Faults | None = None
+    places: Mapping[str, str] = field(default_factory=dict)
+    """File, line and column of what only the network can check: `LINK` and the options in `HOSTS`."""
 
     @property
     def name(self) -> str:
@@ -105,7 +109,12 @@ class Hypothesis:
         service = (lambda net, directory: make(net, directory, self.page)) if make else None
 
         def measure(net: Any, *rest: Any, **cell: str) -> Any:
-            with net.link(*self.link).set(**self.fixed, **cell), ExitStack() as broken:
+            for option in filter(self.options.get, HOSTS):
+                with self._standing_at(option):
+                    net[str(self.options[option])]
+            with self._standing_at(LINK):
+                link = net.link(*self.link)
+            with link.set(**self.fixed, **cell), ExitStack() as broken:
                 if self.faults:
                     broken.enter_context(net.faults(self.faults, *filter(_can_break, rest)))
                 return tool.run(net, rest[0] if rest else None, self.options)
@@ -119,6 +128,14 @@ class Hypothesis:
             made_of=(tool.run, make), chance=tool.chance(self.options),
             warm_up=tool.warm_up if self.warm_up is None else self.warm_up,
         )  # fmt: skip
+
+    @contextmanager
+    def _standing_at(self, name: str) -> Iterator[None]:
+        """Give errors of what the network does not have its place in the file."""
+        try:
+            yield
+        except SlownetError as error:
+            raise ExperimentError(error.what, self.places.get(name, error.where), error.fix) from error
 
 
 def read(path: Path) -> Hypothesis:
@@ -174,6 +191,7 @@ class _Reader:
             self._path, self._string("question"), topology, data.get("parameters", {}), service, self._string("page", "52kB"),
             tool, options, link, fixed, vary, tuple(predictions.read(self._source, data.get("prediction"))),
             self._string("unit") if "unit" in data else None, self._warm_up(), self._faults(),
+            {LINK: self._source.place(("conditions", LINK)), **{each: self._source.place(("options", each)) for each in HOSTS}},
         )  # fmt: skip
 
     def _conditions(self) -> tuple[tuple[str, str], dict[str, Json], dict[str, tuple[str, ...]]]:

@@ -51,8 +51,12 @@ class Source:
 
     def fail(self, what: str, keys: Keys, fix: str) -> NoReturn:
         """Raise ExperimentError with the place of the key."""
+        raise ExperimentError(what, where=self.place(keys), fix=fix)
+
+    def place(self, keys: Keys) -> str:
+        """Return file, line and column of a key."""
         line, column = place_of(self._text, keys)
-        raise ExperimentError(what, where=f"{self._path}:{line}:{column}", fix=fix)
+        return f"{self._path}:{line}:{column}"
 
     def known(self, table: Table, names: Iterable[str], where: Keys) -> None:
         """Check that a table has no other keys than ``names``. Raises ExperimentError."""

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from slownet.lab import process_stat
 from slownet.model.errors import LabError
 
 PROC = Path("/proc")
@@ -105,8 +106,8 @@ def _running(process: Path) -> Running | None:
         words, emulated = OF_A_LAB.search(line), OF_AN_EXACT_LAB.search(line)
         if not (words or emulated):
             return None
-        leads = (process / "stat").read_text().rpartition(")")[2].split()[3] == process.name  # its session
-        if not leads:
+        stat = process_stat.of(process.name, PROC)
+        if not stat or stat.session != int(process.name):
             return None
         status, about = (process / "status").read_text(), process.stat()
         if emulated:  # its memory has no file

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from slownet.lab import process_stat
+
 RUN = Path("/run/slownet")
 VARIABLE = "SLOWNET_OWNER"
 NOTE = "run"
@@ -69,11 +71,8 @@ class Owner:
 
 def started(pid: int) -> int | None:
     """Return when a process was started, in clock ticks after boot; None if it does not run or is a zombie."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
-    except (FileNotFoundError, ProcessLookupError):
-        return None
-    return None if fields[0] in "ZX" else int(fields[19])
+    stat = process_stat.of(pid)
+    return stat.started if stat and stat.lives else None
 
 
 def this() -> Owner:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from slownet.lab import owner
+from slownet.lab import owner, process_stat
 from slownet.lab.owner import Owner
 from slownet.model.errors import NetworkError
 from slownet.net import kernel_counters, limited, openvswitch, unique_names
@@ -83,7 +83,8 @@ def _ourselves() -> set[int]:
     found, pid = set(), os.getpid()
     while pid:
         found.add(pid)
-        pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+        stat = process_stat.of(pid)
+        pid = stat.parent if stat else 0
     return found
 
 
@@ -127,11 +128,11 @@ def _processes() -> Iterator[Leftover]:
     running: dict[str, tuple[str, int]] = {}  # the name, and when it was started
     for pid in filter(str.isdigit, os.listdir("/proc")):
         with suppress(FileNotFoundError, ProcessLookupError, PermissionError):  # it has ended, or hides from us
-            head, _, rest = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")
-            state, parents[pid], *fields = rest.split()
-            if state not in "ZX":
-                owners[pid] = _of_process(pid, space_of)
-                running[pid] = head.partition("(")[2], int(fields[17])
+            if stat := process_stat.of(pid):
+                parents[pid] = str(stat.parent)
+                if stat.lives:
+                    owners[pid] = _of_process(pid, space_of)
+                    running[pid] = stat.name, stat.started
     for pid, (name, started) in running.items():
         ancestor = pid
         while not owners.get(ancestor) and ancestor in parents:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from slownet.lab import process_stat
 from slownet.tools.process import wait_until
 
 GONE_S = 2.0
@@ -65,14 +66,11 @@ def _processes(spaces: Collection[int]) -> dict[int, Process]:
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and int(entry.name) != os.getpid():
             with suppress(OSError):
-                if (entry / "ns/net").stat().st_ino in spaces:
-                    parent = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
-                    found[int(entry.name)] = Process(os.getsid(int(entry.name)), parent)
+                if (entry / "ns/net").stat().st_ino in spaces and (stat := process_stat.of(entry.name)):
+                    found[int(entry.name)] = Process(stat.session, stat.parent)
     return found
 
 
 def _lives(number: int) -> bool:
-    try:
-        return Path(f"/proc/{number}/stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
-    except OSError:
-        return False
+    stat = process_stat.of(number)
+    return stat is not None and stat.lives

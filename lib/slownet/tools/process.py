@@ -8,8 +8,9 @@ import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, Protocol
+
+from slownet.lab import process_stat
 
 POLL_S = 0.005
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -77,9 +78,8 @@ def family(first: int) -> list[int]:
     """
     parents: dict[int, tuple[int, int]] = {}
     for each in filter(str.isdigit, os.listdir("/proc")):
-        with suppress(OSError):
-            fields = Path("/proc", each, "stat").read_text(errors="replace").rpartition(")")[2].split()
-            parents[int(each)] = int(fields[1]), int(fields[2])
+        if stat := process_stat.of(each):
+            parents[int(each)] = stat.parent, stat.group
     found = {first}
     while more := {pid for pid, (parent, group) in parents.items() if parent in found or group == first} - found:
         found |= more

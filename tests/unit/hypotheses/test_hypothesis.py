@@ -137,6 +137,35 @@ claims = [
 """
 
 
+class Star:
+    """A network with a switch and one host, client1."""
+
+    def __getitem__(self, name):
+        if name not in ("client1", "switch"):
+            raise ExperimentError(f"no host '{name}' in Star", fix="did you mean 'client1'?")
+        return name
+
+    def link(self, first, second):
+        return self[first], self[second]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "where"),
+    [
+        ('["client1", "switch"]', '["cleint1", "switch"]', ":12:1"),
+        ('["client1", "switch"]', '["client1", "swich"]', ":12:1"),
+        ("requests = 20", 'requests = 20\nfrom = "cleint"', ":10:1"),
+    ],
+)
+def test_what_the_network_does_not_have_has_its_place_in_the_file(file, old, new, where):
+    path = file(WHOLE.replace(old, new))
+    with pytest.raises(ExperimentError) as caught:
+        read(path).experiment().measure(Star(), None, rtt="0ms")
+    assert caught.value.what.startswith("no host '")
+    assert caught.value.where == f"{path}{where}"
+    assert caught.value.fix == "did you mean 'client1'?"
+
+
 def test_an_empty_range_has_its_place_in_the_error(file):
     with pytest.raises(ExperimentError, match=r"at_least 60ms is more than at_most 40ms, .*:31:75: nothing lies in between"):
         read(file(WHOLE + CROSSED))

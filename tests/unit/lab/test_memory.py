@@ -25,7 +25,8 @@ class Proc:
         folder = self.folder / str(pid)
         folder.mkdir()
         (folder / "cmdline").write_bytes(b"".join(each.encode() + b"\0" for each in words))
-        (folder / "stat").write_text(f"{pid} (a b) c) S 1 {pid} {session or pid} 0 -1\n")
+        fields = " ".join(["S 1", str(pid), str(session or pid), *["0"] * 15, "987 0 0"])
+        (folder / "stat").write_text(f"{pid} (a b) c) {fields}\n")
         (folder / "status").write_text(
             f"Name:\tlinux\nRssAnon:\t 999999 kB\nRssFile:\t 1024 kB\nRssShmem:\t {used * 1024} kB\n"
         )

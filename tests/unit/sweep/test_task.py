@@ -122,13 +122,18 @@ def test_a_sweep_is_described_by_a_file(tmp_path):
         ("[sweep", "cannot be read"),
         ('[sweep]\nexperiment = "a"\nrepeat = "3"', "a whole number"),
         ('[sweep]\nexperiment = "a"\nrepeat = true', "a whole number"),
-        ('[sweep]\nexperiment = "a"\nrepaet = 3', "did you mean 'repeat'"),
+        ('[sweep]\nexperiment = "a"\nrepaet = 3', r"sweep\.toml:3:1: did you mean 'repeat'"),
+        ('[sweep]\nexperiment = "a"\n[sweep.vary]\nrtt = "10mss"', r"sweep\.toml:4:1"),
+        ('[sweep]\nexperiment = "a"\nvary = {loss = "0:5:0%"}', r"'0:5:0%' has no end, \S+sweep\.toml:3:9"),
+        ('[sweep]\nexperiment = "a"\nvary = {rtt = 10}', r"rtt is 10, \S+sweep\.toml:3:9: write a text"),
+        ('[sweep]\nexperiment = "a"\nvary = {rtt = []}', r"rtt is \[\], \S+sweep\.toml:3:9: write a text"),
+        ('[sweep]\nexperiment = "a"\nvary = {rtt = ["0ms", 10]}', r"sweep\.toml:3:9: write a text"),
     ],
 )
 def test_a_file_that_is_wrong_is_one_line(tmp_path, text, said):
     path = tmp_path / "sweep.toml"
     path.write_text(text)
-    with pytest.raises(SweepError, match=said):
+    with pytest.raises(SlownetError, match=said):
         from_file(path)
 
 

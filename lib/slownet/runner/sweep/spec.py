@@ -7,11 +7,14 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+from slownet.hypotheses.experiment import VARY, tried
+from slownet.hypotheses.source import Source
 from slownet.lab.boot import MEGABYTES
 from slownet.lab.caller import Given
 from slownet.model import userfile
-from slownet.model.errors import SweepError, nearest
+from slownet.model.errors import SweepError
 from slownet.model.shapes import Json
+from slownet.runner.sweep import factors
 
 TABLE = "sweep"
 
@@ -79,26 +82,33 @@ STRINGS = ("place", "clock", "tdf", "cpu")
 def from_file(path: Path) -> dict[str, Json]:
     """Return what a TOML file says: ``[sweep]`` with the fields of `Spec`, its table ``vary``, and the options of `Where`.
 
-    An experiment in a file of that folder is found wherever the command was started. Raises SweepError.
+    An experiment in a file of that folder is found wherever the command was started. Raises SlownetError, with the line of
+    what is wrong.
     """
     try:
-        table = userfile.toml(userfile.read_text(path)).get(TABLE)
+        text = userfile.read_text(path)
+        table = userfile.toml(text).get(TABLE)
     except (OSError, ValueError) as error:
         raise SweepError(
             f"{path} cannot be read: {userfile.reason(error)}", fix="give a TOML file with a table [sweep]"
         ) from error
     if not isinstance(table, dict) or "experiment" not in table:
         raise SweepError(f"{path} describes no sweep", fix='write [sweep] and experiment = "client_delay"')
+    source = Source(path, text)
     kinds: dict[str, type] = {
         "experiment": str, "vary": dict, "sample": str, "seed": int, "repeat": int, "fresh": bool, "cold": bool, "out": str,
         "criterion": str, "refine": str,
         "memory": int, "require_confinement": bool, "env": list, "share": list, **dict.fromkeys(STRINGS, str),
     }  # fmt: skip
+    source.known(table, kinds, (TABLE,))
     for name, value in table.items():
-        if name not in kinds:
-            raise SweepError(f"unknown key '{name}'", f"[sweep] in {path}", nearest(name, kinds))
         if not isinstance(value, kinds[name]) or (isinstance(value, bool) and kinds[name] is int):
-            raise SweepError(f"{name} is {value!r}", f"[sweep] in {path}", f"write {_kind(kinds[name])}")
+            source.fail(f"{name} is {value!r}", (TABLE, name), f"write {_kind(kinds[name])}")
+    for name, values in table.get("vary", {}).items():
+        keys = (TABLE, "vary", name)
+        if not all(isinstance(each, str) for each in ([values] if not isinstance(values, list) else values or [None])):
+            source.fail(f"{name} is {values!r}", keys, 'write a text, "0,10,40ms", or a list of texts, ["0ms", "10ms"]')
+        source.tried(lambda: tried(name, factors.of_mapping({name: values})[name], VARY), keys)  # noqa: B023  # called at once
     experiment = path.parent / table["experiment"]
     return {**table, **({"experiment": str(experiment)} if experiment.suffix and experiment.is_file() else {})}
 
