@@ -255,6 +255,8 @@ def test_more_hosts_than_addresses_is_one_line(tmp_path):
         (["nosuch.py"], "there is no program 'nosuch.py'"),
         (["true"], "not a Python program"),
         (["mn", "--cluster=a,b"], "places nodes on other machines by ssh"),
+        (["mn", "--pre", "nosuch.mn", "--test", "none"], "there is no file 'nosuch.mn', --pre: give one of commands"),
+        (["mn", "--post=nosuch.mn"], "there is no file 'nosuch.mn', --post: give one of commands"),
     ],
 )
 def test_a_program_that_is_none_is_one_line(words, line):

@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from slownet.model.errors import ExperimentError, SlownetError
 from slownet.net import machine, missing_commands
@@ -108,8 +109,20 @@ def _ended(error: Exception, path: str) -> int:
 def _run_mn(path: str, words: Sequence[str]) -> int:
     """Run mn, whose own handler of exceptions ends with status 0; return the exit status. Raises SlownetError."""
     made = runpy.run_path(path, run_name=MN)
+    runner: Any = made["MininetRunner"]
+
+    class Runner(runner):  # type: ignore[misc]
+        def setup(self) -> None:
+            """Look for the files of commands before there is a network: Mininet would end without status in the middle."""
+            for option in ("pre", "post"):
+                script = getattr(self.options, option, None)
+                if script and not Path(script).is_file():
+                    fix = "give one of commands for Mininet's prompt (a lab has a /tmp of its own)"
+                    raise ExperimentError(f"there is no file '{script}'", f"--{option}", fix)
+            super().setup()
+
     try:
-        made["MininetRunner"]()
+        Runner()
     except SlownetError:
         raise
     except KeyboardInterrupt:
