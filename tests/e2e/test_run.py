@@ -427,7 +427,7 @@ def test_a_run_predicts_another_site(both):
 
 def test_an_unknown_host_is_one_line(tmp_path):
     (tmp_path / "mine.py").write_text(OWN % "cleint")
-    done = slownet("run", "mine.py", cwd=tmp_path)
+    done = slownet("run", "mine.py", "--tdf", "inf", cwd=tmp_path)
     assert done.returncode == 2
     assert "'client'" in done.stderr
     assert "Traceback" not in done.stderr
