@@ -156,7 +156,15 @@ class Experiment:
         ----------
         *claims : Claim
             Appended to the existing ones.
+
+        Raises
+        ------
+        ClaimError
+            One of them is no claim.
         """
+        from slownet.judge.claim import validation
+
+        validation.claims(claims, f"in {self.name}")
         self.judged_by.extend(claims)
 
     def differs(self, why: str, *spreads: Spread) -> None:

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NoReturn
 
-from slownet.model.errors import ExperimentError, SlownetError
+from slownet.model.errors import ConditionError, ExperimentError, SlownetError, UnitError
 
 MOST = 4 << 20
 """Bytes of a Python file."""
@@ -94,13 +94,13 @@ def _arguments(words: list[str]) -> Iterator[None]:
 def called(path: Path) -> Iterator[None]:
     """Call something of a user's file in this block.
 
-    Raises ExperimentError with file and line for every exception but a SlownetError of another kind; that the file ends the
-    program is a failure, too.
+    Raises ExperimentError with file and line for every exception but a SlownetError, whose kind stays: an error in what the
+    file states has its place. That the file ends the program is a failure, too.
     """
     with going_on():
         try:
             yield
-        except ExperimentError as error:  # e.g. a wrong claim; the traceback has its line
+        except (ExperimentError, UnitError, ConditionError) as error:  # e.g. a wrong claim; the traceback has its line
             where = ", ".join(filter(None, (error.where, place_of(error))))
             raise type(error)(error.what, where, error.fix) from error
         except (SlownetError, KeyboardInterrupt, Terminated, MemoryError, GeneratorExit):

@@ -1,5 +1,7 @@
 """Tests that an invalid claim is refused when it is made, by one line that says what, where and how to fix it."""
 
+import inspect
+import json
 from pathlib import Path
 
 import numpy as np
@@ -8,22 +10,26 @@ import pytest
 from slownet.judge.claim import (
     about,
     all_of,
+    any_of,
     bound,
     constant_round_trips,
     equal,
     follows,
+    grows,
     law,
     monotone,
     more_round_trips,
     no_worse_than,
+    not_,
     predicted,
     published_times,
     ratio,
     round_trips_between,
     slowed,
 )
+from slownet.judge.records.result import gather
 from slownet.model import importing
-from slownet.model.errors import ExperimentError, UnitError
+from slownet.model.errors import ExperimentError, SlownetError, UnitError
 
 TIME, RATE = "time_ms", "requests_per_second"
 AT, OTHER = {"rtt": "10ms"}, {"rtt": "0ms"}
@@ -142,6 +148,19 @@ def test_these_are_margins(kind, within):
         (lambda: about(INF), "about is inf"),
         (lambda: about("52"), "has no unit"),
         (lambda: all_of(), "a composed claim without parts"),
+        (lambda: all_of(grows(TIME), 3), 'claim 2 is 3, in a composed claim: write a claim, such as law('),
+        (lambda: not_([grows(TIME)]), "claim 1 is a list, in not_: give each claim by itself"),
+        (lambda: any_of(grows), "claim 1 is the class grows, in a composed claim"),
+        (lambda: bound(TIME, "10ms", at_most=3), "at is '10ms', in bound of time_ms: write conditions"),
+        (lambda: ratio(TIME, {10: "10ms"}, expected=3), "at is {10: '10ms'}, in ratio of time_ms: write conditions"),
+        (lambda: law(TIME, round_trips=4, along=""), "along is '', in law of time_ms: write the name of a condition"),
+        (lambda: law(TIME, round_trips=lambda: 4), "the function of round_trips takes other arguments, in law of time_ms"),
+        (lambda: law(TIME, round_trips=10**400), "round_trips is 1000"),
+        (lambda: published_times(TIME, t0_ms=12, times_ms=[52]), "times_ms is [52], in published_times of time_ms: write {"),
+        (
+            lambda: follows(TIME, lambda: 3, at_least=0, at_most=1, because="", name="as computed"),
+            "the function of theory takes other arguments, in 'as computed': write lambda condition: ...",
+        ),
     ],
 )  # fmt: skip
 def test_numbers_that_make_no_sense(make, said):
@@ -149,6 +168,37 @@ def test_numbers_that_make_no_sense(make, said):
         make()
     assert said in str(caught.value)
     assert len(str(caught.value).splitlines()) == 1
+
+
+KINDS = {
+    law: {"round_trips": 1}, constant_round_trips: {}, more_round_trips: {"at_least": 1, "of": "x", "otherwise": 1},
+    published_times: {"t0_ms": 1, "times_ms": {"10ms": 11}}, ratio: {"at": AT, "expected": 2}, equal: {"at": AT},
+    no_worse_than: {"at": AT}, bound: {"at": AT, "at_most": 9}, grows: {}, monotone: {}, predicted: {"at": AT, "expected": 10},
+    round_trips_between: {"at": AT, "of": OTHER, "because": "", "expected": 1},
+    follows: {"theory": lambda condition: 1, "at_least": 0, "at_most": 9, "because": "", "name": "theory"},
+}  # fmt: skip
+ANYTHING = [
+    None, 5, -1, 0.05, True, "", "x", "10ms", b"x", [], ["10ms"], (), ("0ms",), ("0ms", "0ms"), {}, AT, {"rtt": 10},
+    {"rtt": None}, {5: 5}, NAN, INF, 1j, 10**400, object(), lambda: 1, lambda run: 3.0, lambda run: "x",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_what_is_no_value_of_a_field_is_refused_when_the_claim_is_made_or_judged_as_it_stands(kind):
+    """Never is it found by an error of slownet's own after everything has been measured."""
+    cells = [{"cell": {"rtt": f"{rtt}ms"}, "condition": {"rtt_ms": float(rtt)}, "status": "ok"} for rtt in (0, 10, 40)]
+    metrics = [{TIME: {"mean": mean, "sd": 0.0, "n": 9}} for mean in (1.0, 11.0, 41.0)]
+    run = gather([cell | {"metrics": one} for cell, one in zip(cells, metrics, strict=True)], {"experiment": "mine"})
+    judged = 0
+    for field in inspect.signature(kind).parameters:
+        for value in ANYTHING:
+            try:
+                found = kind(**{"metric": TIME, **KINDS[kind], field: value}).judge(run)
+            except SlownetError:
+                continue
+            assert json.dumps(found.to_json())
+            judged += 1
+    assert judged
 
 
 def test_a_range_of_one_number_is_one():
@@ -165,3 +215,6 @@ def test_a_file_with_such_a_claim_says_its_line(tmp_path, monkeypatch, relative)
     with pytest.raises(ExperimentError) as caught:
         importing.file(path, "")
     assert str(caught.value) == "within is 5, a margin of 500 %, in law of time_ms, mine.py:4: write 0.05 for 5 %"
+    path.write_text('from slownet.judge.claim import published_times\n\npublished_times("a_ms", t0_ms=1, times_ms={"10": 2})\n')
+    with pytest.raises(UnitError, match=r"duration '10' has no unit, mine\.py:3: write it like 10ms"):
+        importing.file(path, "")

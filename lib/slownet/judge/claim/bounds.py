@@ -64,7 +64,7 @@ class bound:  # noqa: N801
     because: str = ""
 
     def __post_init__(self) -> None:
-        claim = validation.named(self, self.metric)
+        claim = validation.checked(self, self.metric)
         validation.ends({"at_least": self.at_least, "at_most": self.at_most}, claim, self.metric)
         if self.percentile is not None:
             validation.percentile(self.percentile, claim)

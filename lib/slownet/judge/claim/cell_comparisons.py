@@ -64,7 +64,7 @@ class ratio:  # noqa: N801
     name: str = ""
 
     def __post_init__(self) -> None:
-        claim = validation.named(self, self.metric, self.name)
+        claim = validation.checked(self, self.metric, self.name)
         validation.within(self.within, claim)
         given = {"expected": self.expected, "published": self.published}
         names = [name for name, value in given.items() if value is not None]
@@ -137,7 +137,7 @@ class equal:  # noqa: N801
     within: float = 0.05
 
     def __post_init__(self) -> None:
-        validation.within(self.within, validation.named(self, self.metric))
+        validation.within(self.within, validation.checked(self, self.metric))
 
     @stating
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
@@ -187,7 +187,7 @@ class no_worse_than:  # noqa: N801
     better: Literal["lower", "higher"] = "lower"
 
     def __post_init__(self) -> None:
-        claim = validation.named(self, self.metric)
+        claim = validation.checked(self, self.metric)
         validation.within(self.within, claim)
         if self.better not in ("lower", "higher"):
             raise validation.ClaimError(f"better is '{self.better}'", f"in {claim}", "write lower or higher", "better")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from slownet.judge.claim import validation
 from slownet.judge.claim.base import ALONE, DECIDED, Claim, Siblings, all_hold, any_holds, judge_parts, raise_confidence
 from slownet.judge.claim.description import stating
 from slownet.judge.records.judgement import REFUTED, SUPPORTED, Judgement
@@ -24,7 +25,7 @@ class all_of:  # noqa: N801
     Raises
     ------
     ExperimentError
-        No claim is given.
+        No claim is given, or what is given is none.
     """
 
     claims: tuple[Claim, ...]
@@ -50,7 +51,7 @@ class any_of:  # noqa: N801
     Raises
     ------
     ExperimentError
-        No claim is given.
+        No claim is given, or what is given is none.
     """
 
     claims: tuple[Claim, ...]
@@ -72,9 +73,17 @@ class not_:  # noqa: N801
     ----------
     claim : Claim
         The claim to negate.
+
+    Raises
+    ------
+    ClaimError
+        It is no claim.
     """
 
     claim: Claim
+
+    def __post_init__(self) -> None:
+        validation.claims([self.claim], "in not_")
 
     @stating
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
@@ -88,6 +97,7 @@ class not_:  # noqa: N801
 def _some(claims: Sequence[Claim]) -> tuple[Claim, ...]:
     if not claims:
         raise ExperimentError("a composed claim without parts", fix="give one or more")
+    validation.claims(claims, "in a composed claim")
     return tuple(claims)
 
 

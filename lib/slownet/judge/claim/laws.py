@@ -62,9 +62,11 @@ class law:  # noqa: N801
     at: Mapping[str, str] | None = None
 
     def __post_init__(self) -> None:
-        claim = validation.named(self, self.metric)
+        claim = validation.checked(self, self.metric)
         validation.within(self.within, claim)
-        if not callable(self.round_trips) and not isinstance(self.round_trips, Summary):
+        if callable(self.round_trips):
+            validation.takes(self.round_trips, ("run",), "round_trips", claim)
+        elif not isinstance(self.round_trips, Summary):
             validation.number("round_trips", self.round_trips, claim, above=0)
 
     @stating
@@ -127,7 +129,7 @@ class constant_round_trips:  # noqa: N801
     along: str = "rtt_ms"
 
     def __post_init__(self) -> None:
-        claim = validation.named(self, self.metric)
+        claim = validation.checked(self, self.metric)
         validation.within(self.within, claim)
         if len(self.at) != 2:
             raise validation.ClaimError(f"{len(self.at)} delays", f"in {claim}", 'name two, such as ("10ms", "40ms")', "at")
@@ -197,7 +199,7 @@ class more_round_trips:  # noqa: N801
     along: str = "rtt_ms"
 
     def __post_init__(self) -> None:
-        claim = validation.named(self, self.metric)
+        claim = validation.checked(self, self.metric)
         validation.number("at_least", self.at_least, claim, above=0)
         if self.otherwise is not None:
             validation.number("otherwise", self.otherwise, claim, above=0)
@@ -268,7 +270,7 @@ class published_times:  # noqa: N801
     along: str = "rtt_ms"
 
     def __post_init__(self) -> None:
-        claim = validation.named(self, self.metric)
+        claim = validation.checked(self, self.metric)
         validation.within(self.within, claim)
         validation.number("t0_ms", self.t0_ms, claim, least=0)
         if not self.times_ms:

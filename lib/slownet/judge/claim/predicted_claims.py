@@ -28,7 +28,7 @@ from slownet.judge.records.cell import Cell
 from slownet.judge.records.judgement import INCONCLUSIVE, REFUTED, SUPPORTED, Judgement
 from slownet.judge.records.quantity import quantity
 from slownet.judge.records.result import RunData
-from slownet.model.errors import ExperimentError
+from slownet.model.errors import ExperimentError, nearest
 from slownet.model.units import spoken, unit_of
 from slownet.theory import stats
 from slownet.theory.law import per_round_trip
@@ -71,9 +71,11 @@ class predicted:  # noqa: N801
     name: str = ""
 
     def __post_init__(self) -> None:
-        claim = validation.named(self, self.metric, self.name)
+        claim = validation.checked(self, self.metric, self.name)
         validation.within(self.within, claim)
-        if not callable(self.expected) and not isinstance(self.expected, Summary):
+        if callable(self.expected):
+            validation.takes(self.expected, ("run",), "expected", claim)
+        elif not isinstance(self.expected, Summary):
             validation.number("expected", self.expected, claim, above=0)
 
     @stating
@@ -146,7 +148,7 @@ class round_trips_between:  # noqa: N801
     along: str = "rtt_ms"
 
     def __post_init__(self) -> None:
-        claim = validation.named(self, self.metric, self.name)
+        claim = validation.checked(self, self.metric, self.name)
         validation.within(self.within, claim)
         if (self.expected is None) == (self.at_most is None):
             how = "neither expected nor at_most" if self.expected is None else "both expected and at_most"
@@ -165,7 +167,7 @@ class round_trips_between:  # noqa: N801
         far, near = run.at(self.at), run.at(self.of)
 
         def gained() -> Summary:
-            gap = float(far.condition[self.along]) - float(near.condition[self.along])
+            gap = self._delay(far, run) - self._delay(near, run)
             if not gap:
                 raise ExperimentError(
                     f"{name} compares a delay with itself", f"in experiment {run.experiment}", "name two delays"
@@ -180,6 +182,13 @@ class round_trips_between:  # noqa: N801
             return f"{times}, {interval(found)} round trips: {self.because}"
 
         return decide(run, name, gained, margin, limit, (far, near), said)
+
+    def _delay(self, cell: Cell, run: RunData) -> float:
+        found = cell.condition.get(self.along)
+        if not isinstance(found, int | float):
+            where = f"in experiment {run.experiment}"
+            raise ExperimentError(f"no condition '{self.along}' in numbers", where, nearest(self.along, cell.condition))
+        return float(found)
 
     def _margin(self) -> tuple[float, tuple[float | None, float], str]:
         if self.expected is not None:
@@ -227,7 +236,9 @@ class follows:  # noqa: N801
     name: str
 
     def __post_init__(self) -> None:
-        validation.ends({"at_least": self.at_least, "at_most": self.at_most}, f"'{self.name}'", positive=True)
+        claim = validation.checked(self, self.metric, self.name)
+        validation.takes(self.theory, ("condition", "cell"), "theory", claim)
+        validation.ends({"at_least": self.at_least, "at_most": self.at_most}, claim, positive=True)
 
     @stating
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:

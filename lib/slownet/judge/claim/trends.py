@@ -33,6 +33,11 @@ class grows:  # noqa: N801
         Claim that it falls instead.
     at : mapping of str to str, optional
         Values of the other conditions.
+
+    Raises
+    ------
+    ClaimError
+        A field has a value of another type.
     """
 
     metric: str
@@ -40,6 +45,9 @@ class grows:  # noqa: N801
     along: str = "rtt_ms"
     falling: bool = False
     at: Mapping[str, str] | None = None
+
+    def __post_init__(self) -> None:
+        validation.checked(self, self.metric)
 
     @stating
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
@@ -94,7 +102,7 @@ class monotone:  # noqa: N801
     at: Mapping[str, str] | None = None
 
     def __post_init__(self) -> None:
-        validation.within(self.within, validation.named(self, self.metric))
+        validation.within(self.within, validation.checked(self, self.metric))
 
     @stating
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:

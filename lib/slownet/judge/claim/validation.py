@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import fields
 from numbers import Real
 from typing import Any
 
@@ -12,6 +15,14 @@ from slownet.model.errors import ExperimentError
 from slownet.model.units import duration
 
 PART_OF_ONE = "write a fraction, such as 0.05 for 5 %"
+EXAMPLES = {
+    "metric": 'write its name with its unit, such as "time_per_request_ms"',
+    "along": 'write the name of a condition with its unit, such as "rtt_ms"',
+    "of": 'write the name of an experiment, such as "client_delay"',
+}
+NEEDED = tuple(EXAMPLES)
+"""Texts that are not empty."""
+CLAIM = 'write a claim, such as law("time_ms", round_trips=4)'
 
 
 class ClaimError(ExperimentError):
@@ -24,11 +35,9 @@ class ClaimError(ExperimentError):
 
 def within(value: object, claim: str) -> float:
     """Check a margin: a fraction, 0 or more and below 1. Raises ClaimError."""
-    if not _is_number(value):
-        raise ClaimError(f"within is {value!r}", f"in {claim}", PART_OF_ONE, "within")
-    part = float(value)  # type: ignore[arg-type]
-    if part < 0 or not math.isfinite(part):
-        raise ClaimError(f"within is {part:g}", f"in {claim}", PART_OF_ONE, "within")
+    part = _finite(value)
+    if part is None or part < 0:
+        raise ClaimError(f"within is {value!r:.60}", f"in {claim}", PART_OF_ONE, "within")
     if part >= 1:
         meant = f"write {part / 100:g} for {part:g} %" if part < 100 else PART_OF_ONE
         raise ClaimError(f"within is {part:g}, a margin of {100 * part:g} %", f"in {claim}", meant, "within")
@@ -37,9 +46,9 @@ def within(value: object, claim: str) -> float:
 
 def number(field: str, value: object, claim: str, least: float = -math.inf, above: float = -math.inf) -> float:
     """Check a number: finite, at least ``least`` and above ``above``. Raises ClaimError."""
-    if not _is_number(value) or not math.isfinite(float(value)):  # type: ignore[arg-type]
-        raise ClaimError(f"{field} is {value!r}", f"in {claim}", "write a finite number", field)
-    found = float(value)  # type: ignore[arg-type]
+    found = _finite(value)
+    if found is None:
+        raise ClaimError(f"{field} is {value!r:.60}", f"in {claim}", "write a finite number", field)
     if found < least or found <= above:
         limit = f"a number above {above:g}" if found <= above else f"{least:g} or more"
         raise ClaimError(f"{field} is {found:g}", f"in {claim}", f"give {limit}", field)
@@ -81,10 +90,68 @@ def milliseconds(field: str, text: object, claim: str) -> float:
     return duration(text) * 1000
 
 
-def named(kind: Any, metric: str, name: str = "") -> str:
-    """Name a claim in an error message, before it is judged: ``law of time_per_request_ms``."""
-    return f"'{name}'" if name else f"{type(kind).__name__} of {metric}"
+def takes(function: Callable[..., object], parameters: Sequence[str], field: str, claim: str) -> None:
+    """Check that a function can be called with these positional arguments, or with the first of them. Raises ClaimError."""
+    try:
+        signature = inspect.signature(function)
+    except ValueError:  # of a builtin nobody knows
+        return
+    for count in range(1, len(parameters) + 1):
+        with suppress(TypeError):
+            signature.bind(*parameters[:count])
+            return
+    raise ClaimError(
+        f"the function of {field} takes other arguments", f"in {claim}", f"write lambda {parameters[0]}: ...", field
+    )
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
+def claims(given: Iterable[object], where: str) -> None:
+    """Check that each is a claim: an object with a method ``judge``. Raises ClaimError."""
+    for number, each in enumerate(given, 1):
+        if isinstance(each, type) or not callable(getattr(each, "judge", None)):
+            many = isinstance(each, list | tuple)
+            shown = f"a {type(each).__name__}" if many else f"{each!r:.60}"
+            what = f"the class {each.__name__}" if isinstance(each, type) else shown
+            fix = "give each claim by itself, without a list around them" if many else CLAIM
+            raise ClaimError(f"claim {number} is {what}", where, fix, "claims")
+
+
+def checked(claim: Any, metric: str, name: str = "") -> str:
+    """Check the types of a claim's fields, by their annotations, and name the claim in error messages, before it is judged.
+
+    Returns ``law of time_per_request_ms``. Raises ClaimError: what is given in place of a text, conditions or a function.
+    """
+    called = f"'{name}'" if name else f"{type(claim).__name__} of {metric}"
+    for each in fields(claim):
+        value, kind = getattr(claim, each.name), str(each.type)
+        if value is None and kind.endswith("| None"):
+            continue
+        is_right, fix = _looked_at(value, kind, each.name)
+        if not is_right:
+            raise ClaimError(f"{each.name} is {value!r:.60}", f"in {called}", fix, each.name)
+    return called
+
+
+def _looked_at(value: object, kind: str, name: str) -> tuple[bool, str]:
+    """Return whether a value is of the kind that an annotation states, and what to write if it is not."""
+    if kind.startswith("Mapping["):
+        fix = 'write {"10ms": 51.8}' if "float" in kind else 'write conditions, such as {"rtt": "10ms"}'
+        return isinstance(value, Mapping) and all(isinstance(each, str) for each in value), fix
+    if kind.startswith("tuple["):
+        return isinstance(value, tuple | list), 'write ("10ms", "40ms")'
+    if kind == "str":
+        return isinstance(value, str) and bool(value or name not in NEEDED), EXAMPLES.get(name, "write a text")
+    if kind == "bool":
+        return isinstance(value, bool), "write True or False"
+    return not kind.startswith("Callable[") or callable(value), "give a function"
+
+
+def _finite(value: object) -> float | None:
+    """Return a number as a float; None if it is none, infinite, or too large for one."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return None
+    try:
+        found = float(value)
+    except OverflowError:
+        return None
+    return found if math.isfinite(found) else None
