@@ -1,4 +1,4 @@
-"""An exact lab in a container as strict as they come: nobody, no capability, nothing to write to but 64 MB of /dev/shm."""
+"""Labs in a container as strict as they come: nobody, no capability, nothing to write to but 64 MB of /dev/shm and a home."""
 
 import json
 import os
@@ -27,8 +27,8 @@ def bound(path: Path, at: str = "") -> dict[str, object]:
     return {"destination": at or str(path), "source": str(path), "type": "bind", "options": options}
 
 
-def container(folder: Path, argv: list[str]) -> None:
-    """Make the bundle of a container that runs a command of this checkout."""
+def container(folder: Path, argv: list[str], home: Path | None = None) -> None:
+    """Make the bundle of a container that runs a command of this checkout. home: a folder that it may write to, with /tmp."""
     seen = {Path("/usr"), Path("/etc"), Path(sys.base_prefix), Path(sys.prefix), CHECKOUT}
     root = folder / "rootfs"
     for each in (*seen, Path("/proc"), Path("/dev"), Path("/sys"), Path("/cache")):
@@ -38,7 +38,7 @@ def container(folder: Path, argv: list[str]) -> None:
     small = ["nosuid", "noexec", "nodev", "mode=1777", "size=65536k"]
     env = [
         "PATH=/usr/local/bin:/usr/bin:/bin",
-        "HOME=/nonexistent",
+        f"HOME={'/home' if home else '/nonexistent'}",
         "SLOWNET_SYSTEM_CACHE=/cache",
         f"PYTHONPATH={CHECKOUT}/lib",
     ]
@@ -49,11 +49,19 @@ def container(folder: Path, argv: list[str]) -> None:
         {"destination": "/sys", "type": "sysfs", "source": "sysfs", "options": ["nosuid", "noexec", "nodev", "ro"]},
         *map(bound, sorted(seen)), bound(cache.root(), "/cache"),
     ]  # fmt: skip
+    if home:
+        for each in ("home", "tmp"):
+            (root / each).mkdir()
+        mounts += [
+            {"destination": "/home", "source": str(home), "type": "bind", "options": ["bind", "nosuid", "nodev"]},
+            {"destination": "/tmp", "type": "tmpfs", "source": "tmp", "options": ["nosuid", "nodev", "mode=1777", "exec"]},
+        ]
     denied = [{"names": [*DENIED], "action": "SCMP_ACT_ERRNO", "errnoRet": 1}]
     none = {kind: [] for kind in ("bounding", "effective", "inheritable", "permitted", "ambient")}
     config = {
         "ociVersion": "1.0.2", "root": {"path": "rootfs", "readonly": True}, "hostname": "box", "mounts": mounts,
-        "process": {"user": {"uid": 65534, "gid": 65534}, "args": argv, "cwd": f"{CHECKOUT}/docs/reference", "env": env,
+        "process": {"user": {"uid": 65534, "gid": 65534}, "args": argv, "env": env,
+                    "cwd": "/home" if home else f"{CHECKOUT}/docs/reference",
                     "capabilities": none, "noNewPrivileges": True},
         "linux": {"namespaces": [{"type": each} for each in ("pid", "ipc", "uts", "mount", "network")],
                   "seccomp": {"defaultAction": "SCMP_ACT_ALLOW", "syscalls": denied}},
@@ -61,12 +69,42 @@ def container(folder: Path, argv: list[str]) -> None:
     (folder / "config.json").write_text(json.dumps(config))
 
 
-@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("crun"), reason="needs root, and crun: apt-get install crun")
+needs_crun = pytest.mark.skipif(
+    os.geteuid() != 0 or not shutil.which("crun"), reason="needs root, and crun: apt-get install crun"
+)
+
+
+def run(folder: Path) -> subprocess.CompletedProcess[str]:
+    words = BUNDLE.format(folder) + f"run --bundle {folder} slownet-{os.getpid()}"
+    return subprocess.run(["unshare", "-m", "sh", "-c", words], capture_output=True, text=True, timeout=900, check=False)
+
+
+@needs_crun
+def test_a_notebook_runs_in_a_users_container_without_privileges(tmp_path):
+    """As a JupyterHub starts it; see docs/howto/notebook.md."""
+    home = tmp_path / "home"
+    home.mkdir()
+    os.chown(home, 65534, 65534)
+    shutil.copy(CHECKOUT / "examples/notebook.ipynb", home)
+    (home / "notebook.ipynb").chmod(0o644)
+    words = [sys.executable, "-c", "from nbclient.cli import main; main()", "--output", "done.ipynb", "notebook.ipynb"]
+    container(tmp_path, words, home)
+    done = run(tmp_path)
+    assert done.returncode == 0, done.stderr
+    cells = json.loads((home / "done.ipynb").read_text())["cells"]
+    outputs = [each for cell in cells for each in cell.get("outputs", ())]
+    assert not [each for each in outputs if each["output_type"] == "error"]
+    runs = [json.loads(path.read_text()) for path in home.glob("runs/*/run.json")]
+    assert [each["place"] for each in runs] == ["lab", "lab"]
+    # The notebook claims three round trips of a page, and then measures one of twice its size.
+    assert {claim["verdict"] for each in runs for claim in each["claims"]} == {"supported", "refuted"}
+
+
+@needs_crun
 def test_a_lab_runs_as_nobody_where_nothing_can_be_written(tmp_path):
     script = "id -u; ip netns add mine; ip netns; cat /proc/uptime"
     container(tmp_path, [sys.executable, "-m", "slownet.cli", "lab", "exec", "--clock", "exact", "--", "sh", "-c", script])
-    run = BUNDLE.format(tmp_path) + f"run --bundle {tmp_path} slownet-{os.getpid()}"
-    done = subprocess.run(["unshare", "-m", "sh", "-c", run], capture_output=True, text=True, timeout=900, check=False)
+    done = run(tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split()[:2] == ["0", "mine"]
     said = [line for line in done.stderr.splitlines() if line.startswith("slownet: ")]
