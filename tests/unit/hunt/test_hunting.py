@@ -9,6 +9,7 @@ from slownet import ConditionError, ExperimentError, LabError
 from slownet.cli import hunt_command as command
 from slownet.links import fault_file
 from slownet.links.faults import Faults
+from slownet.model.importing import Terminated
 from slownet.runner.hunt import bench, hunting, replaying, strategy
 from slownet.runner.hunt.bench import Subject
 from slownet.runner.hunt.hunting import Hunt
@@ -33,12 +34,14 @@ class Labs:
     def __init__(self):
         self.measured = []
         self.fails = self.breaks_off = ""
+        self.how = KeyboardInterrupt()
 
     def __call__(self, task):
         words = task.cells[0]["faults"]
         self.measured.append(words)
         if self.breaks_off and self.breaks_off in words:
-            raise KeyboardInterrupt
+            self.breaks_off = ""
+            raise self.how
         sample = {"status": "ok", "error": None, "index": 0, "cell": task.cells[0]}
         if self.fails and self.fails in words:
             sample |= {"status": "failed", "error": "it does not start"}
@@ -149,6 +152,15 @@ def test_an_interrupted_hunt_goes_on_and_repeats_nothing(labs, mine, tmp_path):
     assert repeated <= {order[4], order[-4], str(done.smallest.faults)}  # those that broke off, and the boot that compares
     with pytest.raises(ExperimentError, match="has a hunt, --out: go on with --resume"):
         hunt(mine, tmp_path / "hunt").run()
+
+
+def test_a_signal_ends_it_while_it_makes_a_schedule_small(labs, mine, tmp_path):
+    hunt(mine, tmp_path / "whole", labs=1).run()
+    order, labs.measured[:] = list(dict.fromkeys(labs.measured)), []
+    labs.breaks_off, labs.how = order[-4], Terminated(143)
+    with pytest.raises(Terminated):
+        hunt(mine, tmp_path / "hunt", labs=1).run()
+    assert labs.measured[-1] == order[-4]
 
 
 def test_nothing_breaks(labs, mine, tmp_path):

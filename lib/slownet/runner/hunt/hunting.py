@@ -13,6 +13,7 @@ from slownet.lab.outbox import place as write_whole
 from slownet.links.fault_file import FaultFile
 from slownet.links.faults import Faults
 from slownet.model.errors import ExperimentError, SlownetError
+from slownet.model.importing import Terminated
 from slownet.runner.hunt import hunt_drawing, strategy
 from slownet.runner.hunt.bench import Bench, Example, Subject
 from slownet.runner.hunt.hunt_outcome import Hunted
@@ -32,7 +33,7 @@ Follow = Callable[[str, Mapping[str, Any]], None]
 class _Ended(BaseException):
     """Passes through Hypothesis, which would take an exception for a failure of the system."""
 
-    def __init__(self, error: SlownetError | None = None) -> None:
+    def __init__(self, error: SlownetError | Terminated | None = None) -> None:
         super().__init__()
         self.error = error
 
@@ -129,7 +130,7 @@ class Hunt:
             if known is None and not self._has_time():
                 raise _Ended
             return known or bench.example(schedule)
-        except SlownetError as error:
+        except (SlownetError, Terminated) as error:  # the latter after SIGTERM
             raise _Ended(error) from error
 
     def _result(
