@@ -148,6 +148,29 @@ def test_a_server_is_killed_started_paused_and_resumed(net, tmp_path):
         assert [step.what for step in faults.steps] == list(steps.values())
 
 
+HEIRS = """
+import os, sys
+for number in range(200):
+    alive, held = os.pipe()
+    if os.fork() == 0:
+        os.setsid()
+        os.close(held)
+        os.read(alive, 1)  # ends with the parent, as what PostgreSQL's processes wait on
+        open(f"{sys.argv[1]}/{number}", "w").close()
+        os._exit(0)
+    os.close(alive)
+print("ready", flush=True)
+os.read(os.pipe()[0], 1)
+"""
+
+
+def test_no_process_of_a_killed_server_lives_to_see_another_one_die(net, tmp_path):
+    with Command(net["db"], ["python3", "-c", HEIRS, str(tmp_path)], tmp_path, ready="ready", name="heirs") as heirs:
+        heirs.kill()
+        time.sleep(0.5)
+    assert [each.name for each in tmp_path.iterdir()] == [heirs.log.name]
+
+
 def test_a_database_has_what_it_had_acknowledged(net, tmp_path):
     with MariaDB(net["db"], tmp_path) as db:
         db.query("CREATE DATABASE x; CREATE TABLE x.t (i INT) ENGINE=InnoDB; INSERT INTO x.t VALUES (7)")

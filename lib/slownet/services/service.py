@@ -305,6 +305,7 @@ class Service:
     def kill(self) -> None:
         """Kill all its processes at once, with SIGKILL; its files and its log stay. Raises ServiceError if it does not run."""
         process = self._started()
+        self._signal(process, signal.SIGSTOP)  # those that are killed last would see others die, and tell their clients
         self._signal(process, signal.SIGKILL)
         try:
             process.wait(self.stop_s)
