@@ -36,6 +36,7 @@ class PostgreSQL(Service):
     """
 
     name = "postgresql"
+    durable = ("data",)
 
     def __init__(
         self, host: Host, directory: str | Path | None = None, *, options: Sequence[str] = (), tls: bool = False
@@ -55,9 +56,16 @@ class PostgreSQL(Service):
         ]  # fmt: skip
 
     def prepare(self) -> None:
-        """Make the cluster, the user and the database."""
+        """Make the cluster, the user and the database, unless a snapshot has them."""
         account = pwd.getpwnam(ACCOUNT)
         os.chown(self.state, account.pw_uid, account.pw_gid)
+        if not self.restored:
+            self._make(account)
+        if self.tls:
+            for path in certificate(self.state):
+                os.chown(path, account.pw_uid, account.pw_gid)
+
+    def _make(self, account: pwd.struct_passwd) -> None:
         secret = self.state / "password"
         secret.write_text(f"{USER}\n")
         os.chown(secret, account.pw_uid, account.pw_gid)
@@ -68,9 +76,6 @@ class PostgreSQL(Service):
         ])  # fmt: skip
         with (self.state / "data" / "pg_hba.conf").open("a") as access:
             access.write("host all,replication all all scram-sha-256\n")
-        if self.tls:
-            for path in certificate(self.state):
-                os.chown(path, account.pw_uid, account.pw_gid)
 
     def command(self) -> Sequence[str]:
         """Return the command line."""

@@ -17,7 +17,7 @@ from slownet.tools.tool import run
 from slownet.tools.user_metrics import Numbers
 
 LOOK_S, STREAMS_S = 0.05, 20.0
-CREATE = "CREATE TABLE written (id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, payload TEXT NOT NULL)"
+CREATE = "CREATE TABLE IF NOT EXISTS written (id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, payload TEXT NOT NULL)"
 INSERT = "INSERT INTO written (payload) VALUES ('a row')"
 
 
@@ -39,9 +39,11 @@ class Standby(PostgreSQL):
         self.primary = of
 
     def prepare(self) -> None:
-        """Copy the primary over the network. Raises ToolError."""
+        """Copy the primary over the network, unless a snapshot has the copy. Raises ToolError."""
         account = pwd.getpwnam(ACCOUNT)
         os.chown(self.state, account.pw_uid, account.pw_gid)
+        if self.restored:
+            return
         source = f"host={self.primary.host.IP()} user={USER} password={USER}"
         copied = ["--pgdata", f"{self.state}/data", "--write-recovery-conf", "--checkpoint=fast", "--no-sync"]
         run(self.host, [*self._program("pg_basebackup"), "--dbname", source, *copied])

@@ -1,0 +1,28 @@
+"""The systems that are hunted in examples/faults, each under the schedule that its page shows."""
+
+from pathlib import Path
+
+import pytest
+from command_line import slownet
+
+EXAMPLES = Path(__file__).parents[2] / "examples/faults"
+CRASH = '"4s" = "crash primary"\n"4.5s" = "start primary"'
+FAILOVER = '"2s" = "cut replica1 from primary"\n"4s" = "kill primary"\n"9s" = ["start primary", "heal"]'
+
+
+def replay(name, steps, folder, **variables):
+    """Replay a schedule, and return the status and what was printed."""
+    (folder / "faults.toml").write_text(f"[faults]\n{steps}\n")
+    given = [word for pair in variables.items() for word in ("--env", "=".join(pair))]
+    done = slownet("replay", "faults.toml", str(EXAMPLES / name), *given, cwd=folder)
+    assert "boot 1: the first history" in done.stdout, done.stdout + done.stderr
+    return done.returncode, done.stdout
+
+
+@pytest.mark.parametrize(
+    ("waits_for", "steps", "lost"),
+    [("off", CRASH, True), ("local", FAILOVER, True), ("on", FAILOVER, False)],
+)
+def test_postgresql_loses_acknowledged_rows_if_a_commit_does_not_wait(built, tmp_path, waits_for, steps, lost):
+    status, printed = replay("failover.py", steps, tmp_path, SYNCHRONOUS_COMMIT=waits_for)
+    assert (status, "acknowledged inserts lost" in printed) == (int(lost), lost), printed
