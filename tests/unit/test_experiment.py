@@ -2,6 +2,7 @@
 
 import importlib.util
 import re
+from pathlib import Path
 
 import pytest
 
@@ -53,7 +54,7 @@ CELLS = [{"step": "before"}, {"rtt": "10ms"}, {"rtt": "10ms", "loss": "1%"}, {"s
 
 
 @experiment(topology=ClientWebDb, cells=CELLS, tdf="inf")
-def listed(net, step="", rtt="0ms", loss="0%"):
+def listed(net, *service, step="", rtt="0ms", loss="0%"):
     """Does it differ?"""
 
 
@@ -95,11 +96,79 @@ def test_cells_that_are_not_listed_cannot_be_picked(chosen, line):
         ({"cells": CELLS, "tdf": "fast"}, "invalid time dilation factor 'fast'"),
         ({"cells": CELLS, "clock": "real"}, "clock is 'real', @experiment: write clock='exact' without tdf, or leave it out"),
         ({"cells": CELLS, "clock": "exact", "tdf": "inf"}, "the exact clock has no time dilation factor"),
+        ({"cells": "rtt"}, "cells is 'rtt', @experiment: write each cell as its conditions: cells=["),
+        ({"cells": [["rtt"]]}, "cell 1 is ['rtt'], @experiment: write each cell as its conditions"),
+        ({"cells": [{"rtt": 10}]}, "cell 1 has 10 for rtt, @experiment: write each cell as its conditions"),
+        ({"cells": [*CELLS, {"rtt": "10ms"}]}, "cell 5 is the same as cell 2, @experiment: leave one of them out"),
+        ({"vary": ["rtt"]}, "vary is ['rtt'], @experiment: write each value as a text, a link's with its unit: vary={"),
+        ({"vary": {"n": [1, 2]}}, "vary has 1 for n, @experiment: write each value as a text"),
+        ({"vary": {"rtt": "10ms"}}, "vary has '10ms' for rtt, @experiment: write each value as a text"),
+        ({"vary": {"rtt": []}}, "vary has [] for rtt, @experiment: write each value as a text"),
+        ({"vary": {"my rtt": ["1ms"]}}, "vary has a condition 'my rtt', @experiment: name it as a parameter of the function"),
+        ({"vary": {"net": ["1ms"]}}, "vary has a condition 'net'"),
+        (
+            {"cells": CELLS, "topology": None},
+            "topology is None, @experiment: name a topology, or give a class of Mininet's Topo",
+        ),
+        ({"cells": CELLS, "topology": dict}, "topology is <class 'dict'>, @experiment: name a topology"),
+        ({"cells": CELLS, "service": "nginx"}, "service is 'nginx', @experiment: name a function (net, directory)"),
+        ({"cells": CELLS, "prepare": 5}, "prepare is 5, @experiment: name a function (net, service)"),
+        ({"cells": CELLS, "published": 27}, "published is 27, @experiment: give one of slownet.theory.published"),
+        ({"cells": CELLS, "unit": 5}, "unit is 5, @experiment: write a text"),
+        ({"cells": CELLS, "blocks": True}, "blocks is True, @experiment: write a whole number from 1, or leave it out"),
+        ({"cells": CELLS, "warm_up": -1}, "warm_up is -1, @experiment: write a whole number of operations from 0"),
     ],
 )
 def test_what_the_decorator_refuses(options, line):
-    with pytest.raises(SlownetError, match=line):
-        experiment(topology=ClientWebDb, **options)
+    with pytest.raises(SlownetError, match=re.escape(line)):
+        experiment(**{"topology": ClientWebDb, **options})
+
+
+async def waits(net, rtt):
+    """Does it wait?"""
+
+
+@pytest.mark.parametrize(
+    ("function", "line"),
+    [
+        (
+            lambda net: 1.0,
+            "<lambda>() does not fit the experiment's cells (got an unexpected keyword argument 'rtt'), @experiment: it takes ",
+        ),
+        (
+            lambda net, rtt, loss: 1.0,
+            "(missing a required argument: 'loss'), @experiment: it takes net, and each condition: def ",
+        ),
+        (lambda net, service, rtt: 1.0, "(missing a required argument: 'service')"),
+        (waits, "waits is no function that returns what it measured, @experiment: write a plain function"),
+        (Path, "Path is no function that returns what it measured"),
+        ("measure", "'measure' is no function"),
+    ],
+)
+def test_what_is_no_function_of_the_network_and_its_cells(function, line):
+    with pytest.raises(ExperimentError, match=re.escape(line)):
+        experiment(topology=ClientWebDb, vary={"rtt": ["0ms", "10ms"]})(function)
+
+
+def test_a_function_may_take_anything():
+    made = experiment(topology=ClientWebDb, service=Path, cells=CELLS)(listed.measure)
+    assert made.cells() == CELLS
+    with pytest.raises(ExperimentError, match="it takes net and service, and each condition"):
+        experiment(topology=ClientWebDb, service=Path, cells=CELLS)(lambda net: 1.0)
+
+
+@pytest.mark.parametrize(
+    ("add", "line"),
+    [
+        (lambda: example.answer("It is slow."), "the answer of example is 'It is slow.': decorate a function (run) -> text"),
+        (lambda: example.differs(5), "why a run differs is 5, differs(): write what is random"),
+        (lambda: example.differs("chance", 0.1), "a spread is 0.1, differs(): give a Spread("),
+        (lambda: example.claims([]), "claim 1 is a list, in example: give each claim by itself, without a list around them"),
+    ],
+)
+def test_what_an_experiment_refuses_afterwards(add, line):
+    with pytest.raises(ExperimentError, match=re.escape(line)):
+        add()
 
 
 @pytest.mark.parametrize("text", ["10", "ten ms", "-1ms", ""])

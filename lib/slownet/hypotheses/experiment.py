@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Protocol, TypeVar, overload
 
+from slownet.hypotheses import definition
 from slownet.judge.records.condition_columns import NONE, condition, is_of_links
-from slownet.lab.clock import EXACT, check_tdf
 from slownet.model.errors import ExperimentError, SlownetError, nearest
 from slownet.model.facts import Published
 from slownet.model.sample import Metric
@@ -178,6 +178,7 @@ class Experiment:
             By how much metrics differ between boots with free CPU, as it was measured in at least nine of them. A verdict from
             few boots then counts with it; without, it takes the boots that show it.
         """
+        definition.check_differences(why, spreads)
         self.chance, self.spreads = why, spreads
 
     def answer(self, function: Callable[[RunData], str]) -> Callable[[RunData], str]:
@@ -195,6 +196,8 @@ class Experiment:
         callable
             The function.
         """
+        if not callable(function):
+            raise ExperimentError(f"the answer of {self.name} is {function!r:.60}", fix="decorate a function (run) -> text")
         self.answered_by = function
         return function
 
@@ -389,33 +392,21 @@ def experiment(
     Raises
     ------
     ExperimentError
-        Neither or both of ``vary`` and ``cells`` are given, ``blocks`` is not a whole number from 1, ``warm_up`` none from
-        0, ``prepare`` is no function, or there is no topology of this name.
+        An argument is none of its kind, neither or both of ``vary`` and ``cells`` are given, there is no topology of this name,
+        or the function has other parameters than the network, the service and the cells' conditions.
     UnitError
         A cell's value cannot be read.
     LabError
         ``tdf`` cannot be read.
     """
-    if bool(vary) == bool(cells):
-        raise ExperimentError("an experiment needs either vary or cells", where="@experiment", fix="give one of them")
-    for cell in cells:
-        condition(cell)
-    if tdf is not None:
-        check_tdf(tdf)
-    if clock is not None and (clock != EXACT or tdf is not None):
-        what = f"clock is {clock!r}" if clock != EXACT else "the exact clock has no time dilation factor"
-        raise ExperimentError(what, where="@experiment", fix=f"write clock={EXACT!r} without tdf, or leave it out")
-    if blocks is not None and (not isinstance(blocks, int) or isinstance(blocks, bool) or blocks < 1):
-        raise ExperimentError(f"blocks is {blocks!r}", where="@experiment", fix="write a whole number from 1, or leave it out")
-
-    if warm_up is not None and (type(warm_up) is not int or warm_up < 0):
-        fix = "write a whole number of operations from 0, or leave it out"
-        raise ExperimentError(f"warm_up is {warm_up!r}", where="@experiment", fix=fix)
-
-    if prepare is not None and not callable(prepare):
-        raise ExperimentError(f"prepare is {prepare!r}", where="@experiment", fix="name a function (net, service)")
+    definition.check(
+        topology=topology, vary=vary, cells=cells, service=service, published=published, tdf=tdf, clock=clock, blocks=blocks,
+        unit=unit, prepare=prepare, warm_up=warm_up,
+    )  # fmt: skip
 
     def make(measure: Callable[..., Returned]) -> Experiment:
+        first = [{name: texts[0] for name, texts in (vary or {}).items()}]
+        definition.check_function(measure, cells or first, service is not None)
         question = " ".join((inspect.getdoc(measure) or "").split("\n\n")[0].split())
         cls = find_topology(topology) if isinstance(topology, str) else topology
         return Experiment(

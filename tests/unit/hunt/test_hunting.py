@@ -222,7 +222,10 @@ def test_a_boot_that_fails_is_tried_again(labs, mine, tmp_path, monkeypatch):
     ("text", "message"),
     [
         (MINE.partition("mine.hunt")[0], "mine does not say what to hunt"),
-        (MINE.replace('vary={"faults"', 'vary={"x"'), "mine does not vary 'faults', hunt(), "),
+        (
+            MINE.replace('vary={"faults"', 'vary={"x"').replace("def mine(net, faults)", "def mine(net, x)"),
+            "mine does not vary 'faults', hunt(), ",
+        ),
         (MINE.replace(', no_lost_writes("put", "read"))', ")"), "nothing is checked, hunt(), "),
     ],
 )

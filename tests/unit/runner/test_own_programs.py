@@ -113,14 +113,14 @@ def of_an_object(folder):
 
 
 def of_prepare(folder):
-    return experiment(topology=TwoHosts, vary={"rtt": ["0ms"]}, prepare=lambda net: None)(ping)
+    return experiment(topology=TwoHosts, vary={"address": ["10.0.0.1"]}, prepare=lambda net: None)(ping)
 
 
 def of_a_wrapped_topology(folder):
     class Mine(TwoHosts):
         pass
 
-    return experiment(topology=functools.partial(Mine), vary={"rtt": ["0ms"]})(ping)
+    return experiment(topology=functools.partial(Mine), vary={"address": ["10.0.0.1"]})(ping)
 
 
 WAYS = {
@@ -181,7 +181,7 @@ def test_what_slownet_brings_is_known(tmp_path):
     facts = planning.described(hypothesis(tmp_path), INF)
     assert not facts["own_programs"]
     assert facts["chance"] == WordPress.chance, "also through a hypothesis file"
-    mininets = experiment(topology=SingleSwitchTopo(2), vary={"rtt": ["0ms"]})(ping)
+    mininets = experiment(topology=SingleSwitchTopo(2), vary={"address": ["10.0.0.1"]})(ping)
     assert not planning.described(mininets, INF)["own_programs"]
 
 
