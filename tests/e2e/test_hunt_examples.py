@@ -38,3 +38,16 @@ def test_a_pool_waits_as_long_as_timers_of_linux_say(built, tmp_path):
     assert 928.7 <= waited["Linux's defaults"] <= 948.3
     assert 928.7 <= waited["keepalives"] <= 948.3
     assert 30.2 <= waited["tcp_user_timeout"] <= 30.7
+
+
+PAUSE = '"0.1s" = "pause server"\n"0.6s" = "resume server"'
+RESTART = '"20s" = "kill server"\n"21s" = "start server"'
+
+
+@pytest.mark.parametrize(
+    ("retries", "steps", "lasts"),
+    [("immediate", PAUSE, True), ("budget", PAUSE, False), ("immediate", f"{PAUSE}\n{RESTART}", False)],
+)
+def test_a_storm_of_retries_outlasts_a_pause_unless_they_are_few_or_the_server_restarts(built, tmp_path, retries, steps, lasts):
+    status, printed = replay("retries.py", steps, tmp_path, RETRIES=retries)
+    assert (status, "a client was not served again" in printed) == (int(lasts), lasts), printed
