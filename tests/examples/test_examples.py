@@ -67,6 +67,15 @@ def test_etcd(tmp_path):
         run(line, folder)  # status 0: every claim is supported
 
 
+@pytest.mark.parametrize(("sync", "lost"), [("2m", True), ("always", False)])
+def test_nats(tmp_path, sync, lost):
+    folder = copy("nats", tmp_path)
+    (folder / "crash.toml").write_text('[faults]\n"4s" = "crash server"\n"5s" = "start server"\n')
+    run("slownet lab build", folder)
+    printed = run(f"{'! ' if lost else ''}slownet replay crash.toml jetstream.py --env SYNC={sync}", folder)
+    assert ("acknowledged sends lost" in printed) == lost
+
+
 def test_pgbouncer(tmp_path):
     folder = copy("pgbouncer", tmp_path)
     for line in ("slownet lab build", "slownet run pooler.py"):
