@@ -39,6 +39,8 @@ class Metric(TypedDict, total=False):
     """A cumulative histogram: value, and number of values up to it."""
     step: float | None
     """The mean was rounded to multiples of it."""
+    waits: float | None
+    """At most how much later a value is than what it shows, in its unit: a paint waits for the next frame."""
     count: Annotated[bool, anything]
     """Whether the mean is a number of events among ``n``."""
     percent: Annotated[float, anything]

@@ -60,8 +60,8 @@ class Law:
     bend : float, optional
         Standard deviation of the points around the line, in ms; estimated from the points unless given.
     late : tuple of float
-        By how many ms each time may be longer because processors woke late; by nothing unless given. No repetition tells that
-        from a longer operation, so intervals contain both.
+        By how many ms each time may be longer because processors woke late, or a paint waited for its frame; by nothing unless
+        given. No repetition tells that from a longer operation, so intervals contain both, and what it explains is no bend.
     """
 
     delays: tuple[float, ...]
@@ -209,6 +209,10 @@ class Law:
         scatter = self._scatter
         return LackOfFit(scatter.f, max(0, scatter.df), scatter.within, scatter.p, worst)
 
+    def punctual(self) -> Law:
+        """Return it with nothing late: straight if what is late explains how far its points are off the line."""
+        return replace(self, late=(), bend=self.bend if self.bent else 0.0) if any(self.late) else self
+
     def straight(self) -> Law:
         """Return the law with intervals from the points' own errors only: k is the slope of these points, bent or not.
 
@@ -294,9 +298,11 @@ class Law:
         return f"the law is bent by {off:.2g} ms at {delay:g} ms"
 
     def _real_residuals(self) -> list[float]:
-        """Return the residuals, with floating-point rounding set to zero."""
+        """Return the residuals without what is late, which is up to half of it above or below the line, or rounding."""
         floor = NOISE * max(abs(time.mean) for time in self.times)
-        return [each if abs(each) > floor else 0.0 for each in self.residuals]
+        late = self.late or (0.0,) * len(self.times)
+        real = (math.copysign(max(0.0, abs(off) - part / 2), off) for off, part in zip(self.residuals, late, strict=True))
+        return [each if abs(each) > floor else 0.0 for each in real]
 
 
 def fit(points: Iterable[tuple[float, Summary]], lasting: float = 1.0) -> Law:

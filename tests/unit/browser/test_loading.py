@@ -82,6 +82,7 @@ def test_the_record_has_metrics_for_claims():
     metrics = parse(text("2")).metrics()
     assert metrics["load_ms"]["values"] == [pytest.approx(273.5, abs=0.1)]
     assert metrics["largest_paint_ms"]["step"] == 4
+    assert metrics["first_paint_ms"]["waits"] == metrics["largest_paint_ms"]["waits"] == pytest.approx(16.667, abs=0.001)
     assert metrics["requests"]["mean"] == 8
     assert metrics["connections"]["mean"] == 1
     assert "speed_index_ms" in metrics

@@ -6,6 +6,7 @@ from slownet.judge.claim import all_of, constant_round_trips, law, more_round_tr
 from slownet.judge.claim.laws import fitted
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.charging import Charging, Terms
+from slownet.judge.records.judgement import Reason
 from slownet.judge.records.result import RunData
 from slownet.model.errors import ExperimentError
 from slownet.theory.slow_start import round_trips
@@ -93,6 +94,43 @@ def test_waking_late_is_no_round_trip_in_a_run_as_in_a_test(k, late, verdict):
     assert between.judge(run, {}).verdict == verdict
     charged = on_the_real_clock({rtt: 9.0 + k * rtt for rtt in (0, 10, 40)}, 0.05, late, Charging.WORK)
     assert law(METRIC, round_trips=4).judge(charged, {}).verdict == ("supported" if k == 4 else "refuted")
+
+
+def painted(times, waits):
+    """Return a run of three boots of a page's first paint, whose values wait for a frame by up to so many ms."""
+    metric, cells = "first_paint_ms", []
+    for rtt, time in times.items():
+        record = {metric: {"mean": time, "n": 3} | ({"waits": waits} if waits else {})}
+        samples = tuple({"status": "ok", "boot": boot, "metrics": record} for boot in (1, 2, 3))
+        metrics = {metric: Summary(time, time - 1, time + 1, 3)}
+        cells.append(Cell({"rtt": f"{rtt}ms"}, {"rtt_ms": float(rtt)}, samples, metrics, terms=Terms(Charging.FREE)))
+    return RunData(Path("runs/x"), "page", {"clock": "virtual", "tdf": "inf"}, tuple(cells))
+
+
+PAINTS = {50: 162.2, 100: 319.8, 200: 620.3}
+"""Means of 14 boots, in ms; a stylesheet blocks the paint, and a frame takes 16.7 ms."""
+
+
+@pytest.mark.parametrize(
+    ("round_trips", "within", "verdict"),
+    [(3, 0.1, "supported"), (3, 0.03, "inconclusive"), (4, 0.1, "refuted"), (2, 0.1, "refuted")],
+)
+def test_what_waits_for_a_frame_bends_no_law(round_trips, within, verdict):
+    claim = law("first_paint_ms", round_trips=round_trips, within=within)
+    found = claim.judge(painted(PAINTS, 1000 / 60), {})
+    assert found.verdict == verdict
+    assert found.high - found.low == pytest.approx(2 * 0.119 + 0.02, abs=0.02)  # a frame in each of the times
+    if verdict == "inconclusive":
+        assert found.text.endswith("it waits for the next frame, for up to 17 ms, which is a smaller part of a longer delay")
+        assert (found.reason, bool(found.stays_open)) == (Reason.LATE, True)
+    bent = claim.judge(painted(PAINTS, 0), {})
+    assert "bent" in bent.text or bent.verdict == "refuted"
+
+
+def test_what_waits_for_a_frame_is_in_the_round_trips_between_two_distances():
+    between = round_trips_between("first_paint_ms", {"rtt": "200ms"}, of={"rtt": "50ms"}, because="theory", expected=3.0)
+    found, exact = (between.judge(painted(PAINTS, waits), {}) for waits in (1000 / 60, 0))
+    assert found.high - exact.high == pytest.approx(16.7 / 150, abs=0.001) == exact.low - found.low
 
 
 def test_what_is_late_is_in_all_that_a_law_says():

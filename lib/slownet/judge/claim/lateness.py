@@ -1,8 +1,11 @@
-"""Claims on the real clock: what processors that wake late add to each round trip is not taken for what is claimed.
+"""What comes late by no fault of the network is not taken for what is claimed: on the real clock, and of paints.
 
 A processor that sleeps until a packet comes wakes a little later than it comes, in every round trip of every boot alike. At
 most how much is known from the ping that verified the link (`slownet.lab.busy`). So an interval of round trips begins by that
 much earlier: in a test (`slownet.judge.claim.slowed`) as in a run (`slownet.judge.claim.law`).
+
+What a browser paints waits for the next frame on every clock, by any part of it, and at one distance always by about the same:
+so an interval contains a whole frame.
 """
 
 from __future__ import annotations
@@ -13,11 +16,14 @@ from slownet.judge.claim.base import Margin, ends, verdict
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.judgement import INCONCLUSIVE, Judgement, Reason
 from slownet.judge.records.result import RunData
+from slownet.model.units import unit_of
 from slownet.theory.stats import Summary
 
 
-def in_words(share: float) -> str:
-    """Say that lateness may be what keeps a comparison open, and what to do."""
+def in_words(share: float, waits: str = "") -> str:
+    """Say that lateness may be what keeps a comparison open, and what to do. waits: how long at most for the next frame."""
+    if waits and not share:
+        return f"it waits for the next frame, for up to {waits}, which is a smaller part of a longer delay"
     return f"for up to {100 * share:.2g} % of it processors woke late, which is a smaller part of a longer delay"
 
 
@@ -38,11 +44,11 @@ def allowing(gained: Summary, far: Cell, near: Cell, metric: str) -> Summary:
     Summary
         The same mean.
     """
-    early, later = (cell.late * cell.summary(metric).mean for cell in (far, near))
+    early, later = (cell.late * cell.summary(metric).mean + cell.waits(metric) for cell in (far, near))
     return replace(gained, low=gained.low - early, high=gained.high + later) if early or later else gained
 
 
-def unless_late(found: Judgement, run: RunData, measured: Summary, punctual: Summary, margin: Margin) -> Judgement:
+def unless_late(found: Judgement, run: RunData, metric: str, measured: Summary, punctual: Summary, margin: Margin) -> Judgement:
     """Mark an inconclusive judgement that may be due to processors which wake late.
 
     Wherever the number ends up within today's noise, if what is late keeps it open then, more repetitions do not help.
@@ -53,6 +59,8 @@ def unless_late(found: Judgement, run: RunData, measured: Summary, punctual: Sum
         The judgement on ``measured``.
     run : RunData
         The run of the cells that it rests on.
+    metric : str
+        The time.
     measured, punctual : Summary
         The number with what may be late in its interval, and without.
     margin : tuple of (float or None)
@@ -66,7 +74,8 @@ def unless_late(found: Judgement, run: RunData, measured: Summary, punctual: Sum
     least, most = ends(margin)
     if found.verdict != INCONCLUSIVE or measured == punctual or verdict(punctual, least, most) == INCONCLUSIVE:
         return found
-    said = in_words(max(cell.late for cell in run.cells))
+    waits = max(cell.waits(metric) for cell in run.cells)
+    said = in_words(max(cell.late for cell in run.cells), f"{waits:.2g} {unit_of(metric)}" if waits else "")
     early, later = punctual.low - measured.low, measured.high - punctual.high
     places = (Summary(at, at - early, at + later, measured.n) for at in (punctual.low, punctual.mean, punctual.high))
     stays = all(verdict(each, least, most) == INCONCLUSIVE for each in places)

@@ -93,10 +93,10 @@ class law:  # noqa: N801
             outside = expected_values.in_words(found, expected.summary)
             return f"{own} round trips per operation measured, {number} expected{outside}"
 
-        measured, punctual = k([line]), k([replace(line, late=())])
+        measured, punctual = k([line]), k([line.punctual()])
         found = decide(run, name, lambda: measured, margin, expected.mean, chosen.cells if self.at else (), said)
         found = unless_bent(found, (chosen,), self.metric, self.along, k, margin)
-        return expected.judged(lateness.unless_late(found, chosen, measured, punctual, margin))
+        return expected.judged(lateness.unless_late(found, chosen, self.metric, measured, punctual, margin))
 
 
 @dataclass(frozen=True)
@@ -331,9 +331,9 @@ def milliseconds(metric: str) -> float:
 def fitted(run: RunData, metric: str, along: str = "rtt_ms") -> Law:
     """Fit the law of a metric (a time) over all cells of a run, in ms, against the round trips that ``along`` (in ms) adds."""
     unit = milliseconds(metric)
-    points = [(delay * trip(along), cell.within_run(metric).scaled(unit), cell.late) for delay, cell in run.along(along)]
+    points = [(delay * trip(along), cell.within_run(metric).scaled(unit), cell) for delay, cell in run.along(along)]
     found = fit(((delay, time) for delay, time, _ in points), run.lasting)
-    return replace(found, late=tuple(late * time.mean for _, time, late in points))
+    return replace(found, late=tuple(cell.late * time.mean + unit * cell.waits(metric) for _, time, cell in points))
 
 
 def trip(along: str) -> float:

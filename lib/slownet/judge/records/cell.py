@@ -180,6 +180,11 @@ class Cell:
         shares = [woken_late(self.terms.charging, sample.get("late")) for sample in self.samples]
         return fmean(shares) if shares else 0.0
 
+    def waits(self, metric: str) -> float:
+        """At most how much later a value of the metric is than what it shows, in the metric's unit: see `Metric`."""
+        known = (sample["metrics"][metric] for sample in self.samples if metric in sample.get("metrics", {}))
+        return max((record.get("waits") or 0.0 for record in known), default=0.0)
+
     @property
     def repetitions(self) -> int:
         """The number of boots that measured it."""

@@ -46,7 +46,8 @@ class Reason(StrEnum):
     CPU_VARIES = "cpu varies", "CPU time differs that much between runs. More repetitions do not help."
     LATE = (
         "late",
-        "Processors woke late, which counts as part of the interval. More repetitions do not help where `stays_open` says so.",
+        "Processors woke late, or a paint waited for its frame, which counts as part of the interval. More repetitions do not "
+        "help where `stays_open` says so.",
     )
     NO_BASE = "no base", "The time that a ratio divides by means nothing, because the CPU is free."
     ERROR_LOST = "error lost", "The expected value is a plain number that was computed from measured ones."
