@@ -121,7 +121,7 @@ def read_hypothesis(path):
     [
         pytest.param(read_hypothesis, HYPOTHESES, (ExperimentError, ComposeError), id="hypothesis"),
         pytest.param(answers.read, ANSWERS, (ExperimentError,), id="answers"),
-        pytest.param(spec.from_file, SWEEPS, (SweepError,), id="sweep"),
+        pytest.param(spec.from_file, SWEEPS, (SweepError, ExperimentError), id="sweep"),
         pytest.param(lambda path: project.parse(path, userfile.toml(path.read_text())), PROJECTS, (LabError,), id="project"),
     ],
 )

@@ -103,11 +103,11 @@ def from_file(path: Path) -> dict[str, Json]:
     source.known(table, kinds, (TABLE,))
     for name, value in table.items():
         if not isinstance(value, kinds[name]) or (isinstance(value, bool) and kinds[name] is int):
-            source.fail(f"{name} is {value!r}", (TABLE, name), f"write {_kind(kinds[name])}")
+            source.fail(f"{name} is {value!r:.60}", (TABLE, name), f"write {_kind(kinds[name])}")
     for name, values in table.get("vary", {}).items():
         keys = (TABLE, "vary", name)
         if not all(isinstance(each, str) for each in ([values] if not isinstance(values, list) else values or [None])):
-            source.fail(f"{name} is {values!r}", keys, 'write a text, "0,10,40ms", or a list of texts, ["0ms", "10ms"]')
+            source.fail(f"{name} is {values!r:.60}", keys, 'write a text, "0,10,40ms", or a list of texts, ["0ms", "10ms"]')
         source.tried(lambda: tried(name, factors.of_mapping({name: values})[name], VARY), keys)  # noqa: B023  # called at once
     experiment = path.parent / table["experiment"]
     return {**table, **({"experiment": str(experiment)} if experiment.suffix and experiment.is_file() else {})}
