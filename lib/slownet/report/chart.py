@@ -214,16 +214,22 @@ def element(label: str, width: int, height: float, body: str) -> str:
 
 def text_width(text: str) -> float:
     """Estimate the width of a text in the units of a chart."""
-    return sum(CHARACTER * (2 if unicodedata.east_asian_width(each) in "WF" else 1) for each in text)
+    return sum(map(_width, text))
 
 
 def clipped(text: str, width: float) -> str:
     """Shorten a text to a width, with an ellipsis."""
-    if text_width(text) <= width:
-        return text
-    while text and text_width(text) > width - CHARACTER:
-        text = text[:-1]
-    return f"{text}\u2026"
+    taken, kept = 0.0, 0
+    for each in text:
+        taken += _width(each)
+        if taken > width:
+            return f"{text[:kept]}\u2026"
+        kept += taken <= width - CHARACTER
+    return text
+
+
+def _width(character: str) -> float:
+    return CHARACTER * (2 if unicodedata.east_asian_width(character) in "WF" else 1)
 
 
 def _placed(drawn: str, top: float, bottom: float) -> str:

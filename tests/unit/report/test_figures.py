@@ -15,7 +15,7 @@ from slownet.judge.records.result import RunData
 from slownet.model.errors import SlownetError
 from slownet.report import figure as figures
 from slownet.report import scale
-from slownet.report.chart import Chart, Point
+from slownet.report.chart import CHARACTER, Chart, Point, clipped, text_width
 from slownet.report.figure import Figure, written
 from slownet.report.latency import latency_figures
 from slownet.report.series import series_figures
@@ -271,3 +271,24 @@ def test_figures_replace_planted_links_and_refuse_planted_folders(tmp_path):
     (folder / "run-time.svg").mkdir()
     with pytest.raises(SlownetError, match=r"^cannot write figures, "):
         written([("run-time", figure)], folder, "svg")
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "shown"),
+    [
+        ("server", 100, "server"), ("", 0, ""), ("a long name", 4.5 * CHARACTER, "a l\u2026"), ("漢字", 2.5 * CHARACTER, "\u2026"),
+    ],  # fmt: skip
+        ("server", 100, "server"),
+        ("", 0, ""),
+        ("a long name", 4.5 * CHARACTER, "a l\u2026"),
+        ("漢字", 2.5 * CHARACTER, "\u2026"),
+    ],
+)
+def test_a_text_is_clipped_to_its_width(text, width, shown):
+    assert clipped(text, width) == shown
+    assert text_width(shown) <= max(width, CHARACTER)
+
+
+def test_a_text_of_any_length_is_clipped():
+    """A link that plays a recording says each of its steps; taking them off one by one took a quarter of an hour."""
+    assert clipped("delay 1ms then " * 200_000, 165.0) == clipped("delay 1ms then " * 20, 165.0)
