@@ -115,7 +115,7 @@ def varied(run: RunData) -> list[str]:
 
 def where(label: Mapping[str, str], run: RunData) -> str:
     """Say what sets a cell apart from the other cells of a run: "100 ms of delay and 10 % loss"."""
-    names = varied(run) or [name for name in label if name not in SILENT]
+    names = varied(run) or [name for name in label if name not in SILENT] or list(label)  # cells may differ by their seed alone
     said = [place(name, label[name]) for name in names if name in label]
     return listed(said) or "no condition"
 

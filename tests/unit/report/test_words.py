@@ -124,6 +124,8 @@ def test_numbers_units_and_nouns():
         "the throughput", "the exchange time", "the corrected p99.9", "the number of stalls", "the time per request",
     ]  # fmt: skip
     assert where(CUBIC, run_of(CUBIC, CLEAN)) == "10 % loss"
+    drawn = [{"seed": "1"}, {"seed": "2"}]  # what differs is chance alone: "no condition" twice would tell nothing apart
+    assert [where(label, run_of(*drawn)) for label in drawn] == ["seed 1", "seed 2"]
 
 
 def test_a_law_of_some_cells_says_which():
