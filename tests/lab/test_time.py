@@ -19,6 +19,8 @@ from slownet.links.traces import mahimahi, pinglog
 from slownet.links.traces.trace_summary import quantile
 from slownet.model.errors import ConditionError, NetworkError
 from slownet.net import tc
+from slownet.runner.measurement import Measurements, new_sample
+from slownet.tools.ping import ping
 
 LATE_S = 0.001 if native.cpu_is_free() else 0.05
 SHARE = 0.02 if native.cpu_is_free() else 0.05  # with a charged CPU, steps take time and seconds begin late
@@ -67,6 +69,18 @@ def test_each_step_comes_at_its_time_and_the_link_is_restored(net, link):
     assert all(0 <= step.actual - step.planned <= LATE_S for step in playing.steps)
     assert net.played[-1] is playing.played
     assert net.played[-1].to_json()["steps"][1]["what"] == "cut"
+
+
+def test_a_sample_knows_that_a_schedule_was_played_meanwhile(net, link):
+    """So that none of its first values is taken for a warm-up."""
+    samples = [new_sample("ping", {}, {}, number) for number in range(3)]
+    measurements = Measurements(net)
+    pinged = lambda: ping(net["client"], net["web"].IP(), count=3)  # noqa: E731
+    measurements.take(samples[0], pinged)
+    with link.play({"1s": {"rtt": "20ms"}}):
+        measurements.take(samples[1], pinged)
+    measurements.take(samples[2], pinged)
+    assert [sample.get("played") for sample in samples] == [None, True, None]
 
 
 def test_a_flap_loses_the_packets_of_its_gaps(net, link):

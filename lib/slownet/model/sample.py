@@ -104,6 +104,8 @@ class Sample(TypedDict, total=False):
     """The number of the call of the measuring function in this cell and boot."""
     random: Annotated[bool | None, flag]
     """Whether a link's condition is random."""
+    played: Annotated[bool | None, flag]
+    """Whether a link played a schedule meanwhile, or faults happened: its first values are a part of that, and no warm-up."""
     seeds: list[Seed]
     """Seeds of the random links, one per condition: the second direction has 1 more; empty if the kernel chose them."""
     charged_s: Positive | None

@@ -53,6 +53,7 @@ class Played:
 
     link: str
     steps: list[Applied] = field(default_factory=list)
+    is_over: bool = False
 
     @property
     def latest(self) -> float:
@@ -115,6 +116,7 @@ class Timed(ABC, Generic[T]):
         self._over.set()
         if self._thread:
             self._thread.join()
+        self.played.is_over = True
 
     def _raise(self, error: BaseException | None) -> None:
         """Raise what went wrong in a step, or note it on the error that has ended the ``with`` block."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from typing import Any, TypeVar
 
@@ -51,6 +51,7 @@ class Measurements:
         during: active during the call, such as captures. Raises what `call` and `during` raise, after recording it.
         """
         before = self._counters()
+        past = {id(each) for each in self._net.played if each.is_over}
         waited: list[backlog.Backlog] = []
         ended: list[senders.Sender] = []
         self._net.condition_log.begin()
@@ -85,10 +86,16 @@ class Measurements:
             sample["counters"] = counters.record(before, self._counters())
             for ping in self._new("ping", self._net.verified):
                 self._store(sample, "ping.txt", transcript(ping))
-            for played in self._new("schedule", self._net.played):
-                self._store(sample, "schedule.json", json.dumps(played.to_json()))
+            self._note_schedules(sample, past)
             if queued := backlog.of_the_longest(waited):  # a ping that verified a link was watched, too
                 self._store(sample, "queue.json", json.dumps(queued.to_json()))
+
+    def _note_schedules(self, sample: Sample, past: Collection[int]) -> None:
+        """Store the schedules since the last sample, and note whether one of them was not over before this one began."""
+        if any(id(each) not in past for each in self._net.played):
+            sample["played"] = True
+        for played in self._new("schedule", self._net.played):
+            self._store(sample, "schedule.json", json.dumps(played.to_json()))
 
     def _note(self, sample: Sample, record: Any) -> None:
         sample["tool"] = tool = type(record).__name__.lower()

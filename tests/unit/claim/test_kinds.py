@@ -177,6 +177,9 @@ def test_warm_ups_are_dropped_but_kept_and_outliers_kept_and_counted():
     assert cell.samples[0]["metrics"][TIME]["values"] == values
     unordered = gather([sample({"rtt": "0ms"}, 55.0, 20.0, 100, values=values)], FACTS)
     assert unordered.cells[0].warm_up == {}
+    one = sample({"rtt": "0ms"}, 55.0, 20.0, 100, values=values, ordered=True) | {"played": True}
+    played = gather([one], FACTS).cells[0]  # a schedule's first seconds are no warm-up: they are what is measured
+    assert (played.warm_up, played.summary(TIME).n) == ({}, 100)
 
 
 def test_claims_speak_of_the_conditions_they_name():

@@ -29,7 +29,7 @@ def per_operation(cell: Cell, metric: str, facts: Facts) -> float | None:
     if cell.verified_rtt_ms is None or cell.verified_rtt_ms > NO_DELAY_MS:
         return None
     samples = sample_values.good(cell.samples, metric)
-    if any(cpu_part(Block(sample_values.settle(each["metrics"][metric]), each), metric) < 1 for each in samples):
+    if any(cpu_part(Block(sample_values.settle(each, metric), each), metric) < 1 for each in samples):
         return None
     return cell.metrics[metric].mean * unit * count
 

@@ -141,7 +141,7 @@ def percentile_of(samples: Sequence[Sample], metric: str, percent: float, terms:
 
 def _boots(samples: Sequence[Sample], metric: str) -> list[Boot]:
     found = sample_values.boots(sample_values.good(samples, metric))
-    return [[Block(sample_values.settle(sample["metrics"][metric]), sample) for sample in boot] for boot in found]
+    return [[Block(sample_values.settle(sample, metric), sample) for sample in boot] for boot in found]
 
 
 def _means(boots: Sequence[Boot]) -> list[float]:

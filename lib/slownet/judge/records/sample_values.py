@@ -50,7 +50,7 @@ def is_printed(record: Reading) -> bool:
 
 def settled(samples: Iterable[Sample], metric: str) -> list[Reading]:
     """Return the records, each without its warm-up if its values were kept in time order."""
-    return [settle(record) for record in records(samples, metric)]
+    return [settle(sample, metric) for sample in good(samples, metric)]
 
 
 def values(samples: Sequence[Sample], metric: str) -> list[float] | None:
@@ -91,9 +91,10 @@ def alike(one: Any, other: Any) -> bool:
         return False
 
 
-def settle(record: Reading) -> Reading:
-    """Return a record without its warm-up."""
-    cut = warm_up(record["values"]) if record.get("ordered") else 0
+def settle(sample: Sample, metric: str) -> Reading:
+    """Return a sample's record of a metric without its warm-up, which there is none of under a schedule."""
+    record: Reading = sample["metrics"][metric]
+    cut = warm_up(record["values"]) if record.get("ordered") and not sample.get("played") else 0
     if not cut:
         return record
     rest = record["values"][cut:]
