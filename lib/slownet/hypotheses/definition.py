@@ -60,9 +60,10 @@ def check_function(measure: Callable[..., object], cells: Sequence[Mapping[str, 
         fix = "write a plain function: def mine(net, rtt)"
         raise ExperimentError(f"{name} is no function that returns what it measured", WHERE, fix)
     given = ("net", "service")[: 1 + has_service]
-    for cell in cells:
+    signature = inspect.signature(measure)
+    for cell in {tuple(cell): cell for cell in cells}.values():  # their values do not matter
         try:
-            inspect.signature(measure).bind(*given, **cell)
+            signature.bind(*given, **cell)
         except TypeError as error:
             fix = f"it takes {' and '.join(given)}, and each condition: def {name}({', '.join((*given, *cell))})"
             raise ExperimentError(f"{name}() does not fit the experiment's cells ({error})", WHERE, fix) from error
@@ -98,13 +99,14 @@ def _check_vary(vary: Mapping[Any, Any]) -> None:
 def _check_cells(cells: object) -> None:
     if isinstance(cells, str) or not isinstance(cells, Sequence):
         raise ExperimentError(f"cells is {cells!r:.60}", WHERE, CELLS)
+    known: dict[frozenset[tuple[str, str]], int] = {}
     for number, cell in enumerate(cells, 1):
         called = f"cell {number}"
         for name, text in _table(called, cell, CELLS).items():
             _check_name(called, name)
             _check_text(called, name, text, CELLS)
         condition(cell)
-        if (first := cells.index(cell) + 1) < number:
+        if (first := known.setdefault(frozenset(cell.items()), number)) < number:
             raise ExperimentError(f"{called} is the same as cell {first}", WHERE, "leave one of them out")
 
 

@@ -28,7 +28,7 @@ from slownet.judge.records.cell import Cell
 from slownet.judge.records.judgement import INCONCLUSIVE, REFUTED, SUPPORTED, Judgement
 from slownet.judge.records.quantity import quantity
 from slownet.judge.records.result import RunData
-from slownet.model.errors import ExperimentError, nearest
+from slownet.model.errors import ExperimentError
 from slownet.model.units import spoken, unit_of
 from slownet.theory import stats
 from slownet.theory.law import per_round_trip
@@ -167,7 +167,7 @@ class round_trips_between:  # noqa: N801
         far, near = run.at(self.at), run.at(self.of)
 
         def gained() -> Summary:
-            gap = self._delay(far, run) - self._delay(near, run)
+            gap = run.value(self.along, far) - run.value(self.along, near)
             if not gap:
                 raise ExperimentError(
                     f"{name} compares a delay with itself", f"in experiment {run.experiment}", "name two delays"
@@ -182,13 +182,6 @@ class round_trips_between:  # noqa: N801
             return f"{times}, {interval(found)} round trips: {self.because}"
 
         return decide(run, name, gained, margin, limit, (far, near), said)
-
-    def _delay(self, cell: Cell, run: RunData) -> float:
-        found = cell.condition.get(self.along)
-        if not isinstance(found, int | float):
-            where = f"in experiment {run.experiment}"
-            raise ExperimentError(f"no condition '{self.along}' in numbers", where, nearest(self.along, cell.condition))
-        return float(found)
 
     def _margin(self) -> tuple[float, tuple[float | None, float], str]:
         if self.expected is not None:

@@ -219,6 +219,16 @@ class RunData:
         """
         return self.facts.get("published") or {}
 
+    def value(self, name: str, cell: Cell) -> float:
+        """Return a condition's value in a cell. Raises ExperimentError if the cell lacks it, or if it is not a number."""
+        where = f"in experiment {self.experiment}"
+        if name not in cell.condition:
+            raise ExperimentError(f"no condition '{name}'", where, nearest(name, cell.condition))
+        value = cell.condition[name]
+        if not isinstance(value, (int, float)):
+            raise ExperimentError(f"{name} {value} is not a number", where, "name a cell by its conditions")
+        return float(value)
+
     def along(self, name: str) -> tuple[tuple[float, Cell], ...]:
         """Sort the cells by one condition.
 
@@ -237,16 +247,7 @@ class RunData:
         ExperimentError
             A cell lacks the condition, its value is not a number, or two cells have the same value.
         """
-        pairs = []
-        for cell in self.cells:
-            if name not in cell.condition:
-                known = nearest(name, cell.condition)
-                raise ExperimentError(f"no condition '{name}'", f"in experiment {self.experiment}", known)
-            value = cell.condition[name]
-            if not isinstance(value, (int, float)):
-                what = f"{name} {value} is not a number"
-                raise ExperimentError(what, f"in experiment {self.experiment}", "name a cell by its conditions")
-            pairs.append((float(value), cell))
+        pairs = [(self.value(name, cell), cell) for cell in self.cells]
         pairs.sort(key=lambda pair: pair[0])
         for (value, _), (following, _) in pairwise(pairs):
             if value == following:
