@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help run test check unit lab-tests e2e bench fuzz soak trust nightly nightly-status lab wheel release docs docs-figures docs-test proof delays \
-	examples walls kills test-report test-compose-go test-exact test-packaging test-mininet test-stock-kernel test-vagrant \
+	examples walls kills test-experiments test-report test-compose-go test-exact test-packaging test-mininet test-stock-kernel test-vagrant \
 	test-provision test-kernels test-chromium clean
 .DELETE_ON_ERROR:
 
@@ -85,6 +85,9 @@ kills: $(VENV)/dev lab ## kill runs and sweeps at random moments, and resume eac
 
 examples: $(VENV)/dev lab ## run the examples as their pages say, with images for the shop, layers for Node.js, Java, Go, git, rsync and npm; a quarter of an hour
 	$(BIN)/pytest -q tests/examples
+
+test-experiments: $(VENV)/dev lab ## run all experiments; all their claims must be supported; ten minutes
+	$(BIN)/pytest -q tests/experiments
 
 test-exact: $(VENV)/dev lab ## test labs on the exact clock, in QEMU (apt-get install qemu-system-x86); minutes
 	$(BIN)/pytest -q -rs tests/exact

@@ -28,6 +28,7 @@ JOBS: Mapping[str, Sequence[str]] = {
     "compose-go": soak.make("test-compose-go"),
     "report": soak.make("test-report"),
     "chromium": soak.make("test-chromium"),
+    "experiments": soak.make("test-experiments"),
     "exact": soak.make("test-exact"),
     "examples": soak.make("examples"),
     "mininet": soak.make("test-mininet"),

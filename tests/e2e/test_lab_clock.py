@@ -56,6 +56,25 @@ def test_the_real_clocks_calendar_is_the_hosts(execute):
     assert before - 1 < float(done.stdout) < time.time() + 1
 
 
+# The instruction rdtsc as a function, with its result in one register.
+COUNTS = """
+import ctypes, mmap
+from pathlib import Path
+code = mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+code.write(bytes.fromhex("0f31 48c1e220 4809d0 c3"))
+count = ctypes.CFUNCTYPE(ctypes.c_uint64)(ctypes.addressof(ctypes.c_char.from_buffer(code)))
+counted, start = count(), time.monotonic()
+time.sleep(0.5)
+found["measured"] = (count() - counted) / (time.monotonic() - start) / 1000
+found["told"] = int(Path("/sys/devices/system/cpu/cpu0/tsc_freq_khz").read_text())
+"""
+
+
+def test_programs_are_told_how_fast_the_time_stamp_counter_counts(execute):
+    found = run(execute, COUNTS, ["--clock", "real"])
+    assert found["told"] == pytest.approx(found["measured"], rel=0.01)
+
+
 WAITS = """
 took("sleep", lambda: time.sleep(0.25))
 took("select", lambda: select.select([], [], [], 0.25))

@@ -1,4 +1,4 @@
-"""The experiments on names and paths, on one lost packet, and on far databases, as the documentation has them."""
+"""Experiments that take seconds each, as the documentation has them; `make test-experiments` has all of them."""
 
 import json
 import subprocess
@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 EXPERIMENTS = (
-    "name_lookup", "dead_ipv6", "mtu_black_hole", "one_path_cut", "one_lost_packet",
-    "redis_pipelining", "many_queries", "connection_pool", "synchronous_commit", "row_on_two_sites",
+    "initial_window", "grpc_unary", "http2_window", "package_mirror", "name_lookup", "dead_ipv6", "mtu_black_hole",
+    "one_path_cut", "one_lost_packet", "redis_pipelining", "connection_pool", "synchronous_commit",
 )  # fmt: skip
 
 
@@ -17,7 +17,7 @@ EXPERIMENTS = (
 def done(tmp_path_factory):
     words = [word for name in EXPERIMENTS for word in ("--only", name)]
     slownet = Path(sys.executable).with_name("slownet")
-    folder = tmp_path_factory.mktemp("paths")
+    folder = tmp_path_factory.mktemp("experiments")
     done = subprocess.run(
         [slownet, "reproduce", *words, "--json"], cwd=folder, capture_output=True, text=True, timeout=900, check=False
     )
