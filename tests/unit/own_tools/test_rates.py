@@ -25,11 +25,8 @@ def is_at_most(rate, allowed):
 
 @pytest.mark.parametrize(
     ("kind", "noise"),
-    [
-        ("law", "CPU time, 10 ms of it"), ("equal", "rough"), ("ratio", "drift"), ("bound", "heavy tails"),
-        ("equal", "counted work"), ("monotone", "seeds"), ("ratio", "unknown programs"),
-    ],
-)  # fmt: skip
+    [("law", "CPU time, 10 ms of it"), ("equal", "rough"), ("bound", "heavy tails"), ("ratio", "unknown programs")],
+)
 def test_wrong_verdicts_are_fewer_than_one_percent(kind, noise):
     ((refuted, supported),) = rates.wrong(RUNS, kinds=[kind], noises=[noise]).values()
     assert is_at_most(refuted, 0.01)
@@ -37,15 +34,7 @@ def test_wrong_verdicts_are_fewer_than_one_percent(kind, noise):
 
 
 @pytest.mark.parametrize(
-    ("kind", "noise"),
-    [
-        ("equal", "calm"),
-        ("equal", "counted work"),
-        ("bound", "CPU time"),
-        ("equal", "drift"),
-        ("ratio", "seeds"),
-        ("equal", "random programs"),
-    ],
+    ("kind", "noise"), [("equal", "calm"), ("bound", "CPU time"), ("ratio", "seeds"), ("equal", "random programs")]
 )
 def test_a_truth_on_the_very_margin_is_decided_by_noise_in_one_percent_at_most(kind, noise):
     assert is_at_most(on_the_margin(RUNS, kind, noise), 0.01)
