@@ -9,6 +9,7 @@ import os
 import random
 import re
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
@@ -56,6 +57,16 @@ for number in range(5):
                 began = time.monotonic()
                 net.link(host, "switch").set(ping=False, **fields)
                 print("later" if change else "first", 1000 * (time.monotonic() - began))
+"""
+# The same page without a browser, or loaded so many times in one that is started once.
+BROWSED = """
+import os
+from slownet import ClientWebDb, WordPress, browse, curl, experiment
+
+@experiment(topology=ClientWebDb, service=WordPress, cells=[{"rtt": "0ms"}], tdf="inf", blocks=1, warm_up=0)
+def browsed(net, site, rtt):
+    loads = int(os.environ["LOADS"])
+    return browse(net["client"], site.url, loads=loads) if loads else curl(net["client"], [site.url])
 """
 # Stock Mininet is configured like the Mininet inside Network: the same topology, switch and link; it pins and pings nothing.
 BUILD = """
@@ -147,7 +158,7 @@ with Network(Star(n=10)) as net:
 def main(wanted: Sequence[str]) -> None:
     known = (
         wrong_verdicts, first_command, completion, switch, building, changes, round_trips, calibration, clocks, decided,
-        charged, memory, reproduction, containers, images, layer, compose, sweep,
+        charged, memory, reproduction, containers, images, layer, compose, browser, sweep,
     )  # fmt: skip
     sections = {each.__name__: each for each in known}
     if unknown := [name for name in wanted if name not in sections]:
@@ -322,16 +333,19 @@ def memory() -> None:
 
 
 def _memory(folder: Path) -> None:
-    began = time.monotonic()
-    process = subprocess.Popen(
-        [SLOWNET, "run", "client_delay", "database_delay"], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    most = 0
+    seconds, megabytes = resident(["run", "client_delay", "database_delay"], folder)
+    say("both experiments, lab already built", f"{seconds:.1f} s", "under 45 s")
+    say("resident memory of a lab with the three services", f"{megabytes:.0f} MB", "under 1500 MB")
+
+
+def resident(words: Sequence[str | Path], folder: Path) -> tuple[float, float]:
+    """Run a command; return its seconds and the most megabytes that one of its labs had."""
+    began, most = time.monotonic(), 0
+    process = subprocess.Popen([SLOWNET, *words], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     while process.poll() is None:
         most = max([most, *labs()])
         time.sleep(0.2)
-    say("both experiments, lab already built", f"{time.monotonic() - began:.1f} s", "under 45 s")
-    say("resident memory of a lab with the three services", f"{most / 1024:.0f} MB", "under 1500 MB")
+    return time.monotonic() - began, most / 1024
 
 
 def reproduction() -> None:
@@ -412,14 +426,20 @@ def write_image(path: Path) -> None:
         put("manifest.json", json.dumps([image]).encode())
 
 
+def without_layers(folder: Path) -> Path:
+    """Return a folder for caches, in which there are the parts of the lab, and no layer."""
+    home = folder / "cache"
+    (home / "slownet").mkdir(parents=True)
+    for each in cache.root().iterdir():
+        if each.name not in ("layer", "projects"):
+            (home / "slownet" / each.name).symlink_to(each)
+    return home
+
+
 def layer() -> None:
     """Build a layer with one Debian package in a cache that has the lab and no layer, and ask for it again."""
     with tempfile.TemporaryDirectory() as name:
-        home, project = Path(name, "cache"), Path(name, "project")
-        (home / "slownet").mkdir(parents=True)
-        for each in cache.root().iterdir():
-            if each.name not in ("layer", "projects"):
-                (home / "slownet" / each.name).symlink_to(each)
+        home, project = without_layers(Path(name)), Path(name, "project")
         project.mkdir()
         (project / "slownet.toml").write_text('packages = ["jq"]\n')
         for what, wanted in (("layer with one Debian package", "under 60 s"), ("the same layer again", "")):
@@ -439,6 +459,41 @@ def compose() -> None:
     cpu = (after.children_user + after.children_system - before.children_user - before.children_system) / 3
     say("a compose project of three services, to its first sample", f"{seconds:.1f} s", "under 12 s on 2 processors")
     say("    CPU, to the end of two cells and the report", f"{cpu:.1f} s", "other load on this machine increases wall time")
+
+
+def browser() -> None:
+    """Measure pages in Chromium: from nothing to the first waterfall, loads in a running browser, and the examples' numbers."""
+    with tempfile.TemporaryDirectory() as name:
+        home, project = without_layers(Path(name)), Path(name, "shop")
+        built = timed(["init", project, "--browser", "--ci", "none"], home=home)[0]
+        built += sum(timed(words, project, home)[0] for words in (["lab", "build"], ["run", "page.py", "--repeat", "1"]))
+        say("from nothing to the first waterfall", f"{built:.0f} s", "under 240 s")
+        (project / "browsed.py").write_text(BROWSED)
+        words = ["run", "browsed.py", "--memory", "1500", "--repeat", "1"]
+        none, one, many = (
+            median_of(3, lambda loads=loads: timed([*words, "--env", f"LOADS={loads}"], project, home)[0])
+            for loads in (0, 1, 21)
+        )
+        say("a load of WordPress in a running browser", f"{(many - one) / 20:.2f} s", "under 2 s")
+        say("the browser's start in a boot, and one load", f"{one - none:.1f} s", "under 8 s")
+        folder = Path(name, "examples")
+        shutil.copytree(Path(__file__).parents[1] / "examples" / "browser", folder)
+        timed(["lab", "build"], folder)
+        _, text = timed(["run", "page_in_browser.py", "--memory", "1500", "--repeat", "4", "--json"], folder)
+        (run,) = json.loads(text)["runs"]
+        spans: dict[str, list[float]] = {}
+        for line in (folder / run["directory"] / "samples.jsonl").read_text().splitlines():
+            sample = json.loads(line)
+            spans.setdefault(json.dumps(sample["cell"]), []).extend(sample["metrics"]["load_ms"]["values"])
+        widest = max(max(each) - min(each) for each in spans.values())
+        say("loads of a page in four boots, latest less earliest", f"{widest:.1f} ms", "within a frame, 16.7 ms")
+        seconds, megabytes = resident(["run", "wordpress_in_browser.py", "--memory", "1500"], folder)
+        say("WordPress in a browser at four distances, decided", f"{seconds:.0f} s", "")
+        say("resident memory of a lab with WordPress and Chromium", f"{megabytes:.0f} MB", "under 700 MB")
+        (directory,) = folder.glob("runs/*-wordpress_in_browser")
+        for claim in json.loads((directory / "run.json").read_text())["claims"]:
+            far = f"{claim['measured']:.3f}, {claim['verdict']}"
+            say(f"WordPress in a browser, round trips to {claim['metric']}", far, f"{claim['expected']:g} within 2 %")
 
 
 def until_the_first_sample(words: Sequence[str | Path]) -> float:
