@@ -38,7 +38,7 @@ class Carried:
         """Return one line about what was refused, and one about what was not kept."""
         found = [outbox.complaint(self.refused)] if self.refused else []
         if self.left:
-            names = [shown(each.removeprefix(f"{here}/")) for each in self.left]
+            names = [shown(each.removeprefix(f"{here}/")) for each in sorted(self.left)]
             more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
             rule = "files that [tool.slownet] write names are kept"
             found.append(f"written in the lab and not kept: {', '.join(names[:NAMED])}{more}; {rule}")
