@@ -61,7 +61,8 @@ for number in range(5):
 # The same page without a browser, or loaded so many times in one that is started once.
 BROWSED = """
 import os
-from slownet import ClientWebDb, WordPress, browse, curl, experiment
+from slownet import ClientWebDb, WordPress, browse, experiment
+from slownet.tools.curl import curl
 
 @experiment(topology=ClientWebDb, service=WordPress, cells=[{"rtt": "0ms"}], tdf="inf", blocks=1, warm_up=0)
 def browsed(net, site, rtt):
@@ -464,36 +465,56 @@ def compose() -> None:
 def browser() -> None:
     """Measure pages in Chromium: from nothing to the first waterfall, loads in a running browser, and the examples' numbers."""
     with tempfile.TemporaryDirectory() as name:
-        home, project = without_layers(Path(name)), Path(name, "shop")
-        built = timed(["init", project, "--browser", "--ci", "none"], home=home)[0]
-        built += sum(timed(words, project, home)[0] for words in (["lab", "build"], ["run", "page.py", "--repeat", "1"]))
-        say("from nothing to the first waterfall", f"{built:.0f} s", "under 240 s")
-        (project / "browsed.py").write_text(BROWSED)
-        words = ["run", "browsed.py", "--memory", "1500", "--repeat", "1"]
-        none, one, many = (
-            median_of(3, lambda loads=loads: timed([*words, "--env", f"LOADS={loads}"], project, home)[0])
-            for loads in (0, 1, 21)
-        )
-        say("a load of WordPress in a running browser", f"{(many - one) / 20:.2f} s", "under 2 s")
-        say("the browser's start in a boot, and one load", f"{one - none:.1f} s", "under 8 s")
+        _a_project_of_ones_own(Path(name))
         folder = Path(name, "examples")
         shutil.copytree(Path(__file__).parents[1] / "examples" / "browser", folder)
         timed(["lab", "build"], folder)
-        _, text = timed(["run", "page_in_browser.py", "--memory", "1500", "--repeat", "4", "--json"], folder)
-        (run,) = json.loads(text)["runs"]
-        spans: dict[str, list[float]] = {}
-        for line in (folder / run["directory"] / "samples.jsonl").read_text().splitlines():
-            sample = json.loads(line)
-            spans.setdefault(json.dumps(sample["cell"]), []).extend(sample["metrics"]["load_ms"]["values"])
-        widest = max(max(each) - min(each) for each in spans.values())
-        say("loads of a page in four boots, latest less earliest", f"{widest:.1f} ms", "within a frame, 16.7 ms")
-        seconds, megabytes = resident(["run", "wordpress_in_browser.py", "--memory", "1500"], folder)
-        say("WordPress in a browser at four distances, decided", f"{seconds:.0f} s", "")
-        say("resident memory of a lab with WordPress and Chromium", f"{megabytes:.0f} MB", "under 700 MB")
-        (directory,) = folder.glob("runs/*-wordpress_in_browser")
-        for claim in json.loads((directory / "run.json").read_text())["claims"]:
-            far = f"{claim['measured']:.3f}, {claim['verdict']}"
-            say(f"WordPress in a browser, round trips to {claim['metric']}", far, f"{claim['expected']:g} within 2 %")
+        _repeated(folder)
+        _wordpress(folder)
+
+
+def _a_project_of_ones_own(folder: Path) -> None:
+    """Time `slownet init --browser` to its first waterfall, with a layer to build, and then single loads in that layer."""
+    home, project = without_layers(folder), folder / "shop"
+    steps = (
+        (["init", project, "--browser", "--ci", "none"], folder),
+        (["lab", "build"], project),
+        (["run", "page.py", "--repeat", "1"], project),
+    )
+    say(
+        "from nothing to the first waterfall",
+        f"{sum(timed(words, where, home)[0] for words, where in steps):.0f} s",
+        "under 240 s",
+    )
+    (project / "browsed.py").write_text(BROWSED)
+    words = ["run", "browsed.py", "--memory", "1500", "--repeat", "1"]
+    none, one, many = (
+        median_of(3, lambda loads=loads: timed([*words, "--env", f"LOADS={loads}"], project, home)[0]) for loads in (0, 1, 21)
+    )
+    say("a load of WordPress in a running browser", f"{(many - one) / 20:.2f} s", "under 2 s")
+    say("the browser's start in a boot, and one load", f"{one - none:.1f} s", "under 8 s")
+
+
+def _repeated(folder: Path) -> None:
+    """Measure how far the loads of one page in four boots are from each other."""
+    _, text = timed(["run", "page_in_browser.py", "--memory", "1500", "--repeat", "4", "--json"], folder)
+    (run,) = json.loads(text)["runs"]
+    loads: dict[str, list[float]] = {}
+    for line in (folder / run["directory"] / "samples.jsonl").read_text().splitlines():
+        sample = json.loads(line)
+        loads.setdefault(json.dumps(sample["cell"]), []).extend(sample["metrics"]["load_ms"]["values"])
+    widest = max(max(each) - min(each) for each in loads.values())
+    say("loads of a page in four boots, latest less earliest", f"{widest:.1f} ms", "within a frame, 16.7 ms")
+
+
+def _wordpress(folder: Path) -> None:
+    seconds, megabytes = resident(["run", "wordpress_in_browser.py", "--memory", "1500"], folder)
+    say("WordPress in a browser at four distances, decided", f"{seconds:.0f} s", "")
+    say("resident memory of a lab with WordPress and Chromium", f"{megabytes:.0f} MB", "under 700 MB")
+    (directory,) = folder.glob("runs/*-wordpress_in_browser")
+    for claim in json.loads((directory / "run.json").read_text())["claims"]:
+        found = f"{claim['measured']:.3f}, {claim['verdict']}"
+        say(f"WordPress in a browser, round trips to {claim['metric']}", found, f"{claim['expected']:g} within 2 %")
 
 
 def until_the_first_sample(words: Sequence[str | Path]) -> float:
