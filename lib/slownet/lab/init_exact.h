@@ -221,8 +221,11 @@ static void mount_packed(const char *number, const char *where, int writable)
 	if (n_exact_shares == MOST_SHARES)
 		fail("more than %d shares", MOST_SHARES);
 	mkdir("/run/packed", 0700);
-	if (!n_exact_shares)
+	if (!n_exact_shares) {
 		mount_or_fail(exact_devices[THE_SHARES].path, "/run/packed", "squashfs", MS_RDONLY, NULL);
+		/* As a peer of its bind mounts it would take what is mounted on them along when it is hidden. */
+		mount(NULL, "/run/packed", NULL, MS_PRIVATE, NULL);
+	}
 	n_exact_shares++;
 	share->number = number;
 	share->upper = -1;
