@@ -44,8 +44,7 @@ connection_pool.claims(
 @connection_pool.answer
 def answer(run):
     def trips(way):
-        near, far = (run.at({"way": way, "rtt": rtt}).summary("statement_ms").mean for rtt in ("0ms", RTT))
-        return f"{(far - near) / 100:.2g}"
+        return f"{run.round_trips('statement_ms', {'way': way}):.2g}"
 
     return (
         f"{trips('new')} on a new connection, {trips('new, TLS')} with TLS, {trips('new, TLS, name with TTL 0')} if its "

@@ -46,11 +46,8 @@ package_mirror.claims(
 
 @package_mirror.answer
 def answer(run):
-    def slope(program, packages):
-        near, far = (
-            run.at({"program": program, "packages": packages, "rtt": rtt}).summary("time_ms").mean for rtt in (NEAR, FAR)
-        )
-        return f"{(far - near) / 80:.3g}"
+    def trips(program, packages):
+        return f"{run.round_trips('time_ms', {'program': program, 'packages': packages}):.3g}"
 
-    each = (f"{program} {', '.join(slope(program, count) for count in COUNTS)}" for program in PROGRAMS)
+    each = (f"{program} {', '.join(trips(program, count) for count in COUNTS)}" for program in PROGRAMS)
     return f"For 1, 10 and 20 packages: {'; '.join(each)} round trips."

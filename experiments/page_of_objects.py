@@ -49,13 +49,12 @@ page_of_objects.claims(
 
 @page_of_objects.answer
 def answer(run):
-    def slope(page, name):
-        near, far = (run.at({"page": page, "protocol": name, "rtt": rtt}).summary("page_ms").mean for rtt in FEW)
-        return f"{(far - near) / 100:.3g}"
+    def trips(page, name):
+        return f"{run.round_trips('page_ms', {'page': page, 'protocol': name}):.3g}"
 
     first, *others = ALL
-    slopes = ", ".join(f"{slope('100 x 1 kB', name)} over {name}" for name in others)
+    slopes = ", ".join(f"{trips('100 x 1 kB', name)} over {name}" for name in others)
     return (
-        f"A page of 100 objects of 1 kB takes {slope('100 x 1 kB', first)} round trips over {first}, {slopes}. One object "
-        f"takes {slope('1 x 1 kB', first)} over {first}."
+        f"A page of 100 objects of 1 kB takes {trips('100 x 1 kB', first)} round trips over {first}, {slopes}. One object "
+        f"takes {trips('1 x 1 kB', first)} over {first}."
     )

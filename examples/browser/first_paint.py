@@ -55,13 +55,12 @@ first_paint.claims(
 
 @first_paint.answer
 def answer(run):
-    def slope(style):
-        near, far = (run.at({"style": style, "rtt": rtt}).summary("first_paint_ms").mean for rtt in RTTS)
-        return f"{(far - near) / 300:.2g}"
+    def trips(style):
+        return f"{run.round_trips('first_paint_ms', {'style': style}):.2g}"
 
     return (
-        f"{slope('in the page')} with the style in the page, {slope('a stylesheet')} with a stylesheet; with one that another "
-        f"imports {slope('imported')} ({slope('imported and preloaded')} if preloaded), {slope('imported from afar')} from "
-        f"another host ({slope(PRECONNECTED)} if preconnected). With a page that takes half a second {slope(SLOW)}, with an "
-        f"early hint {slope(HINTED)}."
+        f"{trips('in the page')} with the style in the page, {trips('a stylesheet')} with a stylesheet; with one that another "
+        f"imports {trips('imported')} ({trips('imported and preloaded')} if preloaded), {trips('imported from afar')} from "
+        f"another host ({trips(PRECONNECTED)} if preconnected). With a page that takes half a second {trips(SLOW)}, with an "
+        f"early hint {trips(HINTED)}."
     )

@@ -54,11 +54,10 @@ npm_install.claims(
 
 @npm_install.answer
 def answer(run):
-    def slope(way, packages):
-        near, far = (run.at({"way": way, "packages": packages, "rtt": rtt}).summary("time_ms").mean for rtt in (NEAR, FAR))
-        return f"{(far - near) / 300:.3g}"
+    def trips(way, packages):
+        return f"{run.round_trips('time_ms', {'way': way, 'packages': packages}):.3g}"
 
     return (
-        "; ".join(f"{way} {', '.join(slope(way, count) for count in counts)}" for way, counts in COUNTS.items())
+        "; ".join(f"{way} {', '.join(trips(way, count) for count in counts)}" for way, counts in COUNTS.items())
         + " round trips."
     )

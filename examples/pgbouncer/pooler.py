@@ -69,7 +69,4 @@ pooler.claims(
 
 @pooler.answer
 def answer(run):
-    near, far = (
-        {asked: run.at({"asked": asked, "rtt": rtt}).summary("statement_ms").mean for asked in WAYS} for rtt in ("0ms", RTT)
-    )
-    return f"{', '.join(f'{(far[asked] - near[asked]) / 100:.2g} to {asked}' for asked in WAYS)}."
+    return ", ".join(f"{run.round_trips('statement_ms', {'asked': asked}):.2g} to {asked}" for asked in WAYS) + "."

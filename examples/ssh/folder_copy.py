@@ -65,10 +65,8 @@ folder_copy.claims(
 
 @folder_copy.answer
 def answer(run):
-    def slope(program, files):
-        at = {"program": program, "files": files, "copy": "first"}
-        near, far = (run.at({**at, "rtt": rtt}).summary("time_ms").mean for rtt in (NEAR, FAR))
-        return f"{(far - near) / 200:.3g}"
+    def trips(program, files):
+        return f"{run.round_trips('time_ms', {'program': program, 'files': files, 'copy': 'first'}):.3g}"
 
-    each = (f"{program} {', '.join(slope(program, files) for files in COUNTS)}" for program in TRIPS)
+    each = (f"{program} {', '.join(trips(program, files) for files in COUNTS)}" for program in TRIPS)
     return f"{'; '.join(each)}."

@@ -49,8 +49,6 @@ git_pull.claims(
 @git_pull.answer
 def answer(run):
     def trips(way, version):
-        at = {"way": way, "protocol": version}
-        near, far = (run.at({**at, "rtt": rtt}).summary("time_ms").mean for rtt in (NEAR, FAR))
-        return f"{(far - near) / 200:.3g}"
+        return f"{run.round_trips('time_ms', {'way': way, 'protocol': version}):.3g}"
 
     return "; ".join(f"{way} {trips(way, '2')} with protocol 2, {trips(way, '0')} with 0" for way in EXPECTED) + "."

@@ -133,6 +133,22 @@ def test_two_cells_at_one_value_are_not_mixed_up(directory):
         load(directory).cell("rtt_ms", 10)
 
 
+def test_round_trips_are_what_an_operation_takes_longer_by(directory):
+    run = load(directory)
+    assert run.round_trips("time_per_request_ms") == pytest.approx((173.318 - 12.323) / 40)
+    with pytest.raises(ExperimentError, match=r"one delay, rtt_ms = 10, in experiment client_delay: measure at two"):
+        run.round_trips("time_per_request_ms", {"rtt": "10ms"})
+
+
+@pytest.mark.parametrize(("condition", "trips"), [("rtt_ms", 4.0), ("delay_ms", 2.0), ("client:delay_up_ms", 4.0)])
+def test_a_delay_of_each_direction_counts_twice_and_units_of_times_do_not_matter(tmp_path, condition, trips):
+    with SampleLog(tmp_path) as log:
+        for index, delay in enumerate((30.0, 10.0)):
+            metrics = {"page_s": {"mean": 0.1 + 4 * delay / 1000, "sd": 0.0, "n": 1}}
+            log.append(sample(0, index, 0.0, metrics=metrics, cell={"delay": f"{delay}ms"}, condition={condition: delay}))
+    assert load(tmp_path).round_trips("page_s", along=condition) == pytest.approx(trips)
+
+
 def test_what_is_no_run_is_one_line(tmp_path):
     with pytest.raises(SlownetError, match="no run here"):
         load(tmp_path / "nowhere")

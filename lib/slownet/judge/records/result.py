@@ -27,6 +27,8 @@ from slownet.model.errors import DamageWarning, ExperimentError, NoCellError, Sl
 from slownet.model.facts import Facts, Published
 from slownet.model.sample import Sample
 from slownet.model.shapes import ShapeError
+from slownet.model.units import milliseconds_of
+from slownet.theory.law import per_round_trip
 from slownet.theory.stats import CONFIDENCE, DECIDING
 
 PARQUET = "samples.parquet"
@@ -264,6 +266,34 @@ class RunData:
         known = ", ".join(f"{measured:g}" for measured, _ in pairs) or "none"
         what = f"no cell at {name} = {value:g}"
         raise NoCellError(what, f"in experiment {self.experiment}", f"the values are {known}")
+
+    def round_trips(self, metric: str, at: Mapping[str, object] | None = None, along: str = "rtt_ms") -> float:
+        """Return how many round trips an operation takes: what it takes longer at the greatest delay than at the least.
+
+        Parameters
+        ----------
+        metric : str
+            A time, such as ``"page_ms"``.
+        at : mapping of str to str, optional
+            Values of the other conditions.
+        along : str
+            The delay with its unit.
+
+        Returns
+        -------
+        float
+            The difference of the means, divided by what a round trip gains. `slownet.law` fits a line and has an interval.
+
+        Raises
+        ------
+        ExperimentError
+            There are no two delays, or the cells differ in another condition, too.
+        """
+        (least, near), *_, (most, far) = self.where(at).along(along) * 2
+        if least == most:
+            raise ExperimentError(f"one delay, {along} = {least:g}", f"in experiment {self.experiment}", "measure at two")
+        longer = (far.summary(metric).mean - near.summary(metric).mean) * (milliseconds_of(metric) or 1.0)
+        return longer / ((most - least) * (per_round_trip(along) or 1.0))
 
     def fact(self, name: str) -> Any:
         """Return a fact of the samples, such as ``document_length``, from the first that has it. Raises ExperimentError."""
