@@ -80,19 +80,56 @@ def test_digits_are_the_same_from_another_snapshot_and_where_none_can_be_kept(tm
     (tmp_path / "work").mkdir()
     (tmp_path / "work/timed.py").write_text(TIMED)
     runs = []
-    for name in ("own", "own", "full"):
+    for name in ("own", "own", "of another", "full"):
         (tmp_path / name).mkdir(exist_ok=True)
         if name == "full":
             (tmp_path / name / "slownet").mkdir()
             (tmp_path / name / "slownet" / standstill.KIND).touch()
         env = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / name), "SLOWNET_SYSTEM_CACHE": str(cache.root())}
+        if name == "of another":
+            (tmp_path / name / "file").write_bytes(bytes(range(256)) * 4096)
+            assert exact("--", "true", "of another length", cwd=tmp_path / name, env=env).returncode == 0
         runs.append(exact("--", "python", "timed.py", cwd=tmp_path / "work", env=env))
-    assert [each.returncode for each in runs] == [0, 0, 0]
+    assert [each.returncode for each in runs] == [0, 0, 0, 0]
     assert len({each.stdout for each in runs}) == 1
-    assert [each.stderr for each in runs[:2]] == ["", ""]
-    assert runs[2].stderr.startswith("slownet: the lab has to boot, because its snapshot cannot be kept: ")
-    assert len(runs[2].stderr.splitlines()) == 1
+    assert [each.stderr for each in runs[:3]] == ["", "", ""]
+    assert runs[3].stderr.startswith("slownet: the lab has to boot, because its snapshot cannot be kept: ")
+    assert len(runs[3].stderr.splitlines()) == 1
     assert len([each for each in (tmp_path / "own/slownet" / standstill.KIND).glob("[!.]*") if each.is_dir()]) == 1
+
+
+LATER = """
+import hashlib, time
+from slownet.lab import later
+
+later.told()
+times = hashlib.md5()
+for _ in range(3000):
+    time.sleep(0.0037)
+    times.update(str(time.monotonic_ns()).encode())
+print(times.hexdigest())
+"""
+ASKS = """
+import sys
+from slownet.lab.place import choose
+
+place = choose("lab", "exact", exact=True)
+for later in sys.argv[2:]:
+    place.run([place.python, "-c", sys.argv[1]], later=later, stdout=lambda data: sys.stdout.buffer.write(data))
+"""
+
+
+def test_digits_do_not_depend_on_what_another_run_was_told_that_made_the_snapshot(tmp_path):
+    found = []
+    for name, told in (("own", ["short"]), ("of another", ["long" * 1000, "short"])):
+        env = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / name), "SLOWNET_SYSTEM_CACHE": str(cache.root())}
+        words = [sys.executable, "-c", ASKS, LATER, *told]
+        done = subprocess.run(words, env=env, capture_output=True, text=True, timeout=900, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
+        found.append(done.stdout.splitlines())
+        assert len([each for each in (tmp_path / name / "slownet" / standstill.KIND).glob("[!.]*") if each.is_dir()]) == 2
+    (own,), (_, others) = found
+    assert own == others
 
 
 def test_output_errors_status_input_and_shares(tmp_path):

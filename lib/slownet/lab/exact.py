@@ -153,7 +153,7 @@ class _Run:
 
     def __init__(self, lab: ExactLab, job: bytes, later: str, given: bytes, stdout: Sink, stderr: Sink) -> None:
         self._lab, self._job, self._given = lab, job, given
-        self._later = b"later=" + later.encode(errors="surrogateescape") + b"\0" if later else b""
+        self._later = later.encode(errors="surrogateescape")
         self._stdout, self._stderr = stdout, stderr
         self._parser = frames.Parser(frames.MOST_BYTES_EXACT)
         self._returned = Returned({number: each.path for number, each in enumerate(lab.shares) if each.writable})
@@ -213,7 +213,7 @@ class _Run:
             if self._later:
                 self._shared.seek(0)
                 shared = hashlib.file_digest(self._shared, "sha256").hexdigest()
-                name = cache.key(name, self._job, shared)
+                name = cache.key(name, self._job, self._given, shared)
                 found = files.enter_context(standstill.kept(name, partial(self._save, found), self._lab.megabytes))
         except standstill.NotKeptError as error:
             self._parser, self._taken, self._started = frames.Parser(frames.MOST_BYTES_EXACT), b"", False
@@ -242,10 +242,10 @@ class _Run:
         lab = self._lab
         with contextlib.ExitStack() as files:
             file = partial(_filled, files, _folder())
-            job = self._job + self._later
-            head = struct.pack("<QQQQ", lab.turn + 1, lab.turn, len(job), len(self._given))
+            turn, later = (0, b" " if self._later else b"") if saved else (lab.turn, self._later)  # nobody's, of who saves it
+            head = struct.pack("<QQQQQ", turn + 1, turn, len(self._job), len(self._given), len(later))
             kernel, image = (files.enter_context(open(each, "rb")) for each in (lab.kernel.path, lab.image))
-            devices = [image, file(head + job + self._given, emulator.roomy), self._shared, *self._layer]
+            devices = [image, file(head + self._job + self._given + later, emulator.roomy), self._shared, *self._layer]
             mapped = memory or (files.enter_context(start.memory.open("r+b")) if start else None)
             yield Machine(
                 lab.megabytes, lab.clock.speed, kernel, self._initrd, devices, file(), file(), file(), mapped,

@@ -18,7 +18,7 @@
  *
  * Keys of a job: host=PATH and then ro=PATH or rw=PATH in the lab to mount it,
  * env=NAME=VALUE, cwd=PATH, clock=SECONDS since 1970, tty=1, limit=SECONDS that
- * the command may be silent (0: for ever), arg=WORD, later=TEXT (see init_exact.h).
+ * the command may be silent (0: for ever), arg=WORD.
  *
  * No more than WINDOW_BYTES of J and I frames are on their way and not taken. So
  * a command that does not read its input keeps neither signals nor output waiting,
@@ -506,8 +506,6 @@ static void take_job(struct job *job)
 			job->cwd = value;
 		} else if (key == 3 && !strncmp(p, "tty", 3)) {
 			job->tty = 1;
-		} else if (key == 5 && !strncmp(p, "later", 5)) {
-			exact_later = value;
 		} else if (key == 5 && !strncmp(p, "limit", 5)) {
 			job->limit = strtol(value, NULL, 10);
 		} else if (key == 4 && !strncmp(p, "host", 4)) {
@@ -526,7 +524,7 @@ static void take_job(struct job *job)
 	}
 	if (!job->n_words)
 		fail("no command in the job");
-	if (exact && !exact_later)
+	if (exact && !exact_head.later)
 		draw_chance();
 }
 

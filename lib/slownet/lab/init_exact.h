@@ -6,7 +6,7 @@
  * that a User-Mode Linux lab reads from the host, each in a device of its own:
  *
  *   the image
- *   struct exact_head, then the job, then the command's input
+ *   struct exact_head, then the job, then the command's input, then what it is told later
  *   a squashfs with a folder for each share, named by its number in the job
  *   the project's layer, if it has one
  *
@@ -14,8 +14,9 @@
  *
  * The machine stops itself at two instructions, where the host may save it, and go on with as many copies as it likes: when
  * the image is entered, before it reads its job, and when the command asks for it with SIGUSR1 to this process, which then
- * reads the job's last part, `later`, into LATER. So what differs between two runs is read behind a stop: the job, or that
- * part of it, the seed of random numbers, and by how much the date is later. Where nobody saves it, it goes on.
+ * reads what the command is told later into LATER. So what differs between two runs is read behind a stop: the job, or that,
+ * the seed of random numbers, and by how much the date is later; not even the size of memory that is allocated before a stop
+ * depends on what is read behind it. Where nobody saves it, it goes on.
  *
  * What comes out goes over a serial line that the host keeps in a file, so nobody waits for a reader. A writable share is
  * an overlay in memory; what changed there is sent when the command has ended:
@@ -36,6 +37,7 @@ static struct exact_head {	/* little-endian */
 	uint64_t seconds;	/* by which the date is later than the job's */
 	uint64_t job;		/* its bytes */
 	uint64_t input;		/* bytes of the command's input */
+	uint64_t later;		/* bytes of what the command is told later, 0 if it does not ask */
 } exact_head;
 static struct exact_device {
 	char path[16];
@@ -43,7 +45,6 @@ static struct exact_device {
 } exact_devices[MOST_DEVICES];
 static char *exact_input;
 static size_t exact_input_size;
-static const char *exact_later;	/* the part of the job for LATER, NULL without one */
 
 static struct exact_share {
 	const char *number;
@@ -168,28 +169,43 @@ static void draw_chance(void)
 		settimeofday(&now, NULL);
 }
 
-/* The job; behind it the input of the command. The caller keeps it. */
-static char *read_exact_job(size_t *size)
+/* So many bytes of the job's device from there on, and a NUL. The caller keeps them. */
+static char *read_told(size_t size, size_t from)
 {
+	char *told = malloc(size + 1);
 	int fd = open(exact_devices[THE_JOB].path, O_RDONLY | O_CLOEXEC);
-	size_t whole;
-	char *job;
 
-	if (fd < 0 || read(fd, &exact_head, sizeof(exact_head)) != sizeof(exact_head))
+	if (!told)
+		fail("no memory for a job of %zu bytes", size);
+	if (fd < 0)
 		fail("cannot read the job: %s", strerror(errno));
-	whole = exact_head.job + exact_head.input;
-	job = malloc(whole + 1);
-	if (!job)
-		fail("no memory for a job of %zu bytes", whole);
-	for (size_t got = 0; got < whole;) {
-		ssize_t n = read(fd, job + got, whole - got);
+	for (size_t got = 0; got < size;) {
+		ssize_t n = pread(fd, told + got, size - got, from + got);
 
 		if (n <= 0)
-			fail("cannot read the job: %s", strerror(errno));
+			fail("cannot read the job: %s", n ? strerror(errno) : "it ends");
 		got += n;
 	}
 	close(fd);
-	job[whole] = 0;
+	told[size] = 0;
+	return told;
+}
+
+static void read_head(void)
+{
+	char *head = read_told(sizeof(exact_head), 0);
+
+	memcpy(&exact_head, head, sizeof(exact_head));
+	free(head);
+}
+
+/* The job; behind it the input of the command. The caller keeps it. */
+static char *read_exact_job(size_t *size)
+{
+	char *job;
+
+	read_head();
+	job = read_told(exact_head.job + exact_head.input, sizeof(exact_head));
 	*size = exact_head.job;
 	exact_input = job + exact_head.job;
 	exact_input_size = exact_head.input;
@@ -199,17 +215,15 @@ static char *read_exact_job(size_t *size)
 /* The command has done what every boot does in the same way: another one may go on from here with another job. */
 static void go_on_later(void)
 {
-	size_t size;
-	char *job;
+	char *later;
 
 	stop_here();
-	job = read_exact_job(&size);
+	read_head();
 	draw_chance();
-	for (char *p = job; p < job + size; p += strlen(p) + 1)
-		if (!strncmp(p, "later=", 6))
-			create_file(LATER ".new", p + 6);
+	later = read_told(exact_head.later, sizeof(exact_head) + exact_head.job + exact_head.input);
+	create_file(LATER ".new", later);
 	rename(LATER ".new", LATER);
-	free(job);
+	free(later);
 }
 
 static void mount_packed(const char *number, const char *where, int writable)
