@@ -52,10 +52,9 @@ def over(name: str, at: Cell, rtt_ms: float) -> Trips:
     return lambda run: run.at(dict(at)).summary(name).mean / rtt_ms
 
 
-def slope(name: str, at: Cell, near: str, far: str) -> Trips:
-    """What a time in ms gains from one round trip to another."""
-    gap = float(far.removesuffix("ms")) - float(near.removesuffix("ms"))
-    return lambda run: (run.at({**at, "rtt": far}).summary(name).mean - run.at({**at, "rtt": near}).summary(name).mean) / gap
+def slope(name: str, at: Cell) -> Trips:
+    """What a time gains with the delay."""
+    return lambda run: run.round_trips(name, at)
 
 
 def more(name: str, larger: Cell, smaller: Cell, rtt_ms: float) -> Trips:
@@ -77,12 +76,12 @@ def opened(stack: str, next_kb: float, cure: str) -> Row:
 
 def asked(program: str, system: str, way: str, operation: str, cure: str) -> Row:
     """Return the row of a way to ask a database."""
-    return Row(program, operation, "query_cost", slope(f"{way}_ms", {"system": system}, "0ms", "100ms"), cure, FIRST)
+    return Row(program, operation, "query_cost", slope(f"{way}_ms", {"system": system}), cure, FIRST)
 
 
 def paged(protocol: str, cure: str) -> Row:
     """Return the row of a page of many objects."""
-    trips = slope("page_ms", {"page": "44 x 4 kB", "protocol": protocol}, "20ms", "120ms")
+    trips = slope("page_ms", {"page": "44 x 4 kB", "protocol": protocol})
     return Row("libcurl, nginx", f"page of 44 objects of 4 kB, {protocol}", "page_of_objects", trips, cure)
 
 
@@ -100,25 +99,25 @@ def called(size: str, flights: int, cure: str) -> Row:
 
 def pulled(way: str, protocol: str, cure: str) -> Row:
     """Return the row of a pull that finds nothing new."""
-    trips = slope("time_ms", {"way": way, "protocol": protocol}, "50ms", "250ms")
+    trips = slope("time_ms", {"way": way, "protocol": protocol})
     return Row("git", f"pull of nothing over {way}, protocol {protocol}", "examples/ssh/git_pull.py", trips, cure)
 
 
 def installed(command: str, way: str, cure: str) -> Row:
     """Return the row of 20 packages of npm."""
-    trips = slope("time_ms", {"way": way, "packages": "20"}, "100ms", "400ms")
+    trips = slope("time_ms", {"way": way, "packages": "20"})
     return Row(command, "install 20 small packages", "examples/npm/npm_install.py", trips, cure)
 
 
 def copied(program: str, name: str, cure: str) -> Row:
     """Return the row of a folder of 50 small files."""
-    trips = slope("time_ms", {"program": name, "files": "50", "copy": "first"}, "50ms", "250ms")
+    trips = slope("time_ms", {"program": name, "files": "50", "copy": "first"})
     return Row(program, "copy a folder of 50 small files", "examples/ssh/folder_copy.py", trips, cure)
 
 
 def fetched(program: str, count: str, cure: str) -> Row:
     """Return the row of a number of packages."""
-    trips = slope("time_ms", {"program": program, "packages": count}, "20ms", "100ms")
+    trips = slope("time_ms", {"program": program, "packages": count})
     return Row(program, f"fetch {count} small packages", "package_mirror", trips, cure)
 
 

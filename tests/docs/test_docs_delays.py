@@ -52,8 +52,7 @@ class Summary:
 
 
 def test_how_round_trips_are_read():
-    run = Run({("a", "20ms"): 60, ("a", "120ms"): 360, ("a",): 440, ("b",): 4400})
-    assert delays.slope("time_ms", {"way": "a"}, "20ms", "120ms")(run) == 3
+    run = Run({("a",): 440, ("b",): 4400})
     assert delays.over("time_ms", {"way": "a"}, 220)(run) == 2
     assert delays.more("time_ms", {"way": "b"}, {"way": "a"}, 220)(run) == 18
     assert delays.metric("round_trips", {"way": "a"})(run) == 440
