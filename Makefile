@@ -36,7 +36,7 @@ lab-tests: $(VENV)/dev lab ## run the tests that need a network, inside one lab
 
 e2e: $(VENV)/dev lab ## run the tests of the commands, which boot labs, one of them in QEMU
 	lib/slownet/lab/setup-host qemu-system-x86
-	$(BIN)/pytest -q --durations=60 -n 2 --dist loadfile tests/e2e 'tests/examples/test_examples.py::test_example[node]' \
+	$(BIN)/pytest -q --durations=15 -n 2 --dist loadfile tests/e2e 'tests/examples/test_examples.py::test_example[node]' \
 		tests/exact/test_exact_run.py::test_a_page_of_wordpress_takes_the_same_digits_beside_a_hog_and_in_another_folder \
 		tests/docs/test_docs_executed.py::test_a_quick_page \
 		'tests/walls/test_run_directory_attacks.py::test_nothing_can_be_planted_where_the_host_acts[root-Landlock-run]'

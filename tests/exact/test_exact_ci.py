@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 import yaml
+from needs_qemu import needs_qemu
 from test_exact_lab import SLOWNET
 
 from slownet.cli.starting import CI, write
 
+pytestmark = needs_qemu
 ASKED = "ARTICLES = range(5)"
 WORK = "        connection = http.client"
 

@@ -8,9 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from needs_qemu import needs_qemu
 
 from slownet.lab import cache
 
+pytestmark = needs_qemu
 CHECKOUT = Path(__file__).resolve().parents[2]
 DENIED = (
     "mount", "umount2", "unshare", "setns", "pivot_root", "bpf", "perf_event_open", "ptrace", "keyctl", "add_key",

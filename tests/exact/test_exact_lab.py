@@ -10,9 +10,11 @@ import time
 from pathlib import Path
 
 import pytest
+from needs_qemu import needs_qemu
 
 from slownet.lab import cache, standstill
 
+pytestmark = needs_qemu
 SLOWNET = [sys.executable, "-m", "slownet.cli"]
 TIMED = """
 import hashlib, subprocess, time

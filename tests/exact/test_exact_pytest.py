@@ -4,6 +4,9 @@ import re
 import subprocess
 import sys
 
+from needs_qemu import needs_qemu
+
+pytestmark = needs_qemu
 MINE = """
 import time
 

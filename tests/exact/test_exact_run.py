@@ -4,10 +4,12 @@ import json
 import os
 import subprocess
 
+from needs_qemu import needs_qemu
 from test_exact_lab import SLOWNET, hog
 
 from slownet.lab import cache
 
+pytestmark = needs_qemu
 MINE = """
 from slownet import ClientWebDb, experiment, law, ping
 
