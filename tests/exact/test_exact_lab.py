@@ -48,6 +48,15 @@ print(open("/dev/urandom", "rb").read(8).hex())
 """
 
 
+def with_cache(folder: Path) -> dict[str, str]:
+    """Return the environment of a command whose cache of its own has no snapshot yet."""
+    return {**os.environ, "XDG_CACHE_HOME": str(folder), "SLOWNET_SYSTEM_CACHE": str(cache.root())}
+
+
+def snapshots(folder: Path) -> list[Path]:
+    return [each for each in (folder / "slownet" / standstill.KIND).glob("[!.]*") if each.is_dir()]
+
+
 def exact(*words: str, cwd: Path, **how: object) -> subprocess.CompletedProcess[str]:
     argv = [*SLOWNET, "lab", "exec", "--clock", "exact", *words]
     return subprocess.run(argv, cwd=cwd, capture_output=True, text=True, timeout=900, check=False, **{"stdin": -3, **how})
@@ -87,7 +96,7 @@ def test_digits_are_the_same_from_another_snapshot_and_where_none_can_be_kept(tm
         if name == "full":
             (tmp_path / name / "slownet").mkdir()
             (tmp_path / name / "slownet" / standstill.KIND).touch()
-        env = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / name), "SLOWNET_SYSTEM_CACHE": str(cache.root())}
+        env = with_cache(tmp_path / name)
         if name == "of another":
             (tmp_path / name / "file").write_bytes(bytes(range(256)) * 4096)
             assert exact("--", "true", "of another length", cwd=tmp_path / name, env=env).returncode == 0
@@ -97,7 +106,7 @@ def test_digits_are_the_same_from_another_snapshot_and_where_none_can_be_kept(tm
     assert [each.stderr for each in runs[:3]] == ["", "", ""]
     assert runs[3].stderr.startswith("slownet: the lab has to boot, because its snapshot cannot be kept: ")
     assert len(runs[3].stderr.splitlines()) == 1
-    assert len([each for each in (tmp_path / "own/slownet" / standstill.KIND).glob("[!.]*") if each.is_dir()]) == 1
+    assert len(snapshots(tmp_path / "own")) == 1
 
 
 LATER = """
@@ -124,12 +133,12 @@ for later in sys.argv[2:]:
 def test_digits_do_not_depend_on_what_another_run_was_told_that_made_the_snapshot(tmp_path):
     found = []
     for name, told in (("own", ["short"]), ("of another", ["long" * 1000, "short"])):
-        env = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / name), "SLOWNET_SYSTEM_CACHE": str(cache.root())}
+        env = with_cache(tmp_path / name)
         words = [sys.executable, "-c", ASKS, LATER, *told]
         done = subprocess.run(words, env=env, capture_output=True, text=True, timeout=900, check=False)
         assert (done.returncode, done.stderr) == (0, "")
         found.append(done.stdout.splitlines())
-        assert len([each for each in (tmp_path / name / "slownet" / standstill.KIND).glob("[!.]*") if each.is_dir()]) == 2
+        assert len(snapshots(tmp_path / name)) == 2
     (own,), (_, others) = found
     assert own == others
 

@@ -11,7 +11,7 @@ from slownet.report.grid import factors
 from slownet.report.text import trimmed
 from slownet.report.view import View
 from slownet.report.words import capital, operation, place
-from slownet.theory.law import fit, per_round_trip
+from slownet.theory.law import fit, per_round_trip, trip
 from slownet.theory.stats import Summary
 
 DIGITS = 3
@@ -93,4 +93,4 @@ def _points(seen: View, cells: list[Cell], delay: str) -> Iterator[tuple[float, 
     for cell in cells:
         at = cell.condition.get(column)
         if isinstance(at, int | float) and seen.metric in cell.metrics:
-            yield float(at) * (per_round_trip(column) or 1.0), cell.within_run(seen.metric)
+            yield float(at) * trip(column), cell.within_run(seen.metric)

@@ -18,7 +18,7 @@ from slownet.model.errors import ExperimentError, SlownetError
 from slownet.model.units import show_rate, spoken
 from slownet.report.text import confidence, number
 from slownet.report.words import counted, operation
-from slownet.theory.law import Law, fit, per_round_trip
+from slownet.theory.law import Law, fit, per_round_trip, trip
 from slownet.theory.stats import Summary, ratio
 
 RATE = "requests_per_second"
@@ -81,7 +81,7 @@ class View:
     @property
     def trip(self) -> float:
         """How many ms a round trip gains by each ms of what was varied."""
-        return per_round_trip(self.along) or 1.0
+        return trip(self.along)
 
     @property
     def cures(self) -> bool:
@@ -131,7 +131,7 @@ class _Reader:
         delay = float(at) if isinstance(at, int | float) else None
         time = cell.metrics.get(self.metric)
         published = self.published(cell)
-        added = None if delay is None else delay * (per_round_trip(self.along) or 1.0)
+        added = None if delay is None else delay * trip(self.along)
         predicted = self.law.at(added) if self.law and added is not None else None
         share = None if self.run.charging is Charging.FREE else self._cpu_share(time)
         return Row(
@@ -223,11 +223,10 @@ def baseline(run: RunData, cell: Cell) -> Cell | None:
 
 def _law(run: RunData, metric: str, along: str) -> tuple[Law | None, str]:
     """Fit the law to the successful cells; return it with a note for the reader."""
-    trip = per_round_trip(along)
-    if trip is None or not metric.endswith("_ms"):
+    if per_round_trip(along) is None or not metric.endswith("_ms"):
         return None, "a law needs times against delays"
     try:
-        cells = [(delay * trip, cell) for delay, cell in run.along(along) if cell.status == "ok"]
+        cells = [(delay * trip(along), cell) for delay, cell in run.along(along) if cell.status == "ok"]
         law = fit((delay, cell.within_run(metric)) for delay, cell in cells)
     except SlownetError as error:
         return None, str(error)

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import NormalDist
 
-from slownet.model.errors import SlownetError
-from slownet.model.units import duration
+from slownet.model.errors import ExperimentError, SlownetError
+from slownet.model.units import duration, milliseconds_of, unit_of
 from slownet.theory.slow_start import round_trips as round_trips
 from slownet.theory.stats import CONFIDENCE, LackOfFit, Scatter, Summary, difference, from_error, t_quantile, welch
 from slownet.theory.stats.paired import error_of_residuals, error_of_sum, together
@@ -40,6 +40,19 @@ def per_round_trip(condition: str) -> float | None:
         2 for a delay in each direction.
     """
     return _PER_ROUND_TRIP.get(condition.rpartition(":")[2])
+
+
+def trip(along: str) -> float:
+    """Return how many ms a round trip gains by each ms of a condition; 1 of one that is no link's."""
+    return per_round_trip(along) or 1.0
+
+
+def milliseconds(metric: str) -> float:
+    """Return how many ms the unit of a time is. Raises ExperimentError for a metric in another unit; one without is in ms."""
+    found = milliseconds_of(metric)
+    if found is None and unit_of(metric):
+        raise ExperimentError(f"{metric} is in {unit_of(metric)}, and no time", fix="round trips are of times, such as page_ms")
+    return found or 1.0
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import pyarrow.parquet as pq
 import pytest
@@ -138,6 +139,10 @@ def test_round_trips_are_what_an_operation_takes_longer_by(directory):
     assert run.round_trips("time_per_request_ms") == pytest.approx((173.318 - 12.323) / 40)
     with pytest.raises(ExperimentError, match=r"one delay, rtt_ms = 10, in experiment client_delay: measure at two"):
         run.round_trips("time_per_request_ms", {"rtt": "10ms"})
+    with pytest.raises(ExperimentError, match="loss_percent is in %, and no time: round trips are of times"):
+        run.round_trips("loss_percent")
+    with pytest.raises(ExperimentError, match="no cell, in experiment client_delay: measure at two"):
+        replace(run, cells=()).round_trips("time_per_request_ms")
 
 
 @pytest.mark.parametrize(("condition", "trips"), [("rtt_ms", 4.0), ("delay_ms", 2.0), ("client:delay_up_ms", 4.0)])

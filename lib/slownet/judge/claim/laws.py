@@ -26,8 +26,8 @@ from slownet.judge.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, S
 from slownet.judge.records.result import RunData
 from slownet.judge.records.samples import cell_key
 from slownet.model.errors import ExperimentError, nearest
-from slownet.model.units import duration, milliseconds_of, stated, unit_of
-from slownet.theory.law import Law, fit, per_round_trip
+from slownet.model.units import duration, stated
+from slownet.theory.law import Law, fit, milliseconds, trip
 from slownet.theory.stats import Summary, ratio
 
 
@@ -320,25 +320,12 @@ def round_trips(number: float) -> str:
     return f"{text} round trip{'s' * (text != '1')}"
 
 
-def milliseconds(metric: str) -> float:
-    """Return how many ms the unit of a time is. Raises ExperimentError for a metric in another unit; one without is in ms."""
-    found = milliseconds_of(metric)
-    if found is None and unit_of(metric):
-        raise ExperimentError(f"{metric} is in {unit_of(metric)}, and no time", fix="round trips are of times, such as page_ms")
-    return found or 1.0
-
-
 def fitted(run: RunData, metric: str, along: str = "rtt_ms") -> Law:
     """Fit the law of a metric (a time) over all cells of a run, in ms, against the round trips that ``along`` (in ms) adds."""
     unit = milliseconds(metric)
     points = [(delay * trip(along), cell.within_run(metric).scaled(unit), cell) for delay, cell in run.along(along)]
     found = fit(((delay, time) for delay, time, _ in points), run.lasting)
     return replace(found, late=tuple(cell.late * time.mean + unit * cell.waits(metric) for _, time, cell in points))
-
-
-def trip(along: str) -> float:
-    """Return how many ms a round trip gains by each ms of a condition; 1 of one that is no link's."""
-    return per_round_trip(along) or 1.0
 
 
 def unless_bent(

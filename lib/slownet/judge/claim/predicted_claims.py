@@ -31,7 +31,7 @@ from slownet.judge.records.result import RunData
 from slownet.model.errors import ExperimentError
 from slownet.model.units import spoken, unit_of
 from slownet.theory import stats
-from slownet.theory.law import per_round_trip
+from slownet.theory.law import milliseconds, trip
 from slownet.theory.stats import Summary
 
 
@@ -173,7 +173,7 @@ class round_trips_between:  # noqa: N801
                     f"{name} compares a delay with itself", f"in experiment {run.experiment}", "name two delays"
                 )
             gained = stats.difference(far.summary(self.metric), near.summary(self.metric))
-            added = gap * (per_round_trip(self.along) or 1.0) / laws.milliseconds(self.metric)
+            added = gap * trip(self.along) / milliseconds(self.metric)
             return lateness.allowing(gained, far, near, self.metric).scaled(1 / added)
 
         def said(found: Summary) -> str:

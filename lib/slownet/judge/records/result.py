@@ -27,8 +27,7 @@ from slownet.model.errors import DamageWarning, ExperimentError, NoCellError, Sl
 from slownet.model.facts import Facts, Published
 from slownet.model.sample import Sample
 from slownet.model.shapes import ShapeError
-from slownet.model.units import milliseconds_of
-from slownet.theory.law import per_round_trip
+from slownet.theory.law import milliseconds, trip
 from slownet.theory.stats import CONFIDENCE, DECIDING
 
 PARQUET = "samples.parquet"
@@ -287,13 +286,15 @@ class RunData:
         Raises
         ------
         ExperimentError
-            There are no two delays, or the cells differ in another condition, too.
+            There are no two delays, the cells differ in another condition, too, or the metric is no time.
         """
-        (least, near), *_, (most, far) = self.where(at).along(along) * 2
-        if least == most:
-            raise ExperimentError(f"one delay, {along} = {least:g}", f"in experiment {self.experiment}", "measure at two")
-        longer = (far.summary(metric).mean - near.summary(metric).mean) * (milliseconds_of(metric) or 1.0)
-        return longer / ((most - least) * (per_round_trip(along) or 1.0))
+        pairs = self.where(at).along(along)
+        if len(pairs) < 2:
+            what = f"one delay, {along} = {pairs[0][0]:g}" if pairs else "no cell"
+            raise ExperimentError(what, f"in experiment {self.experiment}", "measure at two")
+        (least, near), (most, far) = pairs[0], pairs[-1]
+        longer = milliseconds(metric) * (far.summary(metric).mean - near.summary(metric).mean)
+        return longer / ((most - least) * trip(along))
 
     def fact(self, name: str) -> Any:
         """Return a fact of the samples, such as ``document_length``, from the first that has it. Raises ExperimentError."""
