@@ -168,7 +168,7 @@ def slownet(*commands: Sequence[object]) -> list[tuple[float, dict[str, Any]]]:
 def _started(command: Sequence[str | Path]) -> Iterator[tuple[subprocess.Popen[bytes], IO[bytes], IO[bytes]]]:
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(
-            command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=out, stderr=errors, start_new_session=True
+            command, cwd=ROOT / "tests", stdin=subprocess.DEVNULL, stdout=out, stderr=errors, start_new_session=True
         )
         try:
             yield process, out, errors

@@ -11,7 +11,15 @@ ITSELF = "slownet.lab.outbox"
 IN_THE_LAB = "it runs in the place, beside what writes there"
 BEFORE = "it makes the folder before a lab has it"
 OWN = "the folder itself is the host's: a lab writes below it"
+COPIED = "links are copied into a lab as links; of code only the names of variables are used"
+COPIES = [
+    *(("_walk", call) for call in ("listdir", "is_symlink", "is_dir", "is_file")),
+    *(("_add", call) for call in ("lstat", "stat", "readlink")),
+    *(("_add_file", "open"), ("_is_one_of", "lstat"), ("content", "is_file"), ("content", "is_symlink")),
+]
 ALLOWED = {
+    **{Found("slownet.lab.packed", function, call): COPIED for function, call in COPIES},
+    Found("slownet.lab.caller", "variables_named_in", "read_text"): COPIED,
     Found("slownet.judge.records.samples", "Raw.keep", "open"): IN_THE_LAB,
     Found("slownet.runner.inside", "run", "mkdir"): IN_THE_LAB,
     Found("slownet.net.interface_captures", "_fresh", "exists"): IN_THE_LAB,

@@ -41,7 +41,7 @@ class Entry:
         """Bytes on disk; a link to a folder elsewhere has none."""
         if self.path.is_symlink():
             return 0
-        return sum(path.lstat().st_blocks * 512 for path in self.path.rglob("*"))
+        return cache.disk_bytes(self.path)
 
     def __str__(self) -> str:
         return f"{self.path.parent.name} {self.path.name.strip('.')}, {self.size / 2**20:.1f} MB: {self.why}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import sys
 import sysconfig
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from slownet.lab import native
+from slownet.lab import native, packed
 from slownet.lab.boot import WRITABLE, Share
 from slownet.lab.folders import hides, refused
 from slownet.model import userfile
@@ -40,6 +41,14 @@ def variables() -> dict[str, str]:
         for name, value in os.environ.items()
         if name not in OF_THIS_MACHINE and not name.startswith(OF_THIS_MACHINE_TOO)
     }
+
+
+def variables_named_in(folders: Iterable[Path]) -> dict[str, str]:
+    """Return those of `variables` whose names stand in Python code in folders."""
+    found = variables()
+    texts = (path.read_text(errors="replace") for folder in folders for path in packed.content(folder) if path.suffix == ".py")
+    words = {word for text in texts for word in re.findall(r"\w+", text)}
+    return {name: value for name, value in found.items() if name in words}
 
 
 def import_path(here: Path) -> list[Path]:

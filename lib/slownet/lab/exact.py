@@ -106,10 +106,9 @@ class ExactLab:
         """
         if terminal:
             raise LabError("a terminal would be a source of time", "--clock exact", "use --clock real for what people type")
-        date = wall_clock - self.turn if wall_clock else 0  # it is in the job of every boot
         job = frames.job(
             argv, mounts=[(mode, str(number), lab) for number, (mode, _, lab) in enumerate(each.mount for each in self.shares)],
-            env=env, cwd=cwd, clock=date, limit=self.clock.silence_s,
+            env=env, cwd=cwd, clock=wall_clock, limit=self.clock.silence_s,
         )  # fmt: skip
         self._run = _Run(self, job, self.later, _input(stdin), stdout, stderr)
         if self._asked_to_end:

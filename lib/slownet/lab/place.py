@@ -46,6 +46,9 @@ COPY = "/opt/slownet/checkout"
 # files dated in the future: PHP's cache, for example, ignores them. Each further boot of a run begins a second later: a program
 # that takes its random numbers from the date would draw the same ones in all of them, which would look as if it drew none.
 DAY_S = 86_400
+# On the exact clock they are the same for everybody, whenever the image was built: another date moves a page of WordPress by
+# some microseconds. It is a year after the image's files, so that certificates of that year are valid.
+EXACT_DATE = image.FILES_UNTIL + 365 * DAY_S
 
 
 @dataclass
@@ -153,8 +156,16 @@ class Place:
             return lab.run(
                 argv, env=given, cwd=str(cwd) if cwd else "", stdin=stdin,
                 stdout=stdout, stderr=stderr, terminal=terminal,
-                wall_clock=self.parts.built + DAY_S - self.early_s + turn if self.clock.kind != "real" else 0,
+                wall_clock=self._date(self.parts, turn),
             )  # fmt: skip
+
+    def _date(self, parts: lab_parts.Parts, turn: int) -> int:
+        """Return the date at which a boot begins, in seconds since 1970; 0 for the host's."""
+        if self.clock.kind == "real":
+            return 0
+        if self.clock.is_exact:  # it begins a second later in further boots as well: see init_exact.h
+            return max(EXACT_DATE, parts.layer.built + DAY_S if parts.layer else 0)
+        return parts.built + DAY_S - self.early_s + turn
 
     def _lab(self, parts: lab_parts.Parts, shares: Sequence[Share]) -> Lab | ExactLab:
         if not self.clock.is_exact:

@@ -163,10 +163,16 @@ def used(place: Callable[[], Path], most: int) -> Iterator[Path]:
 
 
 def trim(home: Path, most: int) -> None:
-    """Remove the folders in one that were used longest ago, by their times, until the others fit; those in use stay."""
-    folders = sorted((each for each in home.glob("[!.]*") if each.is_dir()), key=lambda each: -each.stat().st_mtime)
-    total = 0
-    for each in folders:
-        total += sum(path.lstat().st_blocks * 512 for path in each.rglob("*"))
-        if total > most and cache.remove_unused(each):
-            forget(each)
+    """Remove the folders in one that were used longest ago, by their times, until the others fit; those in use stay.
+
+    Other processes may do the same at the same time.
+    """
+    total, folders = 0, []
+    for each in home.glob("[!.]*"):
+        with contextlib.suppress(FileNotFoundError):
+            folders.append((each.stat().st_mtime, each))
+    for _, each in sorted(folders, reverse=True):
+        total += cache.disk_bytes(each)
+        with contextlib.suppress(FileNotFoundError):
+            if total > most and cache.remove_unused(each):
+                forget(each)

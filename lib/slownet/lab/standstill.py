@@ -68,7 +68,7 @@ def kept(name: str, make: Make, megabytes: int) -> Iterator[Snapshot]:
 
 def size() -> int:
     """Return how many bytes of disk the snapshots in the cache take."""
-    return sum(path.lstat().st_blocks * 512 for path in (cache.writable_root() / KIND).rglob("*"))
+    return cache.disk_bytes(cache.writable_root() / KIND)
 
 
 def content(path: Path) -> str:

@@ -18,6 +18,9 @@ from slownet.runner.planning import Plan
 RUN = "/opt/slownet/run"
 """The run directory in a lab on the exact clock."""
 
+PACKAGES = ("site-packages", "dist-packages")
+"""Folders of installed packages."""
+
 
 @dataclass(frozen=True)
 class Surroundings:
@@ -40,9 +43,10 @@ def of(plan: Plan, job: Job, is_exact: bool = False) -> Surroundings:
     name has the date, is at `RUN`, with nothing of other boots in it.
 
     A file of the caller's own has what pytest's tests have: the caller's environment, import path and working directory, the
-    folders read-only. The project's experiments have none of this, so that they measure the same everywhere. Both have what
-    the caller adds (``--env``, ``--share``). The run directory can be read; only the job's own folders in it can be written,
-    because the host acts on the others.
+    folders read-only. On the exact clock it has of the environment what its code names: each variable lies in the memory of
+    every program, and moves its digits. The project's experiments have none of this, so that they measure the same everywhere.
+    Both have what the caller adds (``--env``, ``--share``). The run directory can be read; only the job's own folders in it
+    can be written, because the host acts on the others.
     """
     given = Given.from_json(plan.facts.get("given"))
     made = _made(plan.directory, job)
@@ -62,9 +66,9 @@ def of(plan: Plan, job: Job, is_exact: bool = False) -> Surroundings:
     own, *others = caller.code_folders(source.parent)
     code = [Share(own), *(Share(each) for each in others if each not in taken)]
     here, path = caller.working_directory(), caller.imported_from(source.parent)
-    return Surroundings(
-        [*code, *folders, *run], {**caller.variables(), **more, **given.env}, here, [str(each) for each in path], directory
-    )
+    its_code = [each for each in (own, *others) if each.name not in PACKAGES]
+    env = caller.variables_named_in(its_code) if is_exact else caller.variables()
+    return Surroundings([*code, *folders, *run], {**env, **more, **given.env}, here, [str(each) for each in path], directory)
 
 
 def inside(job: Job, is_exact: bool) -> Job:

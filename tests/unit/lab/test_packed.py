@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -45,6 +46,16 @@ def test_what_programs_leave_beside_the_files_stays_outside(tmp_path):
         "run-1/x",
     )
     assert listed(Share(tmp_path)) == [".", "a.py", "b", "b/c.txt"]
+
+
+def test_what_the_command_prints_to_stays_outside(tmp_path):
+    filled(tmp_path, "a.py")
+    code = "import sys; from slownet.lab.packed import Path, content; print(*content(Path(sys.argv[1])), file=sys.stderr)"
+    with (tmp_path / "out.txt").open("wb") as out, (tmp_path / "errors.txt").open("w+") as errors:
+        subprocess.run([sys.executable, "-c", code, tmp_path], stdout=out, stderr=errors, check=True)
+        errors.seek(0)
+        assert errors.read().split() == [str(tmp_path / "a.py")]
+    assert listed(Share(tmp_path)) == [".", "a.py", "errors.txt", "out.txt"]
 
 
 def test_only_what_is_needed_at_the_top(tmp_path):
@@ -130,7 +141,9 @@ def test_folders_fit_if_a_lab_can_hold_their_files(tmp_path, monkeypatch):
 @needs_packer
 def test_a_file_that_changes_while_it_is_packed_is_one_line(tmp_path, monkeypatch):
     filled(tmp_path / "shared", "growing.log")
-    monkeypatch.setattr(packed.os, "fstat", lambda fd: SimpleNamespace(st_size=5))  # what it had when it was opened
+    monkeypatch.setattr(
+        packed.os, "fstat", lambda fd: SimpleNamespace(st_size=5, st_dev=0, st_ino=0)
+    )  # what it had when it was opened
     with (tmp_path / "packed").open("w+b") as into, pytest.raises(LabError) as raised:
         packed.pack([Share(tmp_path / "shared")], into)
     changed = f"changed while it was packed for the lab, {tmp_path}/shared/growing.log"

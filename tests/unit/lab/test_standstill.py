@@ -2,6 +2,7 @@
 
 import json
 import os
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -84,6 +85,18 @@ def test_those_that_were_used_longest_ago_go(home):
     with cache.in_use(home / "used"):
         shelf.trim(home, 1)
     assert [each.name for each in home.glob("[!.]*")] == ["used"]
+
+
+def test_several_labs_may_trim_at_once(home):
+    for number in range(100):
+        folder = home / f"k{number}"
+        folder.mkdir(parents=True)
+        for name in ("memory", "state", "said"):
+            (folder / name).write_bytes(b"x" * 5000)
+    with ThreadPoolExecutor(8) as labs:
+        for each in [labs.submit(shelf.trim, home, 0) for _ in range(8)]:
+            each.result()
+    assert list(home.glob("[!.]*")) == []
 
 
 def test_a_key_has_the_content_of_a_part_not_its_name(tmp_path):

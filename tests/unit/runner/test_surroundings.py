@@ -68,6 +68,20 @@ def test_on_the_exact_clock_nothing_depends_on_the_date_or_on_other_boots(around
     assert lab_environment.inside(Job([], boot=3, lab=2), False) == Job([], boot=3, lab=2)
 
 
+def test_on_the_exact_clock_a_file_has_the_variables_that_its_code_names(around, tmp_path, monkeypatch):
+    monkeypatch.setenv("SHOP_WIDTH", "7")
+    monkeypatch.setenv("OTHER", "8")
+    (tmp_path / "mine" / "shop").mkdir(parents=True)
+    (tmp_path / "mine" / "mine.py").write_text('import os\nQUERIES = int(os.environ.get("SHOP_QUERIES", "1"))\n')
+    (tmp_path / "mine" / "shop" / "pages.py").write_text("from os import environ\nWIDTH = environ['SHOP_WIDTH']\n")
+    (tmp_path / "site" / "site.py").touch()
+    named = {"SHOP_QUERIES": "6", "SHOP_WIDTH": "7"}
+    assert dict(around(tmp_path / "mine" / "mine.py", is_exact=True).env) == named
+    asked = around(tmp_path / "mine" / "mine.py", Given({"OTHER": "8"}), is_exact=True)
+    assert dict(asked.env) == {**named, "OTHER": "8"}
+    assert {"OTHER", "SHOP_QUERIES"} <= set(around(tmp_path / "mine" / "mine.py").env)
+
+
 def test_both_have_what_the_caller_adds(around, tmp_path, monkeypatch):
     monkeypatch.setenv("SHOP_QUERIES", "7")  # as `with_given` does; the record has the name alone
     given = Given({"SHOP_QUERIES": "7"}, [Share(tmp_path / "site", writable=True)])
