@@ -285,6 +285,8 @@ NAMED = {
     "percent": "%",
 }
 """Units at the end of the names of metrics and conditions; the longest match counts."""
+# Also without "per": the last letter of rate_mbit_s would be seconds.
+NAMED |= {name.replace("_per_s", "_s"): unit for name, unit in NAMED.items() if "/" in unit and "_per_s" in name}
 
 
 def spoken(name: str) -> str:
@@ -324,8 +326,8 @@ def unit_of(name: str) -> str:
 
     Examples
     --------
-    >>> unit_of("mbit_per_s"), unit_of("stalls")
-    ('Mbit/s', '')
+    >>> unit_of("mbit_per_s"), unit_of("rate_mbit_s"), unit_of("stalls")
+    ('Mbit/s', 'Mbit/s', '')
     """
     ending = _unit_ending(name)
     return NAMED[ending] if ending else ""

@@ -251,3 +251,18 @@ def test_a_project_is_searched_from_a_folder_or_the_working_directory(tmp_path, 
     assert place.here().file == tmp_path / "slownet.toml"
     (tmp_path / "deep").rmdir()
     assert place.here() is None
+
+
+@pytest.mark.parametrize(
+    ("clock", "built", "layer", "turn", "date"),
+    [
+        (Clock("real"), 1_800_000_000, None, 1, 0),
+        (Clock("virtual", 3), 1_800_000_000, None, 1, 1_800_086_401),
+        (Clock("exact"), 1_800_000_000, None, 1, 1_798_761_600),  # 2027-01-01, whenever the image was built, in all boots
+        (Clock("exact"), 1_790_000_000, 1_795_000_000, 0, 1_798_761_600),
+        (Clock("exact"), 1_790_000_000, 1_800_000_000, 0, 1_800_086_400),  # no file of the layer is of the future
+    ],
+)
+def test_the_date_in_a_lab(clock, built, layer, turn, date):
+    parts = SimpleNamespace(built=built, layer=SimpleNamespace(built=layer) if layer else None)
+    assert Place(clock, {}, parts)._date(parts, turn) == date
