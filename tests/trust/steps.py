@@ -167,6 +167,7 @@ def slownet(*commands: Sequence[object]) -> list[tuple[float, dict[str, Any]]]:
 @contextmanager
 def _started(command: Sequence[str | Path]) -> Iterator[tuple[subprocess.Popen[bytes], IO[bytes], IO[bytes]]]:
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
+        # Not in ROOT: a lab on the exact clock sees its working directory, and the records that grow in runs/ would be in it.
         process = subprocess.Popen(
             command, cwd=ROOT / "tests", stdin=subprocess.DEVNULL, stdout=out, stderr=errors, start_new_session=True
         )

@@ -15,7 +15,7 @@ COPIED = "links are copied into a lab as links; of code only the names of variab
 COPIES = [
     *(("_walk", call) for call in ("listdir", "is_symlink", "is_dir", "is_file")),
     *(("_add", call) for call in ("lstat", "stat", "readlink")),
-    *(("_add_file", "open"), ("_is_one_of", "lstat"), ("content", "is_file"), ("content", "is_symlink")),
+    *(("_add_file", "open"), ("_is_output", "lstat"), ("content", "is_file"), ("content", "is_symlink")),
 ]
 ALLOWED = {
     **{Found("slownet.lab.packed", function, call): COPIED for function, call in COPIES},

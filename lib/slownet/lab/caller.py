@@ -45,10 +45,9 @@ def variables() -> dict[str, str]:
 
 def variables_named_in(folders: Iterable[Path]) -> dict[str, str]:
     """Return those of `variables` whose names stand in Python code in folders."""
-    found = variables()
-    texts = (path.read_text(errors="replace") for folder in folders for path in packed.content(folder) if path.suffix == ".py")
-    words = {word for text in texts for word in re.findall(r"\w+", text)}
-    return {name: value for name, value in found.items() if name in words}
+    files = (path for folder in folders for path in packed.content(folder) if path.suffix == ".py")
+    words = {word for path in files for word in re.findall(r"\w+", path.read_text(errors="replace"))}
+    return {name: value for name, value in variables().items() if name in words}
 
 
 def import_path(here: Path) -> list[Path]:

@@ -173,14 +173,13 @@ def content(folder: Path) -> Iterator[Path]:
     return (path for path in _walk(folder) if path.is_file() and not path.is_symlink())
 
 
-def _output() -> set[tuple[int, int]]:
-    """Return device and inode of what this process prints to: in `slownet run mine.py > mine.txt` no lab reads that file."""
-    found = set()
+def _is_output(path: Path) -> bool:
+    """Return whether this process prints to a file: in `slownet run mine.py > mine.txt` no lab reads that one."""
     for number in (1, 2):
         with contextlib.suppress(OSError):
-            about = os.fstat(number)
-            found.add((about.st_dev, about.st_ino))
-    return found
+            if os.path.samestat(os.fstat(number), path.lstat()):
+                return True
+    return False
 
 
 def _walk(folder: Path, only: Sequence[str] = ()) -> Iterator[Path]:
@@ -188,21 +187,14 @@ def _walk(folder: Path, only: Sequence[str] = ()) -> Iterator[Path]:
         names = sorted(os.listdir(folder))
     except OSError:
         return
-    there_too, output = in_the_image().get(folder, frozenset()), _output()
+    there_too = in_the_image().get(folder, frozenset())
     for name in names:
         path = folder / name
         if name in LEFT_OUT or name in there_too or (only and name not in only):
             continue
         if path.is_symlink() or not path.is_dir():
-            if not _is_one_of(path, output):
+            if not _is_output(path):
                 yield path
         elif not any((path / mark).is_file() for mark in MARKS):
             yield path
             yield from _walk(path)
-
-
-def _is_one_of(path: Path, known: set[tuple[int, int]]) -> bool:
-    with contextlib.suppress(OSError):
-        about = path.lstat()
-        return (about.st_dev, about.st_ino) in known
-    return False

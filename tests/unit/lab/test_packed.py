@@ -141,9 +141,8 @@ def test_folders_fit_if_a_lab_can_hold_their_files(tmp_path, monkeypatch):
 @needs_packer
 def test_a_file_that_changes_while_it_is_packed_is_one_line(tmp_path, monkeypatch):
     filled(tmp_path / "shared", "growing.log")
-    monkeypatch.setattr(
-        packed.os, "fstat", lambda fd: SimpleNamespace(st_size=5, st_dev=0, st_ino=0)
-    )  # what it had when it was opened
+    when_opened = SimpleNamespace(st_size=5, st_dev=0, st_ino=0)
+    monkeypatch.setattr(packed.os, "fstat", lambda fd: when_opened)
     with (tmp_path / "packed").open("w+b") as into, pytest.raises(LabError) as raised:
         packed.pack([Share(tmp_path / "shared")], into)
     changed = f"changed while it was packed for the lab, {tmp_path}/shared/growing.log"
