@@ -1,18 +1,21 @@
 """`slownet lab exec --clock exact`: the same digits each time, and all that a command has in any other lab."""
 
 import contextlib
+import itertools
 import os
 import re
 import signal
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from needs_qemu import needs_qemu
 
-from slownet.lab import cache, standstill
+from slownet.lab import cache, emulator, machine_state, standstill
 
 pytestmark = needs_qemu
 SLOWNET = [sys.executable, "-m", "slownet.cli"]
@@ -72,6 +75,35 @@ def hog():
         busy.wait()
 
 
+@contextlib.contextmanager
+def disturbed():
+    """Let each thread of emulators have its turn sooner and later than it would, as on a machine with much else to do."""
+
+    def disturb() -> None:
+        policies = itertools.cycle([os.SCHED_IDLE, os.SCHED_OTHER, os.SCHED_BATCH])
+        while not over.wait(0.02):
+            for thread in threads_of_emulators():
+                with contextlib.suppress(OSError):
+                    os.sched_setscheduler(thread, next(policies), os.sched_param(0))
+
+    over = threading.Event()
+    disturber = threading.Thread(target=disturb)
+    disturber.start()
+    try:
+        with hog(), hog():
+            yield
+    finally:
+        over.set()
+        disturber.join()
+
+
+def threads_of_emulators() -> Iterator[int]:
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if emulator.NAME.encode() in (process / "cmdline").read_bytes().split(b"\0"):
+                yield from (int(each.name) for each in (process / "task").iterdir())
+
+
 def test_times_of_a_loop_a_sleep_and_a_ping_are_the_same_digits_three_times(tmp_path):
     (tmp_path / "timed.py").write_text(TIMED)
     runs = [exact("--", "python", "timed.py", cwd=tmp_path) for _ in range(2)]
@@ -120,6 +152,20 @@ for _ in range(3000):
     times.update(str(time.monotonic_ns()).encode())
 print(times.hexdigest())
 """
+SEES_STATES = """
+import os, struct
+from slownet.lab import machine_state
+
+def seen(state, put_back=machine_state.at_its_stop):
+    found = put_back(state)
+    at = state.find(machine_state.CLOCK) + len(machine_state.CLOCK)
+    was, now = (struct.unpack_from(">q", each, at)[0] for each in (state, found))
+    with open(os.environ["STATES"], "a") as file:
+        print(was - now, file=file)
+    return found
+
+machine_state.at_its_stop = seen
+"""
 ASKS = """
 import sys
 from slownet.lab.place import choose
@@ -141,6 +187,21 @@ def test_digits_do_not_depend_on_what_another_run_was_told_that_made_the_snapsho
         assert len(snapshots(tmp_path / name)) == 2
     (own,), (_, others) = found
     assert own == others
+
+
+def test_digits_do_not_depend_on_which_of_an_emulators_threads_was_the_first_to_stop(tmp_path):
+    found, moved = [], []
+    for name in ("calm", "a", "b"):
+        env = with_cache(tmp_path / name) | {"STATES": str(tmp_path / f"{name}.states")}
+        words = [sys.executable, "-c", SEES_STATES + ASKS, LATER, "short"]
+        with disturbed() if name != "calm" else contextlib.nullcontext():
+            done = subprocess.run(words, env=env, capture_output=True, text=True, timeout=900, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
+        found.append(done.stdout)
+        moved += [int(each) for each in (tmp_path / f"{name}.states").read_text().split()]
+    assert len(moved) == 6
+    assert all(0 <= each < machine_state.LONGEST for each in moved)
+    assert len(set(found)) == 1
 
 
 def test_output_errors_status_input_and_shares(tmp_path):

@@ -27,7 +27,7 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from slownet.lab import autopsy, cache, cpu, emulator, kernel_package, memory, standstill
+from slownet.lab import autopsy, cache, cpu, emulator, kernel_package, machine_state, memory, standstill
 from slownet.lab import channel as frames
 from slownet.lab.boot import GRACE_S, MEGABYTES, SAME_S, Share, Sink, check_megabytes, memory_folder
 from slownet.lab.changed_shares import Returned
@@ -231,6 +231,9 @@ class _Run:
         state = half / standstill.STATE
         with memory.open("r+b") as held, state.open("w+b") as saved, self._machine(start, held, saved) as machine:
             self._follow(machine)
+            saved.seek(0)
+            with _not_kept():
+                state.write_bytes(machine_state.at_its_stop(saved.read()))
         (half / standstill.SAID).write_bytes(self._taken)
 
     @contextlib.contextmanager
@@ -276,10 +279,8 @@ class _Run:
         while process.poll() is None and time.monotonic() < self._late_at:
             if talk and machine.saved and talk.has_stopped():
                 self._hear_all(machine)
-                try:
+                with _not_kept():
                     talk.save(machine.saved)
-                except LabError as error:
-                    raise standstill.NotKeptError(error.what, error.where, error.fix) from error
                 return
             if not self._hear(machine.output.read(EXCERPT)):
                 with contextlib.suppress(subprocess.TimeoutExpired):
@@ -362,6 +363,14 @@ def _folder() -> Path:
     with contextlib.suppress(LabError):
         return memory_folder(FILES_MB[0], runs=False)
     return memory_folder(FILES_MB[1], runs=False)
+
+
+@contextlib.contextmanager
+def _not_kept() -> Iterator[None]:
+    try:
+        yield
+    except LabError as error:
+        raise standstill.NotKeptError(error.what, error.where, error.fix) from error
 
 
 @contextlib.contextmanager
