@@ -65,6 +65,7 @@
 #define LAYER "/dev/ubdb"
 #define CHUNK 4096
 #define GROUP "/sys/fs/cgroup/command"
+#define STARVES "full 400000 2000000"	/* microseconds of two seconds in which all of the command's threads waited for memory */
 #define WINDOW_BYTES 3072
 #define HEAD_BYTES 5
 #define BYTES_OF_A_PROCESS (512ull << 10)
@@ -705,20 +706,45 @@ static int reap(pid_t of_interest, int *status)
 	return ended;
 }
 
-/* Tells the host of what there was too little. */
-static void report_full(void)
+/* A number of a file of the command's group: what stands behind this word in a line of its own. */
+static unsigned long long group_number(const char *name, const char *word)
 {
-	FILE *events = fopen(GROUP "/memory.events", "re");
-	unsigned long killed = 0;
+	unsigned long long number = 0;
+	char path[64], line[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), GROUP "/%s", name);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file))
+		if (!strncmp(line, word, strlen(word)) && sscanf(line + strlen(word), " %llu", &number) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return number;
+}
+
+/*
+ * Ends a command that waits for memory most of the time, because hardly any of what it has can be taken from it. The kernel's OOM
+ * killer does not see that: as long as there are pages of programs to evict it goes on, and each page is read again at once, for
+ * hours. Returns whether it was so.
+ */
+static int end_if_starved(void)
+{
+	const unsigned long long kept = group_number("memory.stat", "anon") + group_number("memory.stat", "shmem");
+
+	if (kept < group_number("memory.max", "") / 16 * 15)
+		return 0;
+	write_file(GROUP "/cgroup.kill", "1");
+	return 1;
+}
+
+/* Tells the host of what there was too little. */
+static void report_full(int starved)
+{
 	struct statvfs now;
 	struct sysinfo info;
-	char line[64];
 
-	while (events && fgets(line, sizeof(line), events))
-		sscanf(line, "oom_kill %lu", &killed);
-	if (events)
-		fclose(events);
-	if (killed)
+	if (starved || group_number("memory.events", "oom_kill"))
 		send_frame('F', "memory", 6);
 	else if (disk >= 0 && !fstatvfs(disk, &now) && now.f_bavail * now.f_bsize < 65536)
 		send_frame('F', "disk", 4);
@@ -836,9 +862,14 @@ static time_t seconds(void)
  */
 static int attend(struct command *command, int signals, long limit)
 {
-	int status = 0, ended = 0;
+	int status = 0, ended = 0, starved = 0;
+	int pressure = exact ? open(GROUP "/memory.pressure", O_RDWR | O_CLOEXEC | O_NONBLOCK) : -1;
 	time_t heard = seconds();
 
+	if (pressure >= 0 && write(pressure, STARVES, sizeof(STARVES)) < 0) {
+		close(pressure);
+		pressure = -1;
+	}
 	if (exact) {
 		command->input_ended = !exact_input_size;
 		pump_exact_input(command);
@@ -846,18 +877,21 @@ static int attend(struct command *command, int signals, long limit)
 	while (!ended) {
 		struct timespec left = { .tv_sec = heard + limit - seconds() };
 		int limited = limit && !command->tty && command->input_ended;
-		struct pollfd fds[5] = {
+		struct pollfd fds[] = {
 			{ .fd = exact ? -1 : channel, .events = POLLIN },
 			{ .fd = signals, .events = POLLIN },
 			{ .fd = command->out[0], .events = POLLIN },
 			{ .fd = command->out[1], .events = POLLIN },
 			{ .fd = command->n_input ? command->in : -1, .events = POLLOUT },
+			{ .fd = starved ? -1 : pressure, .events = POLLPRI },
 		};
 
 		if (limited && left.tv_sec <= 0)
 			give_up(limit);
-		if (ppoll(fds, 5, limited ? &left : NULL, NULL) <= 0)
+		if (ppoll(fds, sizeof(fds) / sizeof(fds[0]), limited ? &left : NULL, NULL) <= 0)
 			continue;
+		if (fds[5].revents)
+			starved = end_if_starved();
 		if (fds[0].revents || fds[2].revents || fds[3].revents || fds[4].revents)
 			heard = seconds();
 		for (int i = 0; i < 2; i++)
@@ -879,7 +913,8 @@ static int attend(struct command *command, int signals, long limit)
 			ended = reap(command->pid, &status);
 		}
 	}
-	report_full();
+	report_full(starved);
+	close(pressure);
 	kill(-1, SIGKILL);
 	for (int i = 0; i < 2; i++) {
 		if (command->out[i] < 0)
