@@ -51,7 +51,7 @@ def test_a_protocol_that_was_negotiated_down_is_one_line(net, tmp_path):
 
 
 def test_a_program_that_is_missing_is_one_line(net, tmp_path, monkeypatch):
-    monkeypatch.setattr("slownet.tools.gtlsclient.PROGRAM", "gtlsclient-of-nobody")
+    monkeypatch.setattr("slownet.tools.handshake.PROGRAM", "gtlsclient-of-nobody")
     with Protocols(net, tmp_path) as protocols, pytest.raises(ToolError, match="gtlsclient-of-nobody is not installed"):
         protocols.handshake(net["client"], "QUIC 0-RTT", at(net), rtts_ms=RTTS_MS)
 

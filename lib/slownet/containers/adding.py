@@ -6,7 +6,11 @@ image is recognized without reading them, and an image that somebody was given c
 
 from __future__ import annotations
 
+import hashlib
+import os
 import shutil
+import tarfile
+import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -16,23 +20,86 @@ from slownet.containers import (
     blob_source,
     config,
     docker_archive,
-    file_identity,
     headers,
     image_names,
     layers,
     oci_layout,
-    processor,
     reference,
     rootfs,
     skopeo,
     squash,
     store,
 )
+from slownet.containers.config import ARCHITECTURE, OS, Config, check_platform
 from slownet.containers.image_source import Source
+from slownet.containers.layers import Archive
 from slownet.containers.reference import Reference
 from slownet.containers.tree import Tree
 from slownet.lab import cache, container_shares
 from slownet.model.errors import ImageError
+
+HEADER = 20
+MACHINES = {
+    3: "386",
+    8: "mips",
+    21: "ppc64",
+    22: "s390x",
+    40: "arm",
+    62: ARCHITECTURE,
+    183: "arm64",
+    243: "riscv",
+    258: "loong64",
+}
+"""ELF's e_machine (elf.h) in the words of OCI."""
+
+
+class Machines:
+    """The processors of the programs that it was shown, for a root file system of which no configuration states it."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, str] = {}
+        """A program of each."""
+
+    def look(self, archive: Archive, member: tarfile.TarInfo) -> None:
+        """Look at a file if it is executable."""
+        if not member.mode & 0o111 or member.size < HEADER:
+            return
+        start = archive.content(member).read(HEADER)
+        if start.startswith(b"\x7fELF"):
+            number = int.from_bytes(start[18:20], "big" if start[5] == 2 else "little")
+            self.found.setdefault(MACHINES.get(number, f"machine {number}"), member.name)
+
+    def check(self, where: str) -> None:
+        """Raise ImageError if there are programs, and none for a lab's processor."""
+        if self.found and ARCHITECTURE not in self.found:
+            name, program = next(iter(self.found.items()))
+            check_platform(Config(name, OS), f"{where} ({program})")
+
+
+SETTLED_S = 0.1
+"""What changed less than this ago may change again within one tick of its file system's clock, which nobody would see."""
+
+
+def file_identity(path: Path, how: str) -> str:
+    """Return by what a file or folder is recognized without reading it: a digest of what `stat` says, as Git's index has it.
+
+    It is empty if it cannot be trusted. how: which image of it is meant.
+    """
+    digest, newest = hashlib.sha256(f"{how}\0".encode()), 0
+    omitted: list[str] = []
+    if not path.is_file() and not path.is_dir():  # a pipe
+        return ""
+    try:
+        for each in rootfs.walk(path, omitted) if path.is_dir() else [path]:
+            found = os.lstat(each) if each != path else os.stat(each)
+            newest = max(newest, found.st_ctime_ns)
+            of_one = (found.st_dev, found.st_ino, found.st_mode, found.st_uid, found.st_gid, found.st_size)
+            digest.update(
+                f"{each.relative_to(path)}\0{of_one} {found.st_mtime_ns} {found.st_ctime_ns}\0".encode(errors="surrogateescape")
+            )
+    except OSError:
+        return ""
+    return "" if omitted or newest > time.time_ns() - SETTLED_S * 1e9 else digest.hexdigest()[:32]
 
 
 @dataclass(frozen=True)
@@ -67,7 +134,7 @@ def add(text: str, name: str = "", tag: str = "", *, tls_verify: bool = True) ->
     wanted = [image_names.check(name)] if name else []
     asked = reference.read(text)
     cache.sweep(container_shares.KIND)
-    seen = file_identity.of(asked.path, f"{asked.transport} {tag or asked.tag}") if asked.path else ""
+    seen = file_identity(asked.path, f"{asked.transport} {tag or asked.tag}") if asked.path else ""
     for image in store.kept() if seen else ():
         is_there = seen in image.seen and store.SHELF.is_whole(image.folder)
         if is_there and (named := store.add_names(image, wanted or image.seen[seen], text)):
@@ -118,7 +185,7 @@ def _build(folder: Path, found: Source, where: str) -> None:
     cache.need_programs(squash.PROGRAMS, squash.WHAT)
     work = folder / "work"
     work.mkdir()
-    stored, tree, machines = found.layers(work), Tree(), processor.Machines()
+    stored, tree, machines = found.layers(work), Tree(), Machines()
     count = 0
     for number, each in enumerate(stored):
         changes = layers.changes(each, number, None if found.states_platform else machines.look)

@@ -8,19 +8,38 @@ from __future__ import annotations
 
 import json
 import signal
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from slownet.judge.records.samples import cell_key, of_lab
 from slownet.lab import events
-from slownet.lab.events import Event, Handle
+from slownet.lab.events import Event, Grammar, Handle
 from slownet.lab.excerpt import Excerpt
 from slownet.lab.outbox import place as write_whole
 from slownet.lab.place import Place
+from slownet.model import sample, shapes
 from slownet.model.errors import ExperimentError, ServiceError, SlownetError
+from slownet.model.facts import Reported
 from slownet.model.sample import Sample
-from slownet.runner import boot_events, lab_environment
+from slownet.model.shapes import mapping, member, number, record, text
+from slownet.runner import lab_environment
 from slownet.runner.job import Job
 from slownet.runner.planning import Plan
+
+
+def grammar(indices: Iterable[int]) -> Grammar:
+    """Return the events of a boot that measures these places of the plan, each of which has one "cell" and one "sample".
+
+    The host takes these from `slownet.runner.inside`, and nothing else: a field that is not named here ends the boot, so a new
+    one is added here, too, or to `slownet.model.sample`.
+    """
+    index = member(frozenset(indices), "a place in the plan of this boot")
+    return {
+        "facts": shapes.of(Reported),
+        "cell": record({"index": index, "cell": mapping(text())}),
+        "sample": record({"index": index, "sample": sample.SENT}),
+        "end": record({"virtual_s": number(0)}),
+        "error": record({"line": text(), "log": text()}),
+    }
 
 
 def boot(plan: Plan, place: Place, job: Job, handle: Handle, pinned: Callable[[int], None] = lambda processor: None) -> None:
@@ -38,7 +57,7 @@ def boot(plan: Plan, place: Place, job: Job, handle: Handle, pinned: Callable[[i
         "later": place.clock.is_exact,
     }  # fmt: skip
     begins = inner.common() if place.clock.is_exact else inner
-    with events.Reader(progress.take, boot_events.grammar(index for index, _, _ in job.steps)) as stdout:
+    with events.Reader(progress.take, grammar(index for index, _, _ in job.steps)) as stdout:
         code = place.run(
             [place.python, "-m", "slownet.runner.inside", json.dumps(asked | begins.to_json())],
             shares=around.shares,

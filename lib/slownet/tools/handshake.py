@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from slownet.judge.measured import Metrics
 from slownet.lab import owner
@@ -12,11 +13,48 @@ from slownet.links.packets.connections import PORT, connections
 from slownet.links.packets.seen import Seen
 from slownet.model.errors import ToolError
 from slownet.theory.handshakes import PLAIN, QUIC, TLS12, Traits
-from slownet.tools.curl import curl
-from slownet.tools.gtlsclient import gtlsclient
+from slownet.tools.curl import curl, key_log
 from slownet.tools.numbers import Metric, single
 from slownet.tools.process import Host
 from slownet.tools.tcpdump import Capture
+from slownet.tools.tool import Completed, run
+
+PROGRAM = "gtlsclient"
+
+
+def gtlsclient(host: Host, url: str, *, session: Path, keys: Path | None = None, timeout: float = 60.0) -> Completed:
+    """Request a URL with ``gtlsclient``, which ends once it has the response and a ticket for the next time.
+
+    It is ngtcp2's HTTP/3 client on GnuTLS, and sends early data over QUIC, which curl does not.
+
+    Parameters
+    ----------
+    host : Host
+        The host that ``gtlsclient`` runs on.
+    url : str
+        What to request, with an IP address.
+    session : Path
+        A folder that keeps the session. If it has one, the request is sent as early data.
+    keys : Path, optional
+        A file to which the connection's secrets are written.
+    timeout : float
+        Seconds for the request.
+
+    Returns
+    -------
+    Completed
+        The program's output. What it says of early data is only that it was sent: see `slownet.links.packets.quic`.
+
+    Raises
+    ------
+    ToolError
+        ``gtlsclient`` is missing, fails, or takes longer.
+    """
+    kept = [f"--session-file={session}/session", f"--tp-file={session}/parameters"]
+    parts = urlsplit(url)
+    argv = [PROGRAM, "--quiet", "--exit-on-all-streams-close", "--wait-for-ticket", *kept]
+    argv += [str(parts.hostname), str(parts.port or 443), url]
+    return run(host, argv, timeout=timeout, env=key_log(keys))
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 import pytest
 
-from slownet.links.conditions.correlated import threshold
+from slownet.links.conditions.netem import threshold
 
 
 def test_without_correlation_nothing_changes():

@@ -161,7 +161,7 @@ def umask_free(path):
 
 def aged(path):
     """Let a file or folder settle: what changed just now is read again."""
-    time.sleep(adding.file_identity.SETTLED_S + 0.05)
+    time.sleep(adding.SETTLED_S + 0.05)
     return path
 
 

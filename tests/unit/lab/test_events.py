@@ -11,7 +11,7 @@ import pytest
 from slownet.lab import events
 from slownet.lab.events import EVENT_BYTES, LINE_BYTES, MARK, EventError, Reader
 from slownet.model.errors import LabError
-from slownet.runner.boot_events import grammar
+from slownet.runner.booting import grammar
 
 PRINTED = b'{"event": "end", "virtual_s": 0}\n'
 MEASURED = {"cell": {"rtt": "10ms"}, "index": 3, "status": "ok", "error": None, "virtual_s": 0.5, "metrics": {}}

@@ -19,7 +19,7 @@ from slownet.lab.feed import Feed
 from slownet.model.control_characters import visible
 from slownet.report.run_progress import RunProgress
 from slownet.report.topology import topology_figure
-from slownet.runner.boot_events import grammar
+from slownet.runner.booting import grammar
 from slownet.runner.repetition import news
 
 untimed = settings(deadline=None)

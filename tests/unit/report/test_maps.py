@@ -6,8 +6,8 @@ import pytest
 
 from slownet.judge.records.result import gather
 from slownet.report import grid, maps, scatter
-from slownet.report.contours import contours
 from slownet.report.effects import effect_figures
+from slownet.report.maps import contours
 from slownet.report.sweep_page import answer, sweep_figures, write_sweep
 from slownet.theory.stats.factorial import is_complete, marginal, shares
 

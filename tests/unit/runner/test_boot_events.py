@@ -6,7 +6,7 @@ import pytest
 
 from slownet.model.sample import KEPT, SENT
 from slownet.model.shapes import ShapeError
-from slownet.runner.boot_events import grammar
+from slownet.runner.booting import grammar
 
 WHOLE = {
     "experiment": "shop", "cell": {"rtt": "10ms"}, "condition": {"rtt_ms": 10.0}, "index": 0, "tool": "ab", "status": "ok",

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from slownet.model.errors import ToolError
-from slownet.tools.ab import Failures, Phase, parse
-from slownet.tools.ab_times import EXACT
+from slownet.tools.ab import EXACT, Failures, Phase, parse
 
 DATA = Path(__file__).parent / "data"
 

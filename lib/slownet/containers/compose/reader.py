@@ -4,19 +4,101 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import starmap
 from pathlib import Path
+from typing import Any
 
-from slownet.containers.compose import borrowed, breaking, findings, links, network_mode, order, project_files
-from slownet.containers.compose.document import Map
-from slownet.containers.compose.fields import REFUSED, X_SLOWNET
-from slownet.containers.compose.findings import Finding
+from slownet.containers.compose import borrowed, breaking, links, network_mode, project_files
+from slownet.containers.compose.document import Map, Place
+from slownet.containers.compose.fields import ANY, DONE, LEVELS, REFUSED, X_SLOWNET, Field
 from slownet.containers.compose.model import Dependency, Project, Service, Step
 from slownet.containers.compose.services import DEFAULT, Reader
 from slownet.containers.compose.subnets import Subnets
 from slownet.model.errors import ComposeError, nearest
 from slownet.model.shapes import Json
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A field of a file that is ignored or refused."""
+
+    label: str
+    """What it is: ``deploy.resources``, ``networks.attachable``."""
+    owner: str
+    """Whose: a service's or network's name; empty at the top."""
+    field: Field
+    place: Place
+
+    def __str__(self) -> str:
+        of = f" of {self.owner}" if self.owner else ""
+        return f"{self.label}{of}, {self.place}: {self.field.note}"
+
+
+def on_one_line(found: Iterable[Finding]) -> str:
+    """Return findings on one line: ``restart (web, db): why; labels (web): why``."""
+    owners: dict[str, dict[str, dict[str, None]]] = {}
+    for each in found:
+        owners.setdefault(each.field.note, {}).setdefault(each.label, {})[each.owner] = None
+    return "; ".join(f"{', '.join(starmap(_owned, labels.items()))}: {note}" for note, labels in owners.items())
+
+
+def _owned(label: str, owners: Iterable[str]) -> str:
+    names = ", ".join(filter(None, owners))
+    return f"{label} ({names})" if names else label
+
+
+def findings_of(tree: Any, level: str, owner: str = "", prefix: str = "") -> Iterator[Finding]:
+    """Yield what is ignored or refused of a mapping, and of what is in it, by the tables. level: its path in `LEVELS`."""
+    table = LEVELS[level].fields
+    for key, value in tree.items():
+        field = table.get(key) or (None if key.startswith("x-") else table.get(ANY))
+        if field is None or field.says_nothing(value, tree):
+            continue
+        label, path = f"{prefix}{key}", f"{level}.{key}"  # at the top no path of a level: those are asked for by their names
+        if field.status != DONE:
+            yield Finding(label, owner, field, tree.keys_at[key])
+            continue
+        for inner in _mappings(value) if f"{path}.{ANY}" in LEVELS else ():
+            yield from findings_of(inner, f"{path}.{ANY}", owner, f"{label}.")
+        if path in LEVELS and isinstance(value, Map):
+            yield from findings_of(value, path, owner, f"{label}.")
+
+
+def _mappings(value: Any) -> list[Map]:
+    found = value.values() if isinstance(value, Map) else value if isinstance(value, list) else ()
+    return [each for each in found if isinstance(each, Map)]
+
+
+def in_starting_order(services: Mapping[str, Service]) -> list[Service]:
+    """Return the services so that each comes after what it depends on, and those that wait for nothing come first.
+
+    Services that can start together stay in the order of the file. Raises ComposeError for a cycle.
+    """
+    depths: dict[str, int] = {}
+    for name in services:
+        _visit(name, services, depths, ())
+    return sorted(services.values(), key=lambda each: depths[each.name])
+
+
+def _visit(name: str, services: Mapping[str, Service], depths: dict[str, int], way: tuple[str, ...]) -> int:
+    """Note and return how many services must start before this one, one after the other."""
+    if name not in depths:
+        depth = 0
+        for each in services[name].depends_on:
+            if each.service == name or each.service in way:
+                start = (*way, name).index(each.service)
+                _cycle([*(*way, name)[start:], each.service], each.at)
+            depth = max(depth, 1 + _visit(each.service, services, depths, (*way, name)))
+        depths[name] = depth
+    return depths[name]
+
+
+def _cycle(names: Sequence[str], at: str) -> None:
+    fix = "take out one of these depends_on"
+    raise ComposeError(f"the services wait for each other: {' -> '.join(names)}", at, fix)
+
 
 PROFILES, ALL = "COMPOSE_PROFILES", "*"
 NAME = "COMPOSE_PROJECT_NAME"
@@ -99,10 +181,10 @@ class _Project:
         found = self._with_dependencies({name: each for name, each in self.found.items() if counts.get(name)}, counts)
         links.check_names(found)
         every = self._tree["services"]
-        found = borrowed.given(order.sort(found), every, counts)
+        found = borrowed.given(in_starting_order(found), every, counts)
         found = network_mode.resolved(found, every, counts)
         self._own_warnings += network_mode.warnings(found, every)
-        ordered = [one for each in order.sort(found) for one in _replicas(each, counts[each.name], found)]
+        ordered = [one for each in in_starting_order(found) for one in _replicas(each, counts[each.name], found)]
         self.found = {each.name: each for each in ordered}
         trees = {name: every[name] for name in found}
         networks = list(dict.fromkeys(name for each in ordered for name in each.networks))
@@ -127,7 +209,7 @@ class _Project:
 
     def warnings(self) -> tuple[str, ...]:
         """Return what the reader should know, a line each."""
-        ignored = [f"{self._shown}: ignored: {findings.together(self.ignored)}"] if self.ignored else []
+        ignored = [f"{self._shown}: ignored: {on_one_line(self.ignored)}"] if self.ignored else []
         return (*self._source.warnings, *self._own_warnings, *dict.fromkeys(self._reader.warnings), *ignored)
 
     def _name(self) -> str:
@@ -157,7 +239,7 @@ class _Project:
 
     def _sort_out(self, tree: Map, level: str, owner: str, prefix: str = "") -> None:
         """Refuse what the table refuses, and note what it ignores."""
-        for each in findings.of(tree, level, owner, prefix):
+        for each in findings_of(tree, level, owner, prefix):
             if each.field.status == REFUSED:
                 of = f" of {each.owner}" if each.owner else ""
                 self._refuse(ComposeError(f"{each.label}{of} is not possible in a lab", str(each.place), each.field.note))
