@@ -86,7 +86,7 @@ kills: $(VENV)/dev lab ## kill runs and sweeps at random moments, and resume eac
 	KILLS=$(or $(KILLS),100) $(BIN)/pytest -q -n 2 tests/walls/test_kills.py
 
 examples: $(VENV)/dev lab ## run the examples as their pages say, with images for the shop, layers for Node.js, Java, Go, git, rsync and npm; a quarter of an hour
-	$(BIN)/pytest -q tests/examples
+	$(BIN)/pytest -q -rs tests/examples
 
 test-experiments: $(VENV)/dev lab ## run all experiments; all their claims must be supported; ten minutes
 	$(BIN)/pytest -q tests/experiments
