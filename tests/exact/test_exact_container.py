@@ -53,10 +53,11 @@ def container(folder: Path, argv: list[str], home: Path | None = None) -> None:
     ]  # fmt: skip
     if home:
         for each in ("home", "tmp"):
-            (root / each).mkdir()
-        mounts += [
+            (root / each).mkdir(exist_ok=True)
+        mounts = [  # first, because the checkout may lie in one of them
             {"destination": "/home", "source": str(home), "type": "bind", "options": ["bind", "nosuid", "nodev"]},
             {"destination": "/tmp", "type": "tmpfs", "source": "tmp", "options": ["nosuid", "nodev", "mode=1777", "exec"]},
+            *mounts,
         ]
     denied = [{"names": [*DENIED], "action": "SCMP_ACT_ERRNO", "errnoRet": 1}]
     none = {kind: [] for kind in ("bounding", "effective", "inheritable", "permitted", "ambient")}
