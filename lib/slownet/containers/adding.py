@@ -51,55 +51,8 @@ MACHINES = {
     258: "loong64",
 }
 """ELF's e_machine (elf.h) in the words of OCI."""
-
-
-class Machines:
-    """The processors of the programs that it was shown, for a root file system of which no configuration states it."""
-
-    def __init__(self) -> None:
-        self.found: dict[str, str] = {}
-        """A program of each."""
-
-    def look(self, archive: Archive, member: tarfile.TarInfo) -> None:
-        """Look at a file if it is executable."""
-        if not member.mode & 0o111 or member.size < HEADER:
-            return
-        start = archive.content(member).read(HEADER)
-        if start.startswith(b"\x7fELF"):
-            number = int.from_bytes(start[18:20], "big" if start[5] == 2 else "little")
-            self.found.setdefault(MACHINES.get(number, f"machine {number}"), member.name)
-
-    def check(self, where: str) -> None:
-        """Raise ImageError if there are programs, and none for a lab's processor."""
-        if self.found and ARCHITECTURE not in self.found:
-            name, program = next(iter(self.found.items()))
-            check_platform(Config(name, OS), f"{where} ({program})")
-
-
 SETTLED_S = 0.1
 """What changed less than this ago may change again within one tick of its file system's clock, which nobody would see."""
-
-
-def file_identity(path: Path, how: str) -> str:
-    """Return by what a file or folder is recognized without reading it: a digest of what `stat` says, as Git's index has it.
-
-    It is empty if it cannot be trusted. how: which image of it is meant.
-    """
-    digest, newest = hashlib.sha256(f"{how}\0".encode()), 0
-    omitted: list[str] = []
-    if not path.is_file() and not path.is_dir():  # a pipe
-        return ""
-    try:
-        for each in rootfs.walk(path, omitted) if path.is_dir() else [path]:
-            found = os.lstat(each) if each != path else os.stat(each)
-            newest = max(newest, found.st_ctime_ns)
-            of_one = (found.st_dev, found.st_ino, found.st_mode, found.st_uid, found.st_gid, found.st_size)
-            digest.update(
-                f"{each.relative_to(path)}\0{of_one} {found.st_mtime_ns} {found.st_ctime_ns}\0".encode(errors="surrogateescape")
-            )
-    except OSError:
-        return ""
-    return "" if omitted or newest > time.time_ns() - SETTLED_S * 1e9 else digest.hexdigest()[:32]
 
 
 @dataclass(frozen=True)
@@ -199,3 +152,48 @@ def _build(folder: Path, found: Source, where: str) -> None:
             raise ImageError("it has no files", where=where, fix="name an image, or the tar of a root file system")
     squash.squash(stored, tree, folder / store.SQUASHFS, work / "add.log")
     shutil.rmtree(work)
+
+
+class Machines:
+    """The processors of the programs that it was shown, for a root file system of which no configuration states it."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, str] = {}
+        """A program of each."""
+
+    def look(self, archive: Archive, member: tarfile.TarInfo) -> None:
+        """Look at a file if it is executable."""
+        if not member.mode & 0o111 or member.size < HEADER:
+            return
+        start = archive.content(member).read(HEADER)
+        if start.startswith(b"\x7fELF"):
+            number = int.from_bytes(start[18:20], "big" if start[5] == 2 else "little")
+            self.found.setdefault(MACHINES.get(number, f"machine {number}"), member.name)
+
+    def check(self, where: str) -> None:
+        """Raise ImageError if there are programs, and none for a lab's processor."""
+        if self.found and ARCHITECTURE not in self.found:
+            name, program = next(iter(self.found.items()))
+            check_platform(Config(name, OS), f"{where} ({program})")
+
+
+def file_identity(path: Path, how: str) -> str:
+    """Return by what a file or folder is recognized without reading it: a digest of what `stat` says, as Git's index has it.
+
+    It is empty if it cannot be trusted. how: which image of it is meant.
+    """
+    digest, newest = hashlib.sha256(f"{how}\0".encode()), 0
+    omitted: list[str] = []
+    if not path.is_file() and not path.is_dir():  # a pipe
+        return ""
+    try:
+        for each in rootfs.walk(path, omitted) if path.is_dir() else [path]:
+            found = os.lstat(each) if each != path else os.stat(each)
+            newest = max(newest, found.st_ctime_ns)
+            of_one = (found.st_dev, found.st_ino, found.st_mode, found.st_uid, found.st_gid, found.st_size)
+            digest.update(
+                f"{each.relative_to(path)}\0{of_one} {found.st_mtime_ns} {found.st_ctime_ns}\0".encode(errors="surrogateescape")
+            )
+    except OSError:
+        return ""
+    return "" if omitted or newest > time.time_ns() - SETTLED_S * 1e9 else digest.hexdigest()[:32]

@@ -31,47 +31,6 @@ from slownet.services.readiness import Awaited
 from slownet.services.snapshot import Data
 from slownet.tools.process import Host, end, environment, wait_until
 
-
-class Written:
-    """The files of one container in a snapshot; made while it is launched, before its root is assembled.
-
-    Volumes with names get their data from the snapshot here, unless another container has them already.
-    """
-
-    def __init__(self, data: Data, plan: Plan) -> None:
-        self._data, self._folder = data, plan.folder / FILES
-        self._volumes = dict(_named(plan))
-        self._held: int | None = None
-        for path, volume in self._volumes.items():
-            if not path.exists() and volume.path.exists() and not volume.saves:
-                path.mkdir(parents=True)
-                volume.restore(path)
-
-    def hold(self, pid: int) -> None:
-        """Keep the files of a running container: once opened, they outlive its mount namespace. pid: the runtime's."""
-        if self._data.saves and self._held is None:
-            self._held = os.open(f"/proc/{pid}/root{self._folder}", os.O_RDONLY | os.O_DIRECTORY)
-
-    def save(self) -> None:
-        """Save them, after the container has ended. Raises ServiceError."""
-        held, self._held = self._held, None
-        if held is not None:
-            try:
-                self._data.save(f"/proc/self/fd/{held}", WRITTEN, keep_open=[held])
-            finally:
-                os.close(held)
-        for path, volume in self._volumes.items():  # the last container that has it saves what all have written
-            volume.save(path, ["."])
-
-
-def _named(plan: Plan) -> Iterator[tuple[Path, Data]]:
-    for each in plan.mounts:
-        name = str(each.source)
-        data = snapshot.of(f"volume-{name}", shared=True) if each.kind == VOLUME and name else None
-        if data:
-            yield plan.volumes / name, data
-
-
 HOSTS, HOSTNAME, RESOLVER = "/etc/hosts", "/etc/hostname", "/etc/resolv.conf"
 KILLED_S = 10.0
 SIGNALLED = 128  # crun's exit status for a program that a signal has ended, as a shell's
@@ -411,3 +370,43 @@ class Container(Awaited):
     def _processes(self, process: subprocess.Popen[bytes]) -> list[int]:
         first = self._first()
         return list(runtime.processes(first)) if first else []
+
+
+class Written:
+    """The files of one container in a snapshot; made while it is launched, before its root is assembled.
+
+    Volumes with names get their data from the snapshot here, unless another container has them already.
+    """
+
+    def __init__(self, data: Data, plan: Plan) -> None:
+        self._data, self._folder = data, plan.folder / FILES
+        self._volumes = dict(_named(plan))
+        self._held: int | None = None
+        for path, volume in self._volumes.items():
+            if not path.exists() and volume.path.exists() and not volume.saves:
+                path.mkdir(parents=True)
+                volume.restore(path)
+
+    def hold(self, pid: int) -> None:
+        """Keep the files of a running container: once opened, they outlive its mount namespace. pid: the runtime's."""
+        if self._data.saves and self._held is None:
+            self._held = os.open(f"/proc/{pid}/root{self._folder}", os.O_RDONLY | os.O_DIRECTORY)
+
+    def save(self) -> None:
+        """Save them, after the container has ended. Raises ServiceError."""
+        held, self._held = self._held, None
+        if held is not None:
+            try:
+                self._data.save(f"/proc/self/fd/{held}", WRITTEN, keep_open=[held])
+            finally:
+                os.close(held)
+        for path, volume in self._volumes.items():  # the last container that has it saves what all have written
+            volume.save(path, ["."])
+
+
+def _named(plan: Plan) -> Iterator[tuple[Path, Data]]:
+    for each in plan.mounts:
+        name = str(each.source)
+        data = snapshot.of(f"volume-{name}", shared=True) if each.kind == VOLUME and name else None
+        if data:
+            yield plan.volumes / name, data

@@ -231,6 +231,21 @@ static unsigned long read_number(const char *path)
 	return strtoul(text, NULL, 10);
 }
 
+/* The number that stands behind this word in a line of its own; 0 if there is none. */
+static unsigned long long number_behind(const char *path, const char *word)
+{
+	FILE *file = fopen(path, "re");
+	unsigned long long number = 0;
+	char line[128];
+
+	while (file && fgets(line, sizeof(line), file))
+		if (!strncmp(line, word, strlen(word)) && sscanf(line + strlen(word), " %llu", &number) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return number;
+}
+
 static void create_file(const char *path, const char *text)
 {
 	write_to(open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644), path, text);
@@ -706,23 +721,6 @@ static int reap(pid_t of_interest, int *status)
 	return ended;
 }
 
-/* A number of a file of the command's group: what stands behind this word in a line of its own. */
-static unsigned long long group_number(const char *name, const char *word)
-{
-	unsigned long long number = 0;
-	char path[64], line[64];
-	FILE *file;
-
-	snprintf(path, sizeof(path), GROUP "/%s", name);
-	file = fopen(path, "re");
-	while (file && fgets(line, sizeof(line), file))
-		if (!strncmp(line, word, strlen(word)) && sscanf(line + strlen(word), " %llu", &number) == 1)
-			break;
-	if (file)
-		fclose(file);
-	return number;
-}
-
 /*
  * Ends a command that waits for memory most of the time, because hardly any of what it has can be taken from it. The kernel's OOM
  * killer does not see that: as long as there are pages of programs to evict it goes on, and each page is read again at once, for
@@ -730,9 +728,11 @@ static unsigned long long group_number(const char *name, const char *word)
  */
 static int end_if_starved(void)
 {
-	const unsigned long long kept = group_number("memory.stat", "anon") + group_number("memory.stat", "shmem");
+	const unsigned long long limit = read_number(GROUP "/memory.max");	/* 0 if there is none */
+	const unsigned long long kept =
+		number_behind(GROUP "/memory.stat", "anon") + number_behind(GROUP "/memory.stat", "shmem");
 
-	if (kept < group_number("memory.max", "") / 16 * 15)
+	if (!limit || kept < limit / 16 * 15)
 		return 0;
 	write_file(GROUP "/cgroup.kill", "1");
 	return 1;
@@ -744,7 +744,7 @@ static void report_full(int starved)
 	struct statvfs now;
 	struct sysinfo info;
 
-	if (starved || group_number("memory.events", "oom_kill"))
+	if (starved || number_behind(GROUP "/memory.events", "oom_kill"))
 		send_frame('F', "memory", 6);
 	else if (disk >= 0 && !fstatvfs(disk, &now) && now.f_bavail * now.f_bsize < 65536)
 		send_frame('F', "disk", 4);

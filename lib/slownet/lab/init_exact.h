@@ -156,14 +156,8 @@ static void stop_here(void)
  */
 static unsigned long long available_memory(void)
 {
-	FILE *file = fopen("/proc/meminfo", "re");
-	unsigned long long kilobytes = 0;
-	char line[128];
+	const unsigned long long kilobytes = number_behind("/proc/meminfo", "MemAvailable:");
 
-	while (file && !kilobytes && fgets(line, sizeof(line), file))
-		sscanf(line, "MemAvailable: %llu kB", &kilobytes);
-	if (file)
-		fclose(file);
 	if (!kilobytes)
 		fail("the kernel does not say how much memory there is");
 	return kilobytes << 10;

@@ -22,14 +22,25 @@ LONGEST = 1 << 32
 """By how much a clock can have been moved on: a tick is at most 10 ms, which are 3 % of that."""
 
 
-def at_its_stop(state: bytes) -> bytes:
-    """Return a state with the clock that the machine had when it stopped. Raises LabError if the state is not as expected."""
-    clock, register = state.find(CLOCK) + len(CLOCK), state.find(MARKER) + len(MARKER)
+def moved_on(state: bytes) -> int:
+    """Return by how many instructions QEMU moved the clock on after the machine had stopped. Raises LabError."""
+    clock, register = _clock(state), state.find(MARKER) + len(MARKER)
     if clock < len(CLOCK) or register < len(MARKER) or len(state) < max(clock + 16, register + 8):
         raise LabError("QEMU saves a machine in a format that is not known", fix=OTHER)
     moved, count = struct.unpack_from(">qq", state, clock)
     (read,) = struct.unpack_from(">q", state, register)
-    then = read + AFTER - count
-    if not 0 <= moved - then < LONGEST:
+    found = moved + count - (read + AFTER)
+    if not 0 <= found < LONGEST:
         raise LabError("QEMU saves a machine with a clock that is not the one of its time stamp counter", fix=OTHER)
-    return state[:clock] + struct.pack(">q", then) + state[clock + 8 :]
+    return int(found)
+
+
+def at_its_stop(state: bytes) -> bytes:
+    """Return a state with the clock that the machine had when it stopped. Raises LabError if the state is not as expected."""
+    too_much, clock = moved_on(state), _clock(state)
+    (moved,) = struct.unpack_from(">q", state, clock)
+    return state[:clock] + struct.pack(">q", moved - too_much) + state[clock + 8 :]
+
+
+def _clock(state: bytes) -> int:
+    return state.find(CLOCK) + len(CLOCK)

@@ -38,6 +38,7 @@ def with_clock(by: int) -> bytes:
 
 def test_a_clock_that_was_moved_on_is_put_back():
     assert (moved(SAVED), moved(MOVED)) == (0, 55191)
+    assert (machine_state.moved_on(SAVED), machine_state.moved_on(MOVED)) == (0, 55191)
     assert machine_state.at_its_stop(SAVED) == SAVED
     found = machine_state.at_its_stop(MOVED)
     assert moved(found) == 0

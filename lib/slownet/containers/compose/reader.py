@@ -19,87 +19,6 @@ from slownet.containers.compose.subnets import Subnets
 from slownet.model.errors import ComposeError, nearest
 from slownet.model.shapes import Json
 
-
-@dataclass(frozen=True)
-class Finding:
-    """A field of a file that is ignored or refused."""
-
-    label: str
-    """What it is: ``deploy.resources``, ``networks.attachable``."""
-    owner: str
-    """Whose: a service's or network's name; empty at the top."""
-    field: Field
-    place: Place
-
-    def __str__(self) -> str:
-        of = f" of {self.owner}" if self.owner else ""
-        return f"{self.label}{of}, {self.place}: {self.field.note}"
-
-
-def on_one_line(found: Iterable[Finding]) -> str:
-    """Return findings on one line: ``restart (web, db): why; labels (web): why``."""
-    owners: dict[str, dict[str, dict[str, None]]] = {}
-    for each in found:
-        owners.setdefault(each.field.note, {}).setdefault(each.label, {})[each.owner] = None
-    return "; ".join(f"{', '.join(starmap(_owned, labels.items()))}: {note}" for note, labels in owners.items())
-
-
-def _owned(label: str, owners: Iterable[str]) -> str:
-    names = ", ".join(filter(None, owners))
-    return f"{label} ({names})" if names else label
-
-
-def findings_of(tree: Any, level: str, owner: str = "", prefix: str = "") -> Iterator[Finding]:
-    """Yield what is ignored or refused of a mapping, and of what is in it, by the tables. level: its path in `LEVELS`."""
-    table = LEVELS[level].fields
-    for key, value in tree.items():
-        field = table.get(key) or (None if key.startswith("x-") else table.get(ANY))
-        if field is None or field.says_nothing(value, tree):
-            continue
-        label, path = f"{prefix}{key}", f"{level}.{key}"  # at the top no path of a level: those are asked for by their names
-        if field.status != DONE:
-            yield Finding(label, owner, field, tree.keys_at[key])
-            continue
-        for inner in _mappings(value) if f"{path}.{ANY}" in LEVELS else ():
-            yield from findings_of(inner, f"{path}.{ANY}", owner, f"{label}.")
-        if path in LEVELS and isinstance(value, Map):
-            yield from findings_of(value, path, owner, f"{label}.")
-
-
-def _mappings(value: Any) -> list[Map]:
-    found = value.values() if isinstance(value, Map) else value if isinstance(value, list) else ()
-    return [each for each in found if isinstance(each, Map)]
-
-
-def in_starting_order(services: Mapping[str, Service]) -> list[Service]:
-    """Return the services so that each comes after what it depends on, and those that wait for nothing come first.
-
-    Services that can start together stay in the order of the file. Raises ComposeError for a cycle.
-    """
-    depths: dict[str, int] = {}
-    for name in services:
-        _visit(name, services, depths, ())
-    return sorted(services.values(), key=lambda each: depths[each.name])
-
-
-def _visit(name: str, services: Mapping[str, Service], depths: dict[str, int], way: tuple[str, ...]) -> int:
-    """Note and return how many services must start before this one, one after the other."""
-    if name not in depths:
-        depth = 0
-        for each in services[name].depends_on:
-            if each.service == name or each.service in way:
-                start = (*way, name).index(each.service)
-                _cycle([*(*way, name)[start:], each.service], each.at)
-            depth = max(depth, 1 + _visit(each.service, services, depths, (*way, name)))
-        depths[name] = depth
-    return depths[name]
-
-
-def _cycle(names: Sequence[str], at: str) -> None:
-    fix = "take out one of these depends_on"
-    raise ComposeError(f"the services wait for each other: {' -> '.join(names)}", at, fix)
-
-
 PROFILES, ALL = "COMPOSE_PROFILES", "*"
 NAME = "COMPOSE_PROJECT_NAME"
 
@@ -286,3 +205,83 @@ def _replicas(service: Service, count: int, others: Mapping[str, Service]) -> li
                 f"a replica of {service.name} is called '{name}', as a service", others[name].at, "rename the service"
             )
     return [replace(service, name=name, replica_of=service.name) for name in names]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A field of a file that is ignored or refused."""
+
+    label: str
+    """What it is: ``deploy.resources``, ``networks.attachable``."""
+    owner: str
+    """Whose: a service's or network's name; empty at the top."""
+    field: Field
+    place: Place
+
+    def __str__(self) -> str:
+        of = f" of {self.owner}" if self.owner else ""
+        return f"{self.label}{of}, {self.place}: {self.field.note}"
+
+
+def on_one_line(found: Iterable[Finding]) -> str:
+    """Return findings on one line: ``restart (web, db): why; labels (web): why``."""
+    owners: dict[str, dict[str, dict[str, None]]] = {}
+    for each in found:
+        owners.setdefault(each.field.note, {}).setdefault(each.label, {})[each.owner] = None
+    return "; ".join(f"{', '.join(starmap(_owned, labels.items()))}: {note}" for note, labels in owners.items())
+
+
+def _owned(label: str, owners: Iterable[str]) -> str:
+    names = ", ".join(filter(None, owners))
+    return f"{label} ({names})" if names else label
+
+
+def findings_of(tree: Any, level: str, owner: str = "", prefix: str = "") -> Iterator[Finding]:
+    """Yield what is ignored or refused of a mapping, and of what is in it, by the tables. level: its path in `LEVELS`."""
+    table = LEVELS[level].fields
+    for key, value in tree.items():
+        field = table.get(key) or (None if key.startswith("x-") else table.get(ANY))
+        if field is None or field.says_nothing(value, tree):
+            continue
+        label, path = f"{prefix}{key}", f"{level}.{key}"  # at the top no path of a level: those are asked for by their names
+        if field.status != DONE:
+            yield Finding(label, owner, field, tree.keys_at[key])
+            continue
+        for inner in _mappings(value) if f"{path}.{ANY}" in LEVELS else ():
+            yield from findings_of(inner, f"{path}.{ANY}", owner, f"{label}.")
+        if path in LEVELS and isinstance(value, Map):
+            yield from findings_of(value, path, owner, f"{label}.")
+
+
+def _mappings(value: Any) -> list[Map]:
+    found = value.values() if isinstance(value, Map) else value if isinstance(value, list) else ()
+    return [each for each in found if isinstance(each, Map)]
+
+
+def in_starting_order(services: Mapping[str, Service]) -> list[Service]:
+    """Return the services so that each comes after what it depends on, and those that wait for nothing come first.
+
+    Services that can start together stay in the order of the file. Raises ComposeError for a cycle.
+    """
+    depths: dict[str, int] = {}
+    for name in services:
+        _visit(name, services, depths, ())
+    return sorted(services.values(), key=lambda each: depths[each.name])
+
+
+def _visit(name: str, services: Mapping[str, Service], depths: dict[str, int], way: tuple[str, ...]) -> int:
+    """Note and return how many services must start before this one, one after the other."""
+    if name not in depths:
+        depth = 0
+        for each in services[name].depends_on:
+            if each.service == name or each.service in way:
+                start = (*way, name).index(each.service)
+                _cycle([*(*way, name)[start:], each.service], each.at)
+            depth = max(depth, 1 + _visit(each.service, services, depths, (*way, name)))
+        depths[name] = depth
+    return depths[name]
+
+
+def _cycle(names: Sequence[str], at: str) -> None:
+    fix = "take out one of these depends_on"
+    raise ComposeError(f"the services wait for each other: {' -> '.join(names)}", at, fix)

@@ -1,7 +1,7 @@
 """The table of a condition's fields: one row per field.
 
 To add a field, add its row and the attribute that the row defines; `slownet.links.conditions.field_row.Row` documents what a
-row holds. Functions such as `milliseconds` make a record's columns of a field's name and text: a number, with its unit in the
+row holds. Functions such as `ms_column` make a record's columns of a field's name and text: a number, with its unit in the
 column's name, or a text where it is more than one number. They raise UnitError and ConditionError.
 """
 
@@ -18,35 +18,35 @@ from slownet.links.conditions.slot import Slot
 from slownet.model.units import duration, percent, rate, size
 
 
-def milliseconds(name: str, text: str) -> dict[str, float | str]:
+def ms_column(name: str, text: str) -> dict[str, float | str]:
     """``("rtt", "10ms")`` gives ``{"rtt_ms": 10.0}``."""
     return {f"{name}_ms": round(duration(text) * 1000, 6)}
 
 
-def kilobits(name: str, text: str) -> dict[str, float | str]:
+def kbit_column(name: str, text: str) -> dict[str, float | str]:
     """``("rate", "2Mbit")`` gives ``{"rate_kbit": 2000.0}``."""
     return {f"{name}_kbit": round(rate(text) / 1000, 6)}
 
 
-def octets(name: str, text: str) -> dict[str, float | str]:
+def bytes_column(name: str, text: str) -> dict[str, float | str]:
     """``("overhead", "38B")`` gives ``{"overhead_bytes": 38}``."""
     return {f"{name}_bytes": size(text)}
 
 
-def percentage(name: str, text: str) -> dict[str, float | str]:
+def percent_column(name: str, text: str) -> dict[str, float | str]:
     """``("loss", "1%")`` gives ``{"loss_percent": 1.0}``; bursts and correlated losses stay a text."""
     model = loss(text)
     plain = isinstance(model, Chance) and not model.correlation
     return {f"{name}_percent": round(model.mean * 100, 9)} if plain else {name: text}
 
 
-def queue(name: str, text: str) -> dict[str, float | str]:
+def queue_column(name: str, text: str) -> dict[str, float | str]:
     """``("queue", "100 packets")`` gives ``{"queue_packets": 100}``; other sizes stay a text."""
     read = Queue.parse(text)
     return {f"{name}_packets": int(read.amount)} if read.unit == "packets" else {name: str(read)}
 
 
-def slot(name: str, text: str) -> dict[str, float | str]:
+def slot_column(name: str, text: str) -> dict[str, float | str]:
     """``("slot", "10ms")`` gives ``{"slot_ms": 10.0}``; slots of random length, or with limits, stay a text."""
     read = Slot.parse(text)
     return {f"{name}_ms": round(read.least * 1000, 6)} if read == Slot(read.least, read.least) else {name: str(read)}
@@ -65,7 +65,7 @@ class Fields:
             Word("delay", ("up", "down"), duration), Word("rtt", ("up", "down"), lambda value: duration(value) / 2),
             Word("delay_up", ("up",), duration), Word("delay_down", ("down",), duration),
         ),
-        text=lambda one: phrases.delay(one.up, one.down), column=milliseconds,
+        text=lambda one: phrases.delay(one.up, one.down), column=ms_column,
         tc={CABLE: lambda at: netem.delay(at.delay, at.limited)}, ping=lambda at, bits: Added(at.delay, at.delay),
         refuse=lambda one: [(max(one.up, one.down, one.jitter) > 2**31, "a delay of decades", "give one below 2^31 s")],
     )  # fmt: skip
@@ -73,7 +73,7 @@ class Fields:
     down: float = _delay.down
     _jitter = Row(
         "jitter", duration, default=0.0, part=Part.CHANCE, words=by_direction("jitter", duration), narrowed=True,
-        contrast="jitter holds for both directions", column=milliseconds,
+        contrast="jitter holds for both directions", column=ms_column,
         text=lambda one: phrases.jitter(one.jitter_up, one.jitter_down, one.distribution, one.correlation),
         tc={CABLE: lambda at: netem.jitter(at.jitter)}, ping=lambda at, bits: Added(-at.spread, at.spread),
         refuse=lambda one: [
@@ -100,7 +100,7 @@ class Fields:
         ],
     ).each  # fmt: skip
     _loss = Row(
-        "loss", readers.loss, part=Part.CHANCE, column=percentage,
+        "loss", readers.loss, part=Part.CHANCE, column=percent_column,
         words=tuple(Word(name, (name,), readers.loss) for name in ("loss", "loss_up", "loss_down")),
         text=lambda one: phrases.loss(one.loss, one.loss_up, one.loss_down),
         tc={CABLE: lambda at: netem.loss(at.loss)}, ping=lambda at, bits: Added(lost=at.loss is not None),
@@ -143,7 +143,7 @@ class Fields:
         draws=lambda one: draws(one.corrupt), seedless=lambda one: correlates(one.corrupt),
     ).each  # fmt: skip
     slot: Slot | None = Row(
-        "slot", Slot.parse, part=Part.CHANCE, text=lambda one: phrases.said("slots every", one.slot), column=slot,
+        "slot", Slot.parse, part=Part.CHANCE, text=lambda one: phrases.said("slots every", one.slot), column=slot_column,
         tc={CABLE: lambda at: netem.slot(at.condition.slot)},
         ping=lambda at, bits: Added(high=at.condition.slot.most if at.condition.slot else 0.0),
         refuse=lambda one: [(
@@ -155,7 +155,7 @@ class Fields:
     ).each  # fmt: skip
     _rate = Row(
         "rate", rate, words=by_direction("rate", rate), narrowed=True, contrast="rate holds for both directions",
-        text=lambda one: phrases.rate(one.rate_up, one.rate_down), column=kilobits,
+        text=lambda one: phrases.rate(one.rate_up, one.rate_down), column=kbit_column,
         tc={
             LINE: lambda at: bottleneck.rate(at.rate, "rate", "rate.rate"),
             BUCKET: lambda at: bottleneck.rate(at.rate, "rate", "rate"),
@@ -175,7 +175,7 @@ class Fields:
             LINE: lambda at: bottleneck.line_overhead(at.condition.overhead if at.limited else None),
             BUCKET: lambda at: bottleneck.bucket_overhead(at.condition.overhead),
         },
-        ping=lambda at, bits: at.on_the_wire(8 * (at.condition.overhead or 0)), column=octets,
+        ping=lambda at, bits: at.on_the_wire(8 * (at.condition.overhead or 0)), column=bytes_column,
         refuse=lambda one: [
             (bool(one.overhead and not one.rates), "overhead without rate: its bytes only count against a rate", "give a rate"),
             (bool(one.overhead and one.aqm == "cake"), "an overhead with cake, which counts from the IP header on", _NO_CAKE),
@@ -194,7 +194,7 @@ class Fields:
         ],
     ).each  # fmt: skip
     queue: Queue | None = Row(
-        "queue", Queue.parse, text=lambda one: phrases.said("queue", one.queue), column=queue,
+        "queue", Queue.parse, text=lambda one: phrases.said("queue", one.queue), column=queue_column,
         tc={
             CABLE: lambda at: netem.limit(at.condition.queue, at.limited),
             LINE: lambda at: bottleneck.limit(at.sizes.packets if at.limited else netem.TRAVELLING),

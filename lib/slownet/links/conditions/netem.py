@@ -15,32 +15,13 @@ from slownet.links.conditions.queueing import Queue
 from slownet.links.conditions.slot import Slot
 from slownet.model.units import show_duration
 
-DRAWS = 4_000_000
-
-
-@cache
-def threshold(probability: float, correlation: float) -> float:
-    """Return the probability that makes netem hit the share `probability` of the packets, to about 1 % of that share.
-
-    netem draws `x = (1 - c) * u + c * x_before`, u uniform, and hits a packet when x is below the probability. Such an average
-    of uniform numbers stays near the middle: with "5 % 50 %" netem lost none of 2,000 packets here. The probability that hits
-    5 % is the 5 % quantile of x.
-    """
-    if not correlation or probability in (0.0, 1.0):
-        return probability
-    import numpy as np  # takes a second in the lab, and only correlated losses need it
-    from scipy.signal import lfilter
-
-    uniform = np.random.default_rng(1).random(DRAWS)
-    drawn, _ = lfilter([1 - correlation], [1, -correlation], uniform, zi=[0.5 * correlation])
-    return float(np.quantile(drawn[DRAWS // 100 :], probability))
-
-
 # Packets in flight. A queue that is not the bottleneck must never drop: 1 Gbit/s at 500 ms is 42,000 frames.
 TRAVELLING = 100_000
 # The shortest delay: netem removes a delayed packet from its socket's account, so that TCP's small-queue
 # limit (TSQ), meant for a machine's own card, does not keep a sender from filling the link's queue.
 LEAST_DELAY_NS = 1
+# Numbers drawn to find a correlated loss's probability.
+DRAWS = 4_000_000
 _MARKOV = ("p13", "p31", "p32", "p23", "p14")
 
 
@@ -149,3 +130,21 @@ def hit(value: Chance) -> Chance:
 def percent(part: float) -> str:
     """Write a share as tc reads it: 0.025 gives "2.5%"."""
     return f"{part * 100:.9f}".rstrip("0").rstrip(".") + "%"
+
+
+@cache
+def threshold(probability: float, correlation: float) -> float:
+    """Return the probability that makes netem hit the share `probability` of the packets, to about 1 % of that share.
+
+    netem draws `x = (1 - c) * u + c * x_before`, u uniform, and hits a packet when x is below the probability. Such an average
+    of uniform numbers stays near the middle: with "5 % 50 %" netem lost none of 2,000 packets here. The probability that hits
+    5 % is the 5 % quantile of x.
+    """
+    if not correlation or probability in (0.0, 1.0):
+        return probability
+    import numpy as np  # takes a second in the lab, and only correlated losses need it
+    from scipy.signal import lfilter
+
+    uniform = np.random.default_rng(1).random(DRAWS)
+    drawn, _ = lfilter([1 - correlation], [1, -correlation], uniform, zi=[0.5 * correlation])
+    return float(np.quantile(drawn[DRAWS // 100 :], probability))
