@@ -418,6 +418,40 @@ def test_a_claim_about_cells_that_were_not_measured_is_told(tmp_path):
     assert said in " ".join(done.stdout.split())
 
 
+def test_a_claim_about_no_metric_costs_nothing_that_was_measured(tmp_path):
+    file, wrong = tmp_path / "mine.py", 'mine.claims(bound("time_ms", at_least=0), bound("rt_ms", at_most=9))'
+    file.write_text(MIXED + wrong)
+    done = slownet("run", "mine.py", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "not judged" in done.stdout
+    assert "supported" in done.stdout
+    hint, error = done.stderr.splitlines()
+    assert error == "slownet: no metric 'rt_ms', in cell rtt 3ms: did you mean 'rtt_ms'?"
+    start, _, again = hint.partition(": slownet run ")
+    assert start == "slownet: corrected, it is judged without measuring again"
+    (samples,) = (tmp_path / "runs").glob("*/samples.jsonl")
+    measured = samples.read_bytes()
+    file.write_text(MIXED + wrong.replace("rt_ms", "rtt_ms"))
+    judged = slownet("run", *again.split(), cwd=tmp_path)
+    assert judged.returncode == 0, judged.stderr
+    assert samples.read_bytes() == measured
+
+
+MIXED = """
+from slownet import TwoHosts, bound, experiment, ping
+
+
+@experiment(topology=TwoHosts, vary={"rtt": ["3ms"]}, tdf="inf")
+def mine(net, rtt):
+    \"""How long do the two hosts take?\"""
+    with net.link("client", "server").set(rtt=rtt):
+        found = ping(net["client"], "server", count=3, interval=0.2)
+    return {"rtt_ms": found.rtt, "time_ms": 1.0}
+
+
+"""
+
+
 def test_a_run_predicts_another_site(both):
     _, printed, folder = both
     directory = printed["runs"][0]["directory"]

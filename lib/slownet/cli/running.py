@@ -25,25 +25,38 @@ def run_and_show(asked: RunRequest, as_json: bool, for_ci: ForCi, explain_clock:
         say_clocks(plans)
     for line in [*asked.notices(plans), *(f"{line}: what it had is measured again" for each in plans for line in each.damage)]:
         print(f"slownet: {line}", file=sys.stderr)
+    wrong: runs.ClaimsError | None = None
     try:
         with Interrupts(place) as interrupts, Follower(planning.totals(plans)) as follower:
-            done = runs.execute(plans, place, follower)
+            done: Sequence[RunData] = runs.execute(plans, place, follower)
+    except runs.ClaimsError as error:
+        wrong, done = error, error.runs
     except (SlownetError, KeyboardInterrupt):
         for each in plans:
             say_what_is_left(each)
         if interrupts.received:
             return interrupted(interrupts)
         raise
-    if as_json:
-        print(json.dumps({"runs": [{**run.to_json(), "directory": str(run.directory)} for run in done]}))
-    else:
-        screen = console()
-        for run in done:
-            screen.print(table.show(run))
-            say_records(screen, run.directory, end="\n\n")
+    _show(done, as_json)
     say_last(done)
     for_ci.write(done)
+    if wrong:
+        for directory in wrong.directories:
+            print(
+                f"slownet: corrected, it is judged without measuring again: slownet run --resume {directory}", file=sys.stderr
+            )
+        raise wrong
     return runs.status(done)
+
+
+def _show(done: Sequence[RunData], as_json: bool) -> None:
+    if as_json:
+        print(json.dumps({"runs": [{**run.to_json(), "directory": str(run.directory)} for run in done]}))
+        return
+    screen = console()
+    for run in done:
+        screen.print(table.show(run))
+        say_records(screen, run.directory, end="\n\n")
 
 
 def say_clocks(plans: Sequence[planning.Plan]) -> None:

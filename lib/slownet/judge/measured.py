@@ -115,6 +115,8 @@ class Measured:
         Its mean and interval.
     setting : Setting
         The circumstances of the measurement.
+    metric : Metric, optional
+        The metric as the tool's record has it.
 
     Notes
     -----
@@ -127,8 +129,8 @@ class Measured:
 
     __array_ufunc__: ClassVar[None] = None  # makes numpy's numbers leave the comparison to this class
 
-    def __init__(self, name: str, summary: Summary, setting: Setting = Setting()) -> None:
-        self.name = name
+    def __init__(self, name: str, summary: Summary, setting: Setting = Setting(), metric: Metric | None = None) -> None:
+        self.name, self.metric = name, metric
         self.summary = summary.at_confidence(DECIDING)
         self.setting = setting
 
@@ -228,7 +230,7 @@ class Metrics:
         found = [name] if name in metrics else [each for each in metrics if each.startswith(f"{name}_")]
         if len(found) != 1:
             raise ExperimentError(f"no metric '{name}'", f"of {type(self).__name__.lower()}", nearest(name, metrics))
-        return Measured(found[0], _summary(metrics, found[0], self._setting), self._setting)
+        return Measured(found[0], _summary(metrics, found[0], self._setting), self._setting, metrics[found[0]])
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name in PARTS or any(name == each.name for each in dataclasses.fields(self)):  # type: ignore[arg-type]

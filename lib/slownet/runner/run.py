@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from importlib import import_module
+from pathlib import Path
 
 from slownet.judge.claim import DECIDING, SUPPORTED, Claim, Judgement, judge_all, not_judged
 from slownet.judge.claim.relations import related
@@ -16,7 +17,7 @@ from slownet.judge.records.charging import Charging
 from slownet.judge.records.result import RunData
 from slownet.lab import ceiling
 from slownet.lab.place import Place
-from slownet.model.errors import SlownetError
+from slownet.model.errors import ExperimentError, SlownetError
 from slownet.model.facts import Sampling
 from slownet.runner import answering, clock_choice, compose_project, repetition, sampling
 from slownet.runner.labs import Labs
@@ -24,12 +25,30 @@ from slownet.runner.planning import Plan
 from slownet.runner.repetition import Follow
 
 
+class ClaimsError(ExperimentError):
+    """A claim that cannot be judged on what was measured, such as one about a metric that no tool has.
+
+    Parameters
+    ----------
+    error : SlownetError
+        Why the first one cannot.
+    runs : sequence of RunData
+        All runs, recorded with what could be judged.
+    directories : sequence of Path
+        Those of the runs with such claims.
+    """
+
+    def __init__(self, error: SlownetError, runs: Sequence[RunData], directories: Sequence[Path]) -> None:
+        super().__init__(error.what, error.where, error.fix)
+        self.runs, self.directories = runs, directories
+
+
 def execute(plans: Sequence[Plan], place: Place, follow: Follow, go_on: bool = False) -> list[RunData]:
     """Run the plans, repeat them while claims are open and their rules allow it, and judge and record each.
 
     Where labs are short, an earlier plan comes first. `follow(experiment's name, event)` gets the progress. go_on: a run that
     fails or is interrupted is judged by its samples so far, its facts get `error`, and the others continue. Without it the
-    first error is raised after all runs have ended; the samples are on disk by then.
+    first error is raised after all runs have ended; the samples are on disk by then. Raises ClaimsError.
     """
     if place.clock.is_apart:  # on the real clock it would disturb the measurement
         threading.Thread(target=_import_ahead).start()
@@ -106,19 +125,18 @@ def _still_open(plans: Mapping[int, Plan], runs: Mapping[str, RunData], spent_s:
 
 
 def judge(runs: Sequence[RunData], plans: Sequence[Plan], go_on: bool = False) -> list[RunData]:
-    """Judge the runs' claims and write run.json, samples.parquet and report.html; go_on as in `execute`."""
+    """Judge the runs' claims and write run.json, samples.parquet and report.html; go_on as in `execute`. Raises ClaimsError."""
     from slownet.report.html_page import write_report
 
     sure = {run.experiment: run.for_verdicts(_confidence(run)) for run in runs}
-    judged = []
+    judged, wrong = [], dict[Path, SlownetError]()
     for run, each in zip(runs, plans, strict=True):
-        try:
-            found = _judgements(sure[run.experiment], each, sure)
-        except SlownetError as error:
-            if not go_on:
-                raise
-            each.broke_off(error)
-            run, found = replace(run, facts=each.facts), []
+        found, errors = _judgements(sure[run.experiment], each, sure)
+        if errors:
+            wrong[each.directory] = errors[0]
+        if errors and go_on:
+            each.broke_off(errors[0])
+            run = replace(run, facts=each.facts)
         done = answering.answered(run.judged(found), each.experiment)
         done.save()
         done.write_parquet()
@@ -126,6 +144,9 @@ def judge(runs: Sequence[RunData], plans: Sequence[Plan], go_on: bool = False) -
         if not each.error:
             compose_project.end(each.directory, each.keep)
         judged.append(done)
+    if wrong and not go_on:
+        first = next(iter(wrong.values()))
+        raise ClaimsError(first, judged, list(wrong)) from first
     return judged
 
 
@@ -155,13 +176,15 @@ def status(runs: Sequence[RunData]) -> int:
     return int(bool(verdicts - {SUPPORTED}) or any(run.failed or run.damage or run.facts.get("error") for run in runs))
 
 
-def _judgements(run: RunData, each: Plan, siblings: Mapping[str, RunData]) -> list[Judgement]:
+def _judgements(run: RunData, each: Plan, siblings: Mapping[str, RunData]) -> tuple[list[Judgement], list[SlownetError]]:
+    """Return the judgements, and why a claim of an experiment that was measured whole could not be judged."""
     own = each.experiment.cells()
     whole = each.cells[: len(own)] == own and all(cell in own for cell in each.cells) and len(run.cells) == len(own)
+    wrong = list[SlownetError]()
 
     def cannot(claim: Claim, error: SlownetError) -> Judgement:
         if whole:  # only if the run lacks some of the experiment's cells may a claim find none to judge
-            raise error
+            wrong.append(error)
         return not_judged(claim, error, run, own)
 
-    return judge_all(each.experiment.judged_by, run, siblings, cannot)
+    return judge_all(each.experiment.judged_by, run, siblings, cannot), wrong

@@ -1,4 +1,4 @@
-"""What a measuring function returns: a tool's record, or numbers of its own with their unit."""
+"""What a measuring function returns: a tool's record, or numbers of its own with their unit, and those of tools among them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any
 
-from slownet.judge.measured import Metrics
+from slownet.judge.measured import Measured, Metrics
 from slownet.model.errors import ExperimentError
+from slownet.model.units import unit_of
 from slownet.tools.numbers import Metric, series, single
 
 SHOWN = 60
 """Characters of a value in an error message."""
+OF_OTHERS = ("of", "percent")
+"""Fields of a metric that refer to another one of its tool's record."""
 
 
 @dataclass(frozen=True)
@@ -24,24 +27,27 @@ class Numbers(Metrics):
 
     Parameters
     ----------
-    values : mapping of str to sequence of float
-        The values of each metric in the order in which they were measured; a metric's name ends with its unit:
-        ``{"checkout_ms": (12.1, 11.8)}``.
+    values : mapping of str to sequence of float, or Metric
+        The values of each metric in the order in which they were measured, or the metric of a tool; its name ends with its
+        unit: ``{"checkout_ms": (12.1, 11.8)}``.
     command : sequence of str
         The program that measured them.
     """
 
-    values: Mapping[str, Sequence[float]]
+    values: Mapping[str, Sequence[float] | Metric]
     command: tuple[str, ...] = field(default_factory=lambda: tuple(sys.argv[:1]))
 
     @property
     def raw(self) -> str:
         """The values as JSON."""
-        return json.dumps({name: list(values) for name, values in self.values.items()}) + "\n"
+        return (
+            json.dumps({name: values if isinstance(values, dict) else list(values) for name, values in self.values.items()})
+            + "\n"
+        )
 
     def metrics(self) -> dict[str, Metric]:
         """Return mean, sample standard deviation and values of each metric. A single value has no deviation."""
-        return {name: _metric(values) for name, values in self.values.items()}
+        return {name: values if isinstance(values, dict) else _metric(values) for name, values in self.values.items()}
 
 
 def as_record(returned: Any, name: str, unit: str | None = None) -> Any:
@@ -49,8 +55,9 @@ def as_record(returned: Any, name: str, unit: str | None = None) -> Any:
 
     Parameters
     ----------
-    returned : record, number, sequence of numbers, or mapping of str to these
-        A tool's record is returned as it is. The keys of a mapping are the names of its metrics, with their units.
+    returned : record, number, sequence of numbers, Measured, or mapping of str to these
+        A tool's record is returned as it is. The keys of a mapping are the names of its metrics, with their units; its values
+        may be metrics of tools' records.
     name : str
         The function's name; with the unit, it is the name of the metric of a number or of a list.
     unit : str, optional
@@ -59,7 +66,7 @@ def as_record(returned: Any, name: str, unit: str | None = None) -> Any:
     Raises
     ------
     ExperimentError
-        It is nothing of this, has no unit, is empty, or holds something else than finite numbers.
+        It is nothing of this, has no unit or another one, is empty, or holds something else than finite numbers.
     """
     if hasattr(returned, "metrics"):
         return returned
@@ -67,12 +74,28 @@ def as_record(returned: Any, name: str, unit: str | None = None) -> Any:
     if isinstance(returned, Mapping):
         if not returned:
             raise ExperimentError("no metric", where, 'return at least one: {"checkout_ms": 12.3}')
-        return Numbers({str(key): _values(value, f"'{key}' {where}") for key, value in returned.items()}, (name,))
+        return Numbers({str(key): _named(str(key), value, f"'{key}' {where}") for key, value in returned.items()}, (name,))
+    if isinstance(returned, Measured) and returned.metric:
+        return Numbers({returned.name: _of_a_tool(returned.metric)}, (name,))
     values = _values(returned, where)
     if not unit:
         fix = f'return {{"{name}_ms": ...}}, or write @experiment(..., unit="ms")'
         raise ExperimentError("a number without a unit", where, fix)
     return Numbers({f"{name}_{unit}": values}, (name,))
+
+
+def _named(key: str, value: Any, where: str) -> Sequence[float] | Metric:
+    """Return one metric of a mapping. Raises ExperimentError."""
+    if not isinstance(value, Measured) or not value.metric:
+        return _values(value, where)
+    if unit_of(key) != unit_of(value.name):
+        raise ExperimentError(f"{value.name} has another unit", where, f"name it with the unit of {value.name}, or convert it")
+    return _of_a_tool(value.metric)
+
+
+def _of_a_tool(metric: Metric) -> Metric:
+    found: Any = {name: value for name, value in metric.items() if name not in OF_OTHERS}
+    return found  # type: ignore[no-any-return]
 
 
 def _values(value: Any, where: str) -> tuple[float, ...]:

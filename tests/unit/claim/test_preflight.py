@@ -1,6 +1,18 @@
 import pytest
 
-from slownet.judge.claim import all_of, bound, constant_round_trips, equal, grows, law, more_round_trips, not_, preflight, ratio
+from slownet.judge.claim import (
+    all_of,
+    bound,
+    constant_round_trips,
+    equal,
+    grows,
+    law,
+    more_round_trips,
+    not_,
+    predicted,
+    preflight,
+    ratio,
+)
 from slownet.model.errors import ExperimentError
 from slownet.runner import planning
 
@@ -38,3 +50,34 @@ def test_what_is_planned_is_fine():
 @pytest.mark.parametrize("name", ["client_delay", "database_delay"])
 def test_the_projects_own_experiments(name):
     planning.check([name], {})
+
+
+SEVERAL = [({"rtt": rtt, "size": size}, {"rtt_ms": float(rtt[:-2]), "size": size}) for rtt in ("0ms", "10ms") for size in "12"]
+
+
+@pytest.mark.parametrize(
+    ("claim", "said"),
+    [
+        (ratio(TIME, {"rtt": "10ms"}, expected=4), "2 cells at rtt 10ms, in experiment mine: name one: rtt 10ms, size 1; "),
+        (not_(equal(TIME, {"rtt": "10ms"})), "2 cells at rtt 10ms"),
+        (
+            grows(TIME),
+            "two cells at rtt_ms = 0, in experiment mine: vary one condition only; law, grows and monotone take at={'size'",
+        ),
+        (grows(TIME, at={"size": "1", "rtt": "10ms"}), "no trend from 1 value of rtt_ms"),
+    ],
+)
+def test_cells_that_a_claim_cannot_be_judged_on(claim, said):
+    with pytest.raises(ExperimentError) as caught:
+        preflight.check("mine", [claim], SEVERAL)
+    assert said in str(caught.value)
+
+
+def test_claims_that_choose_one_of_several_are_fine_and_no_function_of_theirs_is_called():
+    one = {"rtt": "10ms", "size": "1"}
+    claims = [
+        ratio(TIME, one, at_least=2),
+        law(TIME, round_trips=4, at={"size": "1"}),
+        bound(TIME, {"rtt": "10ms"}, at_least=1),
+    ]
+    preflight.check("mine", [*claims, predicted(TIME, one, expected=lambda run: 1 / 0)], SEVERAL)

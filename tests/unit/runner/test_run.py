@@ -510,13 +510,18 @@ def test_one_that_breaks_off_before_its_first_sample_has_a_report_all_the_same(p
     assert (plan.directory / "report.html").exists()
 
 
-def test_a_claim_that_cannot_be_judged_breaks_its_own_run_off_only(plan, monkeypatch):
-    monkeypatch.setattr(example, "judged_by", [law("nothing_ms", round_trips=4, within=0.05)])
+def test_a_claim_that_cannot_be_judged_leaves_the_others_judged_and_recorded(plan, monkeypatch):
+    monkeypatch.setattr(example, "judged_by", [law("nothing_ms", round_trips=4, within=0.05), *example.judged_by])
     place = FakePlace(samples=[sample(0, 5.0, 0), sample(10, 45.0, 1)])
-    with pytest.raises(ExperimentError, match="nothing_ms"):
+    with pytest.raises(run.ClaimsError, match="no metric 'nothing_ms'") as caught:
         run.execute([plan], place, lambda name, event: None)
+    assert caught.value.directories == [plan.directory]
+    for done in (*caught.value.runs, result.load(plan.directory)):
+        assert [claim.verdict for claim in done.claims] == [NOT_JUDGED, SUPPORTED]
+    assert "no metric 'nothing_ms'" in done.claims[0].text
     (done,) = run.execute([plan], place, lambda name, event: None, go_on=True)
     assert "no metric 'nothing_ms'" in done.facts["error"]
+    assert [claim.verdict for claim in done.claims] == [NOT_JUDGED, SUPPORTED]
     assert run.status([done]) == 1
 
 

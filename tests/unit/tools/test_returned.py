@@ -6,7 +6,9 @@ import math
 import numpy as np
 import pytest
 
+from slownet.judge.measured import Measured
 from slownet.model.errors import ExperimentError
+from slownet.theory.stats import from_moments
 from slownet.tools.ping import Ping
 from slownet.tools.user_metrics import Numbers, as_record
 
@@ -37,9 +39,28 @@ def test_a_tools_record_stays():
     assert as_record(record, "checkout") is record
 
 
+def test_numbers_of_tools_keep_their_values_and_stand_beside_ones_own():
+    tool = as_record({"page_ms": [12.0, 14.0], "bytes": 5.0}, "a tool")
+    page = tool.metrics()["page_ms"]
+    record = as_record({"far_page_ms": tool.page, "rows": 3}, "checkout")
+    assert record.metrics() == {"far_page_ms": page, "rows": {"mean": 3.0, "sd": None, "n": 1}}
+    assert json.loads(record.raw) == {"far_page_ms": page, "rows": [3.0]}
+    assert as_record(tool.page, "checkout").metrics() == {"page_ms": page}
+
+
+def test_a_percentile_of_a_tool_does_not_name_what_is_left_behind():
+    slow = {"mean": 9.0, "sd": None, "n": 100, "percent": 99.0, "of": "latency_ms"}
+    record = as_record({"slow_ms": Measured("p99_ms", from_moments(9.0, 0.0, 100), metric=slow)}, "checkout")
+    assert record.metrics() == {"slow_ms": {"mean": 9.0, "sd": None, "n": 100}}
+
+
 @pytest.mark.parametrize(
     ("returned", "said"),
     [
+        (
+            {"page_s": Numbers({"page_ms": (1.0,)}).page},
+            "page_ms has another unit, 'page_s' returned by checkout: name it with",
+        ),
         (12.3, "a number without a unit"),
         ([12.3], 'write @experiment(..., unit="ms")'),
         (None, "no measurement: None"),

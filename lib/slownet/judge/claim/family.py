@@ -97,17 +97,17 @@ def not_judged(claim: Claim, error: SlownetError, run: RunData, own: Sequence[Ma
         With the verdict ``NOT_JUDGED`` and no numbers.
     """
     measured = {cell_key(cell.label): cell for cell in run.cells}
-    absent = [_absent(label) for label in own if cell_key(label) not in measured]
+    lacking = [absent(label) for label in own if cell_key(label) not in measured]
     others = [cell for key, cell in measured.items() if key not in {cell_key(label) for label in own}]
-    cells = (*(measured.get(cell_key(label)) or _absent(label) for label in own), *others)
+    cells = (*(measured.get(cell_key(label)) or absent(label) for label in own), *others)
     try:
         blank = claim.judge(replace(run, cells=cells), ALONE)
     except SlownetError:
         blank = None
-    lacking = [cell.title for cell in absent if blank is not None and (not blank.cells or cell.label in blank.cells)]
-    if blank is None or not lacking:
+    named = [cell.title for cell in lacking if blank is not None and (not blank.cells or cell.label in blank.cells)]
+    if blank is None or not named:
         return stated(claim, _without_numbers(described(claim), error.line))
-    why = f"{_and(lacking)} {UNMEASURED if len(lacking) == 1 else 'were not measured'}"
+    why = f"{_and(named)} {UNMEASURED if len(named) == 1 else 'were not measured'}"
     why += "" if isinstance(error, NoCellError) else f"; {error.what}"
     return stated(claim, replace(_without_numbers(blank.name, why), cells=blank.cells, expected=blank.expected))
 
@@ -145,7 +145,8 @@ def _open_among(found: Judgement, left: int) -> Judgement:
     return replace(found, text=text, reason=Reason.AMONG_OTHERS)
 
 
-def _absent(label: Mapping[str, str]) -> Cell:
+def absent(label: Mapping[str, str]) -> Cell:
+    """Return a cell that failed because it was not measured: a claim that can be judged at all leaves it undecided."""
     return Cell(label, condition(label), ({"cell": label, "index": 0, "status": "failed", "error": UNMEASURED},), {})
 
 

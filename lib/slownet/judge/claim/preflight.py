@@ -1,11 +1,13 @@
-"""A check, before anything is measured, that the planned cells have the conditions that claims name."""
+"""A check, before anything is measured, that the planned cells are those that claims can be judged on."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
+from slownet.judge.claim.family import absent
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.result import RunData
 from slownet.model.sample import Label
@@ -18,7 +20,7 @@ def check(experiment: str, claims: Iterable[Any], cells: Sequence[tuple[Label, M
     """Look up the conditions that claims name among the planned cells, each ``(label, condition in numbers)``.
 
     Raises ExperimentError with the nearest name or the existing ones. A custom kind is checked as far as its fields have the
-    same names; other mistakes appear when it judges.
+    same names; other mistakes appear when it judges, and so do those of a function that a claim calls.
     """
     planned = RunData(Path(), experiment, {}, tuple(Cell(label, condition, (), {}) for label, condition in cells))
     for claim in _flat(claims):
@@ -27,6 +29,15 @@ def check(experiment: str, claims: Iterable[Any], cells: Sequence[tuple[Label, M
             planned.where(label)
         if isinstance(along := getattr(claim, "along", None), str):
             planned.where(named.get("at")).along(along)
+        if all(map(_is_plain, _flat([claim]))):
+            # What cannot be judged on any numbers is an error on none: two cells where the claim needs one.
+            claim.judge(replace(planned, cells=tuple(absent(label) for label, _ in cells)))
+
+
+def _is_plain(claim: Any) -> bool:
+    """Return whether judging a claim calls nothing of its author's."""
+    is_own = type(claim).__module__.startswith(__package__)
+    return is_own and not any(callable(getattr(claim, each.name)) for each in fields(claim))
 
 
 def _flat(claims: Iterable[Any]) -> Iterable[Any]:

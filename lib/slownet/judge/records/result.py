@@ -250,10 +250,12 @@ class RunData:
         """
         pairs = [(self.value(name, cell), cell) for cell in self.cells]
         pairs.sort(key=lambda pair: pair[0])
-        for (value, _), (following, _) in pairwise(pairs):
+        for (value, cell), (following, other) in pairwise(pairs):
             if value == following:
                 what = f"two cells at {name} = {value:g}"
-                raise ExperimentError(what, f"in experiment {self.experiment}", "vary one condition only")
+                apart = {key: said for key, said in cell.label.items() if other.label.get(key) != said}
+                fix = f"vary one condition only; law, grows and monotone take at={apart}"
+                raise ExperimentError(what, f"in experiment {self.experiment}", fix)
         return tuple(pairs)
 
     def cell(self, name: str, value: float) -> Cell:

@@ -28,7 +28,7 @@ from slownet.report.progress import Follower
 from slownet.runner import RUNS, planning
 from slownet.runner.api.presented import Compared, Run
 from slownet.runner.repetition import Follow
-from slownet.runner.run import execute, last_lines
+from slownet.runner.run import ClaimsError, execute, last_lines
 from slownet.runner.run_request import HOSTS, RunRequest, what_is_left
 from slownet.trials.field import baseline
 from slownet.trials.field import compare as comparing
@@ -236,6 +236,9 @@ def _measured(plans: Sequence[planning.Plan], place: Place, follow: Follow) -> R
     try:
         with Interrupts(place) if threading.current_thread() is threading.main_thread() else contextlib.nullcontext():
             (done,) = execute(plans, place, follow)
+    except ClaimsError as error:
+        error.add_note(f"corrected, it is judged without measuring again: slownet.run(resume={str(plans[0].directory)!r})")
+        raise
     except (SlownetError, KeyboardInterrupt) as error:
         if left := what_is_left(plans[0]):
             error.add_note(f"{left}, continue with slownet.run(resume={str(plans[0].directory)!r})")
