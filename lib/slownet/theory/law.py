@@ -10,12 +10,11 @@ import math
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from statistics import NormalDist
 
 from slownet.model.errors import ExperimentError, SlownetError
 from slownet.model.units import duration, milliseconds_of, unit_of
 from slownet.theory.slow_start import round_trips as round_trips
-from slownet.theory.stats import CONFIDENCE, LackOfFit, Scatter, Summary, difference, from_error, t_quantile, welch
+from slownet.theory.stats import CONFIDENCE, LackOfFit, Scatter, Summary, difference, from_error, t_quantile, welch, z_quantile
 from slownet.theory.stats.paired import error_of_residuals, error_of_sum, together
 
 NOISE = 1e-12  # a relative residual below this is floating-point rounding
@@ -204,7 +203,7 @@ class Law:
         part = (delay - self.delays[low]) / (self.delays[high] - self.delays[low]) if high > low else 0.0
         mean = below.mean + part * (above.mean - below.mean)
         squares = math.fsum(each * each for each in self.residuals)
-        usual = NormalDist().inv_cdf((1 + below.confidence) / 2) / NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+        usual = z_quantile(below.confidence) / z_quantile(CONFIDENCE)
         scatter = usual * math.sqrt(squares / (len(self.times) - 2))
         least, most = min(0.0, below.low, above.low) - scatter, max(0.0, below.high, above.high) + scatter
         return Summary(mean, least, most, sum(time.n for time in self.times), len(self.times) - 2, below.confidence)

@@ -1,9 +1,15 @@
 import math
+import subprocess
+import sys
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis.strategies import floats
+from scipy.special import ndtri, stdtrit
 
 from slownet.model.errors import SlownetError
-from slownet.theory.stats import Summary, from_moments, summarize, t_quantile
+from slownet.theory.stats import DECIDING, Summary, from_moments, summarize, t_quantile, z_quantile
+from slownet.theory.stats.student import MANY
 
 
 def test_t_quantile():
@@ -11,6 +17,24 @@ def test_t_quantile():
     assert t_quantile(2) == pytest.approx(4.30265273)
     assert t_quantile(99) == pytest.approx(1.98421695)
     assert t_quantile(9, 0.99) == pytest.approx(3.24983554)
+
+
+@settings(max_examples=500)
+@given(floats(math.log(0.5), math.log(1e7)).map(math.exp), floats(0.2, 0.99999))
+@example(1.0, 0.5)
+@example(MANY, DECIDING)
+@example(math.nextafter(MANY, math.inf), DECIDING)
+def test_quantiles_are_those_of_scipy(df, confidence):
+    assert t_quantile(df, confidence) == pytest.approx(float(stdtrit(df, (1 + confidence) / 2)), rel=1e-9)
+    assert z_quantile(confidence) == pytest.approx(float(ndtri((1 + confidence) / 2)), rel=1e-12)
+    assert t_quantile(math.inf, confidence) == z_quantile(confidence)
+
+
+def test_an_interval_does_without_scipy():
+    """In a lab its import takes a second, a third of a short session."""
+    code = "import sys; from slownet.theory.stats import summarize; summarize([1.0, 2.0, 4.0]); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"scipy", "numpy"} & set(done.stdout.split())
 
 
 def test_summarize_gives_the_t_interval():

@@ -28,7 +28,7 @@ import math
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from statistics import NormalDist, fmean
+from statistics import fmean
 
 from slownet.judge.records import sample_values
 from slownet.judge.records.charging import LEAST_BOOTS, Charging, Terms
@@ -51,6 +51,7 @@ from slownet.theory.stats import (
     quantile,
     t_quantile,
     welch,
+    z_quantile,
 )
 
 MEASURED_DEGREES = 9.0
@@ -135,7 +136,7 @@ def percentile_of(samples: Sequence[Sample], metric: str, percent: float, terms:
     if len(boots) < LEAST_BOOTS:
         return _widened(found, metric_variation(boots, metric, terms) / math.sqrt(len(boots)))
     middle, sd = mean_and_sd(_means(boots))
-    usual = t_quantile(len(boots) - 1, confidence) / _z(confidence)
+    usual = t_quantile(len(boots) - 1, confidence) / z_quantile(confidence)
     return _widened(found, usual * sd / math.sqrt(len(boots)) / abs(middle) if middle else 0.0)
 
 
@@ -185,13 +186,13 @@ def _of_programs_seeds(boots: Sequence[Boot], known: float, confidence: float) -
 
 def _at_least(found: Summary, error: float) -> Summary:
     """Return a summary, but not narrower than its known standard error makes it."""
-    is_narrow = found.half_width < _z(found.confidence) * error
+    is_narrow = found.half_width < z_quantile(found.confidence) * error
     return from_error(found.mean, error, found.n, KNOWN_DEGREES, found.confidence) if is_narrow else found
 
 
 def _not_finer_than(step: float, found: Summary) -> Summary:
     """Return the summary of readings that were rounded to multiples of a step (0: not rounded)."""
-    return _at_least(found, step / 2 / _z(found.confidence))
+    return _at_least(found, step / 2 / z_quantile(found.confidence))
 
 
 def _only_programs_are_random(boots: Sequence[Boot]) -> bool:
@@ -323,15 +324,10 @@ def _widened(found: Summary, relative: float) -> Summary:
     if not relative or not found.known:
         return found
     if found.is_positive:
-        return found.with_log_half(math.hypot(found.log_half, _z(found.confidence) * relative))
-    more = _z(found.confidence) * relative * abs(found.mean)
+        return found.with_log_half(math.hypot(found.log_half, z_quantile(found.confidence) * relative))
+    more = z_quantile(found.confidence) * relative * abs(found.mean)
     low, high = math.hypot(found.mean - found.low, more), math.hypot(found.high - found.mean, more)
     return replace(found, low=found.mean - low, high=found.mean + high)
-
-
-@lru_cache(maxsize=256)
-def _z(confidence: float) -> float:
-    return NormalDist().inv_cdf((1 + confidence) / 2)
 
 
 @lru_cache(maxsize=256)

@@ -13,7 +13,7 @@ from slownet.theory.stats.moments import from_moments, mean_and_sd, summarize
 from slownet.theory.stats.proportion import proportion
 from slownet.theory.stats.quantile import median, needed, percentile, printed, quantile
 from slownet.theory.stats.settling import outliers, warm_up
-from slownet.theory.stats.student import CONFIDENCE, DECIDING, t_quantile
+from slownet.theory.stats.student import CONFIDENCE, DECIDING, t_quantile, z_quantile
 
 __all__ = [
     "CONFIDENCE",
@@ -46,4 +46,5 @@ __all__ = [
     "t_quantile",
     "warm_up",
     "welch",
+    "z_quantile",
 ]

@@ -9,7 +9,7 @@ import math
 
 from slownet.model.errors import SlownetError
 from slownet.theory.stats.estimate import Summary
-from slownet.theory.stats.student import CONFIDENCE
+from slownet.theory.stats.student import CONFIDENCE, z_quantile
 
 
 def proportion(hits: int, n: int, confidence: float = CONFIDENCE) -> Summary:
@@ -41,15 +41,9 @@ def proportion(hits: int, n: int, confidence: float = CONFIDENCE) -> Summary:
     if not 0 <= hits <= n or n < 1:
         fix = "give a count between 0 and the number of trials, which is 1 or more"
         raise SlownetError(f"{hits} of {n}", "as a proportion", fix)
-    z2 = _z(confidence) ** 2
+    z2 = z_quantile(confidence) ** 2
     part = hits / n
     middle = (part + z2 / (2 * n)) / (1 + z2 / n)
     half = math.sqrt(z2 * (part * (1 - part) / n + z2 / (4 * n * n))) / (1 + z2 / n)
     low, high = 0.0 if hits == 0 else middle - half, 1.0 if hits == n else middle + half
     return Summary(part, low, high, n, n - 1, confidence)
-
-
-def _z(confidence: float) -> float:
-    from scipy.special import ndtri
-
-    return float(ndtri((1 + confidence) / 2))

@@ -13,7 +13,6 @@ import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from scipy.special import ndtri
 from scipy.stats import binom, nbinom
 
 from slownet.links.conditions.impairment import Chance
@@ -22,6 +21,7 @@ from slownet.links.conditions.queueing import Queue
 from slownet.links.ip import TCP_HEADER
 from slownet.model.shapes import Json
 from slownet.model.units import show_duration, show_percent
+from slownet.theory.stats import z_quantile
 from slownet.trials.calibration.cases import Case
 from slownet.trials.calibration.chain import Chain
 
@@ -249,7 +249,7 @@ def _geometric(runs: int, burst_end: float, level: float) -> Interval:
 
 def _normal(mean: float, sd: float) -> Within:
     def within(level: float) -> Interval:
-        half = float(ndtri((1 + level) / 2)) * sd
+        half = z_quantile(level) * sd
         return mean - half, mean + half
 
     return within
