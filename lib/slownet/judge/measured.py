@@ -32,7 +32,7 @@ from typing import Any, ClassVar
 
 from slownet.judge.records import comparisons, cpu_variation, intervals
 from slownet.judge.records.charging import Charging, Terms
-from slownet.model.errors import ExperimentError, nearest
+from slownet.model.errors import ExperimentError, NoMetricError, nearest
 from slownet.model.sample import Metric, Sample
 from slownet.model.units import duration
 from slownet.theory.stats import DECIDING, Summary, difference
@@ -225,20 +225,17 @@ class Metrics:
         return f"<{type(self).__name__.lower()}: {in_short(self.metrics())}>"
 
     def measured(self, name: str) -> Measured:
-        """Return a metric by its name, with or without the unit. Raises ExperimentError with the nearest name."""
+        """Return a metric by its name, with or without the unit. Raises NoMetricError with the nearest name."""
         metrics: Mapping[str, Metric] = self.metrics()
         found = [name] if name in metrics else [each for each in metrics if each.startswith(f"{name}_")]
         if len(found) != 1:
-            raise ExperimentError(f"no metric '{name}'", f"of {type(self).__name__.lower()}", nearest(name, metrics))
+            raise NoMetricError(f"no metric '{name}'", f"of {type(self).__name__.lower()}", nearest(name, metrics))
         return Measured(found[0], _summary(metrics, found[0], self._setting), self._setting, metrics[found[0]])
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name in PARTS or any(name == each.name for each in dataclasses.fields(self)):  # type: ignore[arg-type]
             raise AttributeError(name)
-        try:
-            return self.measured(name)
-        except ExperimentError as error:
-            raise AttributeError(str(error)) from error
+        return self.measured(name)
 
 
 def in_short(metrics: Mapping[str, Metric]) -> str:

@@ -81,6 +81,14 @@ class NoCellError(ExperimentError):
     """A condition that was not measured."""
 
 
+class NoMetricError(ExperimentError, AttributeError):
+    """A metric that a record does not have; records have their metrics as attributes."""
+
+    def __init__(self, what: str, where: str = "", fix: str = "") -> None:
+        super().__init__(what, where, fix)
+        self.name = self.obj = None  # else Python appends a suggestion of its own to a traceback
+
+
 class DamageWarning(UserWarning):
     """Some of a run's samples are damaged or missing; the message says which, and the others are used."""
 

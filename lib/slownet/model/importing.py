@@ -34,6 +34,10 @@ _open: list[tuple[int, bool]] = []
 """The process, and ``whoever``, of each block of `going_on` that is open, in any thread."""
 
 
+OF_FILES = (ExperimentError, UnitError, ConditionError)
+"""Errors in what a user's file states, such as a wrong claim."""
+
+
 class Terminated(SystemExit):
     """The end by a signal, which may interrupt a user's file but is not its doing."""
 
@@ -100,9 +104,8 @@ def called(path: Path) -> Iterator[None]:
     with going_on():
         try:
             yield
-        except (ExperimentError, UnitError, ConditionError) as error:  # e.g. a wrong claim; the traceback has its line
-            where = ", ".join(filter(None, (error.where, place_of(error))))
-            raise type(error)(error.what, where, error.fix) from error
+        except OF_FILES as error:
+            raise with_its_line(error) from error
         except (SlownetError, KeyboardInterrupt, Terminated, MemoryError, GeneratorExit):
             raise
         except BaseException as error:
@@ -176,6 +179,12 @@ def described(error: BaseException) -> str:
         text = ""
     text = text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def with_its_line(error: SlownetError) -> SlownetError:
+    """Return an error of ``OF_FILES`` that names the line of a user's file which caused it, if there is one."""
+    where = ", ".join(filter(None, (error.where, place_of(error))))
+    return type(error)(error.what, where, error.fix)
 
 
 def place_of(error: BaseException) -> str:

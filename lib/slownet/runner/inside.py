@@ -23,7 +23,7 @@ from slownet.lab import crowd, native, owner
 from slownet.lab.events import tell
 from slownet.lab.later import told
 from slownet.model.errors import ExperimentError, NetworkError, ServiceError, SlownetError, ToolError
-from slownet.model.importing import Terminated
+from slownet.model.importing import OF_FILES, Terminated, with_its_line
 from slownet.model.sample import Sample
 from slownet.net import Network, openvswitch
 from slownet.net import interface_captures as captures
@@ -178,6 +178,8 @@ def _measured(experiment: Experiment, *arguments: Any, **cell: str) -> Any:
             returned = experiment.measure(*arguments, **cell)
     except Terminated:
         raise
+    except OF_FILES as error:
+        raise with_its_line(error) from error
     except SystemExit as error:  # nothing was measured, whatever its status says
         what = f"the measuring function of {experiment.name} ended its process (sys.exit, status {error.code or 0})"
         raise ExperimentError(what, _where(cell), "return what was measured, or raise an error") from error

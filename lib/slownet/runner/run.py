@@ -26,21 +26,19 @@ from slownet.runner.repetition import Follow
 
 
 class ClaimsError(ExperimentError):
-    """A claim that cannot be judged on what was measured, such as one about a metric that no tool has.
+    """A claim that cannot be judged on what was measured, such as one about a metric that no tool has."""
 
-    Parameters
-    ----------
-    error : SlownetError
-        Why the first one cannot.
-    runs : sequence of RunData
-        All runs, recorded with what could be judged.
-    directories : sequence of Path
-        Those of the runs with such claims.
-    """
+    runs: Sequence[RunData] = ()
+    """All runs, recorded with what could be judged."""
+    directories: Sequence[Path] = ()
+    """Those of the runs with such claims."""
 
-    def __init__(self, error: SlownetError, runs: Sequence[RunData], directories: Sequence[Path]) -> None:
-        super().__init__(error.what, error.where, error.fix)
-        self.runs, self.directories = runs, directories
+    @classmethod
+    def of(cls, error: SlownetError, runs: Sequence[RunData], directories: Sequence[Path]) -> ClaimsError:
+        """Return it with why the first one cannot."""
+        found = cls(error.what, error.where, error.fix)
+        found.runs, found.directories = runs, directories
+        return found
 
 
 def execute(plans: Sequence[Plan], place: Place, follow: Follow, go_on: bool = False) -> list[RunData]:
@@ -146,7 +144,7 @@ def judge(runs: Sequence[RunData], plans: Sequence[Plan], go_on: bool = False) -
         judged.append(done)
     if wrong and not go_on:
         first = next(iter(wrong.values()))
-        raise ClaimsError(first, judged, list(wrong)) from first
+        raise ClaimsError.of(first, judged, list(wrong)) from first
     return judged
 
 

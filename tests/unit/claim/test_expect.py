@@ -1,6 +1,7 @@
 # ruff: noqa: SIM300  # the left operand is what these tests are about
 import importlib
 import pkgutil
+import traceback
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -203,6 +204,9 @@ def test_a_records_metrics_are_its_attributes():
     assert record.rate == 9.0
     with pytest.raises(AttributeError, match=r"no metric 'time_per_reqest', of record: did you mean 'time_per_request_ms'\?"):
         _ = record.time_per_reqest
+    with pytest.raises(ExperimentError) as caught:
+        _ = record.time_per_reqest
+    assert "Did you mean" not in "".join(traceback.format_exception(caught.value))  # Python's own suggestion
     assert not hasattr(record, "_anything")
 
 
