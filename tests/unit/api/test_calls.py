@@ -99,10 +99,12 @@ def test_an_experiment_in_no_file_is_one_line():
 @pytest.mark.parametrize(
     ("options", "line"),
     [
-        ({"resume": "runs/x", "tdf": 4}, "a resumed run keeps its clock, --resume"),
-        ({"resume": "runs/x", "vary": {"rtt": "0ms"}}, "a resumed run keeps its plan, --resume"),
-        ({"experiment": "client_delay", "repeat": 0}, "invalid number of repetitions '0', --repeat"),
-        ({"experiment": "client_delay", "labs": "many"}, "invalid number of labs 'many', --labs"),
+        ({"resume": "runs/x", "tdf": 4}, "a resumed run keeps its clock, resume=: leave out clock=, tdf=, cpu= and speed="),
+        ({"resume": "runs/x", "vary": {"rtt": "0ms"}}, "a resumed run keeps its plan, resume="),
+        ({"experiment": "client_delay", "repeat": 0}, "invalid number of repetitions '0', repeat=: write a whole number"),
+        ({"experiment": "client_delay", "labs": "many"}, "invalid number of labs 'many', labs="),
+        ({"experiment": "client_delay", "vary": "rtt=0ms"}, "vary is 'rtt=0ms', in slownet.run(): give a dict: vary={"),
+        ({"experiment": "client_delay", "env": ["A=1"]}, "env is ['A=1'], in slownet.run(): give a dict"),
     ],
 )
 def test_a_mistake_is_one_line(options, line):

@@ -23,9 +23,11 @@ from slownet.lab.events import Event
 from slownet.lab.place import Interrupts, Place
 from slownet.model.control_characters import visible
 from slownet.model.errors import ExperimentError, SlownetError
+from slownet.model.option_names import here
 from slownet.model.units import percent
 from slownet.report.progress import Follower
 from slownet.runner import RUNS, planning
+from slownet.runner.api.argument_names import naming_arguments
 from slownet.runner.api.presented import Compared, Run
 from slownet.runner.repetition import Follow
 from slownet.runner.run import ClaimsError, execute, last_lines
@@ -38,6 +40,7 @@ OWN = "slownet.experiments."
 Texts = Sequence[str]
 
 
+@naming_arguments()
 def run(
     experiment: str | Path | Experiment | None = None,
     *,
@@ -145,10 +148,10 @@ def run(
     """
     asked = RunRequest(
         [_named(experiment)] if experiment is not None else [], clock, _number(tdf), cpu, memory, place,
-        _assigned({name: _joined(values) for name, values in (vary or {}).items()}), [Path(each) for each in _all(compose)],
-        [str(each) for each in _all(profile)], tool, url, _assigned(option),
+        [f"{name}={_joined(values)}" for name, values in _mapped("vary", vary).items()], [Path(each) for each in _all(compose)],
+        [str(each) for each in _all(profile)], tool, url, _assigned("option", option),
         HOSTS if capture is True else _joined(capture or "") or None,
-        _number(repeat), _number(budget), str(labs), Path(resume) if resume else None, Path(runs), _assigned(env),
+        _number(repeat), _number(budget), str(labs), Path(resume) if resume else None, Path(runs), _assigned("env", env),
         [str(each) for each in _all(share)], keep, require_confinement, speed,
         tool_command, list(_all(value)), list(_all(unit)), str(faults) if faults else None,
     )  # fmt: skip
@@ -156,12 +159,13 @@ def run(
     with _restored(env or {}):
         plans, where = asked.plans()
         for line in asked.notices(plans):
-            print(f"slownet: {visible(line)}", file=sys.stderr)
+            print(f"slownet: {visible(here(line))}", file=sys.stderr)
         plans[0].state(argv=without_values(asked.words()))
         with Follower(planning.totals(plans)) if progress else contextlib.nullcontext(_ignore) as follow:
             return _measured(plans, where, follow)
 
 
+@naming_arguments()
 def load(path: Path | str) -> Run:
     """Read a run from its directory.
 
@@ -186,6 +190,7 @@ def load(path: Path | str) -> Run:
     return run
 
 
+@naming_arguments()
 def compare(
     first: RunData | Path | str,
     second: RunData | Path | str,
@@ -244,7 +249,7 @@ def _measured(plans: Sequence[planning.Plan], place: Place, follow: Follow) -> R
             error.add_note(f"{left}, continue with slownet.run(resume={str(plans[0].directory)!r})")
         raise
     for line in last_lines([done]):
-        print(f"slownet: {visible(line)}", file=sys.stderr)
+        print(f"slownet: {visible(here(line))}", file=sys.stderr)
     return Run.of(done)
 
 
@@ -287,8 +292,15 @@ def _joined(values: str | Texts) -> str:
     return ",".join(map(str, _all(values)))
 
 
-def _assigned(values: Mapping[str, object] | None) -> list[str]:
-    return [f"{name}={value}" for name, value in (values or {}).items()]
+def _assigned(argument: str, values: Mapping[str, object] | None) -> list[str]:
+    return [f"{name}={value}" for name, value in _mapped(argument, values).items()]
+
+
+def _mapped(argument: str, values: Any) -> Mapping[str, Any]:
+    """Return the mapping that an argument is to be. Raises ExperimentError."""
+    if values is None or isinstance(values, Mapping):
+        return values or {}
+    raise ExperimentError(f"{argument} is {values!r}", "in slownet.run()", f'give a dict: {argument}={{"NAME": "VALUE"}}')
 
 
 def _number(value: float | str | None) -> str | None:
