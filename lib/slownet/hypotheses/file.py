@@ -36,7 +36,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -186,13 +186,24 @@ class _Reader:
             if data.get("parameters"):
                 self._source.fail("a compose project takes no parameters", ("parameters",), "leave the table out")
         else:
-            self._source.tried(lambda: own.topology(topology, self._path.parent), ("topology",))
+            made: list[Any] = []
+            self._source.tried(lambda: made.append(own.topology(topology, self._path.parent)), ("topology",))
+            self._check_parameters(made[0], tools[0].options)
         return Hypothesis(
             self._path, self._string("question"), topology, data.get("parameters", {}), service, self._string("page", "52kB"),
             tool, options, link, fixed, vary, tuple(predictions.read(self._source, data.get("prediction"))),
             self._string("unit") if "unit" in data else None, self._warm_up(), self._faults(),
             {LINK: self._source.place(("conditions", LINK)), **{each: self._source.place(("options", each)) for each in HOSTS}},
         )  # fmt: skip
+
+    def _check_parameters(self, topology: Any, options: Iterable[str]) -> None:
+        given = self._data.get("parameters", {})
+        names = own.parameters(topology)
+        for name in given:
+            if names is not None and name not in names:
+                of_tool = "options of the tool stand in [options]"
+                fix = of_tool if name in options else nearest(name, set(names) - set(own.OF_EVERY_TOPOLOGY))
+                self._source.fail(f"the topology takes no parameter '{name}'", ("parameters", name), fix)
 
     def _conditions(self) -> tuple[tuple[str, str], dict[str, Json], dict[str, tuple[str, ...]]]:
         table = self._data.get("conditions", {})

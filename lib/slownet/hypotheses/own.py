@@ -17,6 +17,8 @@ from slownet.model.errors import ExperimentError, nearest
 from slownet.topologies import find as find_topology
 
 PROJECTS = (".yaml", ".yml")
+OF_EVERY_TOPOLOGY = ("hopts", "sopts", "lopts")
+"""Parameters that Mininet's Topo takes itself: options of all hosts, switches and links."""
 _OWN = re.compile(r"(?P<file>.+\.py):(?P<name>\w+)")
 
 
@@ -63,6 +65,16 @@ def topology(text: str, folder: Path) -> Compose | Callable[..., Any]:
         return Compose(folder.absolute() / text)
     made: Callable[..., Any] = load(text, folder) if is_own(text) else find_topology(text)
     return made
+
+
+def parameters(made: Any) -> tuple[str, ...] | None:
+    """Return the names of the parameters that a topology's class takes; None if it takes any, or if only a call tells."""
+    makers = [each for each in inspect.getmro(made) if "__init__" in vars(each)] if inspect.isclass(made) else []
+    if not makers or makers[0].__module__ != "mininet.topo":
+        return None
+    taken = list(inspect.signature(made.build).parameters.values())[1:]
+    takes_any = any(each.kind is inspect.Parameter.VAR_KEYWORD for each in taken)
+    return None if takes_any else (*(each.name for each in taken), *OF_EVERY_TOPOLOGY)
 
 
 def service(text: str, folder: Path) -> Callable[[Any, Path, str], Any]:

@@ -92,7 +92,7 @@ def _ab(net: Any, service: Any, options: Options) -> Any:
 
 def _ping(net: Any, service: Any, options: Options) -> Any:
     given = {name: options[name] for name in ("count", "interval") if name in options}
-    return ping(net[options.get("from", "client")], net[options.get("to", "web")].IP(), **given)
+    return ping(net[options.get("from", "client")], net[options.get("to") or _first(net, "web")].IP(), **given)
 
 
 def _wget(net: Any, service: Any, options: Options) -> Any:

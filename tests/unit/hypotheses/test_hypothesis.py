@@ -57,6 +57,44 @@ def file(tmp_path):
     return make
 
 
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("{ m = 2 }", "the topology takes no parameter 'm', .*:3:16: choose from n"),
+        ("{ requests = 2 }", r"no parameter 'requests', .*:3:16: options of the tool stand in \[options\]"),
+    ],
+)
+def test_a_parameter_that_the_topology_does_not_take(file, written, said):
+    with pytest.raises(ExperimentError, match=said):
+        read(file(WHOLE.replace("{ n = 2 }", written)))
+
+
+def test_parameters_of_a_topology_that_takes_any(file):
+    """Mininet's own take options of hosts; a subclass with a constructor of its own may take whatever it likes."""
+    (own := file(WHOLE).parent / "mine.py").write_text(MAKERS)
+    for name in ("Any", "Made", "make"):
+        read(file(WHOLE.replace('"star"', f'"{own.name}:{name}"').replace("n = 2", "m = 2")))
+    read(file(WHOLE.replace("n = 2", "n = 2, hopts = {}")))
+
+
+MAKERS = """
+from mininet.topo import Topo
+
+
+class Any(Topo):
+    def build(self, **options): ...
+
+
+class Made(Topo):
+    def __init__(self, m):
+        super().__init__()
+
+
+def make(m):
+    return Topo()
+"""
+
+
 def test_a_file(file):
     found = read(file(WHOLE))
     assert (found.name, found.question, found.service, found.page) == ("my_hypothesis", "Is it slow?", "nginx", "30kB")
