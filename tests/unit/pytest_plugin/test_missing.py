@@ -1,4 +1,5 @@
 import sys
+from importlib import metadata
 
 import pytest
 
@@ -66,6 +67,22 @@ def test_the_remedy_is_the_package_that_was_imported_by_its_name_on_pypi(site):
     assert said("import outer_of_test") == f"the lab has no module 'inner_of_test._compiled'{why('_compiled')}" + fix(
         "Outer-Dist"
     )
+
+
+def test_names_on_pypi_are_those_that_python_finds():
+    """With every distribution that is installed here, and without a look at their files."""
+    found = metadata.packages_distributions()
+    for top in (
+        "yaml",
+        "_pytest",
+        "pytest",
+        "six",
+        "attr",
+        "PIL",
+        "nothing_of_test",
+        *(each for each in found if each[0] in "mnp"),
+    ):
+        assert {each.name for each in missing._bringing(top)} >= set(found.get(top, ()))
 
 
 def test_a_function_of_a_package_that_needs_another_package(site):
