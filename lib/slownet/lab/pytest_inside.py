@@ -2,8 +2,7 @@
 
 The environment variable SLOWNET_SESSION (JSON) holds data from the outer process: the facts of the place, the folders of its
 sys.path outside the standard library, which tests belong to this place if there are several, and, in a lab, what may leave it
-(`Walls`). It runs as a file and imports nothing of slownet, because pytest rewrites a plugin's assertions only if its package
-was not imported before.
+(`Walls`). It runs as a file, and imports slownet's plugin when the folders are there.
 
 A lab can only read the session's folders. Each of them is the lower layer of an overlay, whose upper layer is in the lab's
 memory: tests write where they always do, and the host's folder stays as it is. What is to be kept, by its name, is copied to
@@ -33,12 +32,13 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:  # pytest begins here, before it can rewrite the assertions of slownet's modules
+if TYPE_CHECKING:  # the package is imported when `extend_path` has found it
     from slownet.model.shapes import Json
 
 SESSION = "SLOWNET_SESSION"
 INTERRUPTED = 2  # as pytest has it
 PLUGIN = "slownet.pytest_plugin"
+NOT_REWRITTEN = "PYTEST_DONT_REWRITE"
 LEFT_OUT = "SLOWNET_LEFT_OUT"
 """The variable with the plugins of pytest that cannot be imported here, {name: module that fails} as JSON."""
 NAME = re.compile(r"[\w.-]+")
@@ -152,6 +152,7 @@ def begin(hostname: str) -> None:
         hosts.write(f"127.0.1.1\t{hostname}\n")
     Walls.of(handed_over()).build()
     extend_path()
+    import_plugin()
     if foreign := without_foreign():
         os.environ[ADDED] = " ".join([*filter(None, [os.environ.get(ADDED)]), *foreign])
 
@@ -169,6 +170,7 @@ def main(argv: list[str]) -> int:
         begin_forwarding(bool(only.get("asks")))
     sys.argv = ["pytest", *arguments]
     try:
+        import_plugin()
         import pytest
 
         return int(pytest.main([*without_foreign(), "-p", PLUGIN, *arguments]))
@@ -176,6 +178,17 @@ def main(argv: list[str]) -> int:
         return INTERRUPTED
     finally:
         walls.finish()
+
+
+def import_plugin() -> None:
+    """Import slownet's plugin before pytest does, by the bytecode that Python keeps.
+
+    pytest would compile a hundred modules anew in each lab, which cannot keep what it makes of them, to rewrite assertions that
+    they do not have. It warns of modules that were imported before, unless their docstrings have its word.
+    """
+    for module in (importlib.import_module(PLUGIN.partition(".")[0]), importlib.import_module(PLUGIN)):
+        if NOT_REWRITTEN not in (module.__doc__ or ""):
+            module.__doc__ = f"{module.__doc__}\n{NOT_REWRITTEN}"
 
 
 def without_foreign() -> list[str]:
@@ -207,9 +220,18 @@ def _contents(name: str) -> tuple[frozenset[str], frozenset[str]]:
         found = metadata.distribution(name)
     except metadata.PackageNotFoundError:
         return frozenset(), frozenset()
-    suffixes = ("." + each.name.partition(".")[2] for each in found.files or () if each.suffix == ".so")
+    files = map(PurePosixPath, listed_files(found))
+    suffixes = ("." + each.name.partition(".")[2] for each in files if each.suffix == ".so")
     required = (NAME.match(each)[0] for each in found.requires or () if "extra ==" not in each)  # type: ignore[index]
     return frozenset(suffixes), frozenset(required)
+
+
+def listed_files(found: metadata.Distribution) -> list[str]:
+    """Return the files that a distribution lists. `importlib.metadata` also looks for each of them, which takes a lab long."""
+    record = found.read_text("RECORD")
+    if record is None:
+        return [str(each) for each in found.files or ()]
+    return [line.partition(",")[0].strip('"') for line in record.splitlines()]
 
 
 def _tried(plugins: Sequence[metadata.EntryPoint]) -> dict[str, str]:
@@ -230,8 +252,8 @@ def _tried(plugins: Sequence[metadata.EntryPoint]) -> dict[str, str]:
 def _failures(plugins: Sequence[metadata.EntryPoint]) -> dict[str, str]:
     found = {}
     for plugin in plugins:
-        files = (plugin.dist and plugin.dist.files) or ()
-        beside = {each.parts[0] for each in files if each.name == "__init__.py" and len(each.parts) == 2}
+        files = [each.split("/") for each in listed_files(plugin.dist)] if plugin.dist else []
+        beside = {each[0] for each in files if each[1:] == ["__init__.py"]}
         for module in (plugin.module, *sorted(beside)):  # a plugin may import its package late
             try:
                 importlib.import_module(module)

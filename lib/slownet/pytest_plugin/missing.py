@@ -143,11 +143,11 @@ def _bringing(top: str) -> Iterator[metadata.Distribution]:
     """
     for each in metadata.distributions():
         declared = each.read_text("top_level.txt")
-        if top in (declared.split() if declared else _listed(each.read_text("RECORD") or "")):
+        if top in (declared.split() if declared else map(_top, inside.listed_files(each))):
             yield each
 
 
-def _listed(record: str) -> set[str]:
-    """Return the top-level modules of a RECORD: the first part of each path, without the suffix of a file."""
-    paths = (line.partition(",")[0].strip('"').partition("/") for line in record.splitlines())
-    return {first if slash else first.partition(".")[0] for first, slash, _ in paths}
+def _top(file: str) -> str:
+    """Return the top-level module that a file belongs to: the first part of its path, without the suffix of a file."""
+    first, slash, _ = file.partition("/")
+    return first if slash else first.partition(".")[0]
