@@ -38,6 +38,8 @@ if TYPE_CHECKING:  # the package is imported when `extend_path` has found it
 SESSION = "SLOWNET_SESSION"
 INTERRUPTED = 2  # as pytest has it
 PLUGIN = "slownet.pytest_plugin"
+OWN = (PLUGIN.partition(".")[0], PLUGIN)
+"""What pytest marks for rewriting, with all modules below it, because a plugin is in it."""
 NOT_REWRITTEN = "PYTEST_DONT_REWRITE"
 LEFT_OUT = "SLOWNET_LEFT_OUT"
 """The variable with the plugins of pytest that cannot be imported here, {name: module that fails} as JSON."""
@@ -183,12 +185,19 @@ def main(argv: list[str]) -> int:
 def import_plugin() -> None:
     """Import slownet's plugin before pytest does, by the bytecode that Python keeps.
 
-    pytest would compile a hundred modules anew in each lab, which cannot keep what it makes of them, to rewrite assertions that
-    they do not have. It warns of modules that were imported before, unless their docstrings have its word.
+    pytest would compile its hundred modules anew in each lab, which cannot keep what it makes of them, to rewrite assertions
+    that they do not have. It warns of modules that were imported before, unless their docstrings have its word.
     """
-    for module in (importlib.import_module(PLUGIN.partition(".")[0]), importlib.import_module(PLUGIN)):
-        if NOT_REWRITTEN not in (module.__doc__ or ""):
-            module.__doc__ = f"{module.__doc__}\n{NOT_REWRITTEN}"
+    for name in OWN:
+        module = importlib.import_module(name)
+        module.__doc__ = f"{module.__doc__}\n{NOT_REWRITTEN}"
+
+
+def leave_as_they_are(config: Any) -> None:
+    """Let pytest import the rest of slownet's modules as Python does; it has no public way to say so."""
+    hook = getattr(config.pluginmanager, "rewrite_hook", None)
+    getattr(hook, "_must_rewrite", set()).difference_update(OWN)
+    getattr(hook, "_marked_for_rewrite_cache", {}).clear()
 
 
 def without_foreign() -> list[str]:

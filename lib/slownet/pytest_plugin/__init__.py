@@ -166,6 +166,7 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, p
 
 @pytest.hookimpl(wrapper=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None, object, object]:
+    inside.leave_as_they_are(early_config)
     if inside.is_forwarded():
         forwarding.prepare(early_config)
         _make_parents(early_config.known_args_namespace.basetemp)

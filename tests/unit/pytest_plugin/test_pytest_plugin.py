@@ -176,6 +176,9 @@ import sys
 sys.path.insert(0, {str(Path(pytest_inside.__file__).parent)!r})
 import pytest_inside
 pytest_inside.import_plugin()
+from _pytest.assertion import rewrite
+marked = rewrite.AssertionRewritingHook.mark_rewrite
+rewrite.AssertionRewritingHook.mark_rewrite = lambda hook, *names: marked(hook, "slownet", *names)  # as of an installed wheel
 import pytest
 status = pytest.main(["-q", "-W", "error", "-p", "no:cacheprovider", "-p", pytest_inside.PLUGIN, "--co", __file__])
 rewritten = [name for name, each in sys.modules.items() if "rewrite" in type(getattr(each, "__loader__", None)).__module__]
