@@ -36,7 +36,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -44,10 +44,11 @@ from typing import Any
 
 from slownet.containers.compose.project_topology import Compose
 from slownet.hypotheses import own, predictions
-from slownet.hypotheses.experiment import Experiment, condition, grid
+from slownet.hypotheses.experiment import Experiment, condition, grid, once
 from slownet.hypotheses.predictions import Prediction
 from slownet.hypotheses.source import Source, read_toml
 from slownet.hypotheses.toolbox import SERVICES, TOOLS, Named
+from slownet.judge.claim import preflight
 from slownet.judge.records.unreadable import MALFORMED
 from slownet.links.conditions.link import Condition
 from slownet.links.faults import Faults
@@ -191,7 +192,7 @@ class _Reader:
             self._check_parameters(made[0], tools[0].options)
         return Hypothesis(
             self._path, self._string("question"), topology, data.get("parameters", {}), service, self._string("page", "52kB"),
-            tool, options, link, fixed, vary, tuple(predictions.read(self._source, data.get("prediction"))),
+            tool, options, link, fixed, vary, self._predictions(vary),
             self._string("unit") if "unit" in data else None, self._warm_up(), self._faults(),
             {LINK: self._source.place(("conditions", LINK)), **{each: self._source.place(("options", each)) for each in HOSTS}},
         )  # fmt: skip
@@ -204,6 +205,15 @@ class _Reader:
                 of_tool = "options of the tool stand in [options]"
                 fix = of_tool if name in options else nearest(name, set(names) - set(own.OF_EVERY_TOPOLOGY))
                 self._source.fail(f"the topology takes no parameter '{name}'", ("parameters", name), fix)
+
+    def _predictions(self, vary: Mapping[str, Sequence[str]]) -> tuple[Prediction, ...]:
+        """Read the predictions, and check that they can be judged on the cells."""
+        found = tuple(predictions.read(self._source, self._data.get("prediction")))
+        cells = [(cell, condition(cell)) for cell in grid({name: once(name, texts) for name, texts in vary.items()})]
+        for number, each in enumerate(found):
+            claim = each.blank.claim()
+            self._source.tried(lambda: preflight.check("", [claim], cells), ("prediction", number))  # noqa: B023  # called at once
+        return found
 
     def _conditions(self) -> tuple[tuple[str, str], dict[str, Json], dict[str, tuple[str, ...]]]:
         table = self._data.get("conditions", {})

@@ -69,6 +69,19 @@ def test_a_parameter_that_the_topology_does_not_take(file, written, said):
         read(file(WHOLE.replace("{ n = 2 }", written)))
 
 
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        ('rtt = "15ms"', r"no cell at rtt 15ms, .*:21:3: the cells are rtt 0ms; rtt 10ms"),
+        ('rt = "10ms"', r"no condition 'rt', .*:21:3: did you mean 'rtt'"),
+        ('rtt = "0ms"', r"rtt 0ms is compared with itself, .*:21:3: name two cells"),
+    ],
+)
+def test_a_prediction_about_cells_that_are_not_there_is_said_before_anything_is_measured(file, cell, said):
+    with pytest.raises(ExperimentError, match=said):
+        read(file(WHOLE.replace('at = { rtt = "10ms" }', f"at = {{ {cell} }}")))
+
+
 def test_parameters_of_a_topology_that_takes_any(file):
     """Mininet's own take options of hosts; a subclass with a constructor of its own may take whatever it likes."""
     (own := file(WHOLE).parent / "mine.py").write_text(MAKERS)
@@ -274,7 +287,7 @@ def test_places_of_nested_keys(keys, place):
     assert place_of(NESTED, keys) == place
 
 
-HEAD = WHOLE.split("[[prediction]]")[0]
+HEAD = WHOLE.split("[[prediction]]")[0].replace('"10ms"]', '"10ms", "40ms"]')
 METRIC = "time_per_request_ms"
 FAR = {"rtt": "10ms"}
 WRITTEN = {
