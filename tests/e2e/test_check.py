@@ -65,6 +65,15 @@ def check(built, tmp_path):
     return run
 
 
+def test_a_prediction_about_no_metric_keeps_what_was_measured(check, tmp_path):
+    done = check(PAGE.replace('"?"', "3").replace('"time_per_request_ms"', '"time_per_reqest_ms"'))
+    hint, error = done.stderr.splitlines()
+    assert error == "slownet: no metric 'time_per_reqest_ms', in cell rtt 0ms: did you mean 'time_per_request_ms'?"
+    (run,) = (tmp_path / "runs").iterdir()
+    assert hint == f"slownet: corrected, it is judged without measuring again: slownet run --resume {run}"
+    assert (done.returncode, (run / "report.html").exists()) == (2, True)
+
+
 def test_predictions_are_marked(check, tmp_path):
     more = """
 [[prediction]]

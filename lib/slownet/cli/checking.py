@@ -12,7 +12,7 @@ from pathlib import Path
 
 from slownet.cli.asking import Ask, answered
 from slownet.cli.ci import ForCi
-from slownet.cli.running import say_clocks, say_last
+from slownet.cli.running import say_clocks, say_how_to_judge, say_last
 from slownet.cli.terminal import console, say_records
 from slownet.hypotheses import file as hypothesis
 from slownet.hypotheses import key as keys
@@ -155,6 +155,9 @@ def _run(
     with Interrupts(place) as interrupts, Follower(planning.totals(plans)) as follower:
         try:
             done = runs.execute(plans, place, follower)
+        except runs.ClaimsError as error:
+            say_how_to_judge(error)
+            raise
         except SlownetError:
             if interrupts.received:
                 raise KeyboardInterrupt from None

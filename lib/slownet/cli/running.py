@@ -71,6 +71,12 @@ def say_last(done: Sequence[RunData]) -> None:
         print(f"slownet: {line}", file=sys.stderr)
 
 
+def say_how_to_judge(wrong: runs.ClaimsError) -> None:
+    """Print how to judge again, without measuring, the runs with a claim that could not be judged."""
+    for directory in wrong.directories:
+        print(f"slownet: corrected, it is judged without measuring again: slownet run --resume {directory}", file=sys.stderr)
+
+
 def say_what_is_left(plan: planning.Plan) -> None:
     """Print how to continue a run that has some of its samples."""
     if left := what_is_left(plan):
