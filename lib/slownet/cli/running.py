@@ -41,10 +41,7 @@ def run_and_show(asked: RunRequest, as_json: bool, for_ci: ForCi, explain_clock:
     say_last(done)
     for_ci.write(done)
     if wrong:
-        for directory in wrong.directories:
-            print(
-                f"slownet: corrected, it is judged without measuring again: slownet run --resume {directory}", file=sys.stderr
-            )
+        say_how_to_judge(wrong)
         raise wrong
     return runs.status(done)
 
