@@ -47,7 +47,7 @@ from slownet.hypotheses import own, predictions
 from slownet.hypotheses.experiment import Experiment, condition, grid, once
 from slownet.hypotheses.predictions import Prediction
 from slownet.hypotheses.source import Source, read_toml
-from slownet.hypotheses.toolbox import SERVICES, TOOLS, Named
+from slownet.hypotheses.toolbox import SERVICES, TOOLS
 from slownet.judge.claim import preflight
 from slownet.judge.records.unreadable import MALFORMED
 from slownet.links.conditions.link import Condition
@@ -169,9 +169,8 @@ class _Reader:
                 self._source.fail(f"{name} is not a table", (name,), f"write it as [{name}]")
         tool = self._one_of("tool", TOOLS)
         service = self._one_of("service", SERVICES) if "service" in data else None
-        tools: list[Named] = []
-        self._source.tried(lambda: tools.append(own.tool(tool, self._path.parent, service is not None)), ("tool",))
-        usable = tools[0].asks
+        named = self._source.tried(lambda: own.tool(tool, self._path.parent, service is not None), ("tool",))
+        usable = named.asks
         if service is None and usable:
             self._source.fail(f"{tool} needs a service", ("tool",), nearest("", usable))
         if service and usable and service not in usable:
@@ -179,7 +178,7 @@ class _Reader:
         if "page" in data and service != "nginx":
             self._source.fail("page is for nginx only", ("page",), 'set service = "nginx", or leave page out')
         options = data.get("options", {})
-        self._source.known(options, tools[0].options, ("options",))
+        self._source.known(options, named.options, ("options",))
         link, fixed, vary = self._conditions()
         topology = self._string("topology", "client_web_db")
         if own.is_project(topology):
@@ -187,9 +186,8 @@ class _Reader:
             if data.get("parameters"):
                 self._source.fail("a compose project takes no parameters", ("parameters",), "leave the table out")
         else:
-            made: list[Any] = []
-            self._source.tried(lambda: made.append(own.topology(topology, self._path.parent)), ("topology",))
-            self._check_parameters(made[0], tools[0].options)
+            made = self._source.tried(lambda: own.topology(topology, self._path.parent), ("topology",))
+            self._check_parameters(made, named.options)
         return Hypothesis(
             self._path, self._string("question"), topology, data.get("parameters", {}), service, self._string("page", "52kB"),
             tool, options, link, fixed, vary, self._predictions(vary),

@@ -6,12 +6,13 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 from slownet.model import userfile
 from slownet.model.errors import ExperimentError, SlownetError, nearest
 from slownet.model.shapes import Json
 
+T = TypeVar("T")
 Keys = tuple[str | int, ...]
 """The path of a key: names of tables and indexes of arrays, such as ("prediction", 1, "metric")."""
 _TOKEN = re.compile(
@@ -65,10 +66,10 @@ class Source:
             if key not in names:
                 self.fail(f"unknown key '{key}'", (*where, key), nearest(key, names))
 
-    def tried(self, attempt: Callable[[], object], where: Keys) -> None:
-        """Call ``attempt``; if it raises a SlownetError, raise ExperimentError with the place of the key."""
+    def tried(self, attempt: Callable[[], T], where: Keys) -> T:
+        """Return what ``attempt`` does; if it raises a SlownetError, raise ExperimentError with the place of the key."""
         try:
-            attempt()
+            return attempt()
         except SlownetError as error:
             self.fail(error.what, where, error.fix)
 

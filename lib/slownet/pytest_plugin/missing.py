@@ -83,9 +83,9 @@ def _module(error: ImportError) -> str | None:
     if not name or (not compiled and (not isinstance(error, ModuleNotFoundError) or (rest and _is_there(top)))):
         return None
     why = f": {compiled.name} is compiled for {_python(compiled)}, and the lab has {_this()}" if compiled else ""
-    package = _distribution(_importing(error.__traceback__) or top)
     if not compiled and _is_editable(top):
         return f"the lab has no module '{name}': it is installed in editable mode; {EDITABLE}"
+    package = _distribution(_importing(error.__traceback__) or top)
     fix = f'write dependencies = ["{package}"] under [tool.slownet] in pyproject.toml, {BUILD}'
     return f"the lab has no module '{name}'{why}; {fix}"
 

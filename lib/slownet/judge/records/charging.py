@@ -10,13 +10,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from statistics import NormalDist
 from types import MappingProxyType
 
 from slownet.lab import clock
 from slownet.model.errors import SlownetError, nearest
 from slownet.model.facts import Facts, SpreadFacts
 from slownet.model.units import milliseconds_of
+from slownet.theory.stats.student import z_quantile
 
 USUAL_MARGIN = 0.05
 """The default margin of claims. Experiments with narrower margins are about the network only and run with free CPU."""
@@ -88,7 +88,7 @@ class Charging(Enum):
         """
         if not self.is_measured:
             return least
-        half = NormalDist().inv_cdf(1 - FIRST_SHARE / 2) * math.sqrt(2) * self.cpu_variation
+        half = z_quantile(1 - FIRST_SHARE) * math.sqrt(2) * self.cpu_variation
         return max(least, math.ceil((half / (USUAL_MARGIN / 2)) ** 2))
 
     def __str__(self) -> str:
