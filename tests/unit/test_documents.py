@@ -203,6 +203,23 @@ def test_a_module_can_be_read_at_once():
     assert {name: length for name, length in lengths.items() if length > LARGEST} == {}
 
 
+def test_data_names_no_options():
+    """What is judged is read from the command line, in pytest and in notebooks, where the same option has three names."""
+    of_data = {name: path for name, path in modules() if room(name) in ("slownet.judge", "slownet.links", "slownet.theory")}
+    named = {}
+    for name, path in of_data.items():
+        nodes = [*ast.walk(ast.parse(path.read_text()))]
+        docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+        texts = [node for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+        named |= {
+            f"{name}:{node.lineno}": node.value
+            for node in texts
+            if id(node) not in docstrings and re.search(r"(?<![\w-])--[a-z]", node.value)
+        }
+    assert len(of_data) > 50
+    assert named == {}
+
+
 # ---- the rest ----
 
 

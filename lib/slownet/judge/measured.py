@@ -56,6 +56,8 @@ class Setting:
         Whether a link's condition was random, such as loss; None if unknown.
     late : float, optional
         On the real clock, the share of its verifying ping by which a link is later than stated; None if no delay was verified.
+    advice : str
+        How a narrower interval is reached there; empty if the clock widens none.
     """
 
     verified_rtt_ms: float | None = None
@@ -65,23 +67,7 @@ class Setting:
     took_s: float | None = None
     random: bool | None = None
     late: float | None = None
-
-    @property
-    def advice(self) -> str:
-        """How to get an interval that is not widened by the variation between boots; empty if it is narrow."""
-        if self.charging not in (Charging.REAL, Charging.TIME):
-            return ""
-        differs = f"differs by about {100 * self.charging.cpu_variation:g} % between boots"
-        if self.charging is Charging.REAL:
-            return (
-                f"on the real clock what the machine adds to a time {differs}: measure more requests, in more boots "
-                "(--slownet-budget 30), while nothing else runs, or widen the margin; in a lab (slownet lab build) the CPU can "
-                "be free: --slownet-tdf inf"
-            )
-        return (
-            f"if CPU time is charged it {differs}: use --slownet-tdf inf if only the network matters, instruction counters "
-            "(sysctl kernel.perf_event_paranoid=2), more boots (--slownet-budget 30), or a wider margin"
-        )
+    advice: str = ""
 
     def __str__(self) -> str:
         verified = "" if self.verified_rtt_ms is None else f"verified RTT {self.verified_rtt_ms:.2f} ms"

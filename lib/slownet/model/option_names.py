@@ -1,7 +1,7 @@
 """Names of options in messages: those of the program that one is in.
 
-Errors and claims name the options of the command line. In pytest these have a prefix, and some are not there; the plugin says
-which, for the tests and decisions that its own options are about.
+Errors name the options of the command line. In pytest these have a prefix, and from Python they are arguments. Data names none:
+a judgement has the same text wherever it is read.
 """
 
 from __future__ import annotations
@@ -10,21 +10,22 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from types import MappingProxyType
 
 _OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 _here: ContextVar[tuple[Mapping[str, str], Mapping[str, str]]] = ContextVar("names of options", default=({}, {}))
 
 
 @contextmanager
-def of_another_program(names: Mapping[str, str], phrases: Mapping[str, str]) -> Iterator[None]:
+def of_another_program(names: Mapping[str, str], phrases: Mapping[str, str] = MappingProxyType({})) -> Iterator[None]:
     """Use other names in a ``with`` block.
 
     Parameters
     ----------
     names : mapping of str to str
         What an option of the command line is called there.
-    phrases : mapping of str to str
-        Regular expressions of advice with options that are not there, and what to say instead.
+    phrases : mapping of str to str, optional
+        Regular expressions of options with their values, and what to write instead.
     """
     token = _here.set((names, phrases))
     try:
@@ -36,9 +37,9 @@ def of_another_program(names: Mapping[str, str], phrases: Mapping[str, str]) -> 
 def here(text: str) -> str:
     """Return a text with the options' names of where one is.
 
-    >>> with of_another_program({"--tdf": "--slownet-tdf"}, {r"--repeat \\d+ or more": "measure more"}):
-    ...     here("--repeat 3 or more, or --tdf inf, not --tdf-watchdog or --slownet-tdf")
-    'measure more, or --slownet-tdf inf, not --tdf-watchdog or --slownet-tdf'
+    >>> with of_another_program({"--tdf": "--slownet-tdf"}, {r"--repeat (\\d+)": r"repeat=\\1"}):
+    ...     here("--repeat 3, or --tdf inf, not --tdf-watchdog or --slownet-tdf")
+    'repeat=3, or --slownet-tdf inf, not --tdf-watchdog or --slownet-tdf'
     >>> here("--tdf inf")
     '--tdf inf'
     """

@@ -24,10 +24,11 @@ from slownet.lab.clock import in_words
 from slownet.model.errors import SlownetError
 from slownet.pytest_plugin.forwarding import is_forwarded
 from slownet.pytest_plugin.staging import say
-from slownet.pytest_plugin.wishes import REPORT, SEED, needs_network, option_names_here
+from slownet.pytest_plugin.wishes import BUDGET, REPORT, SEED, TDF, needs_network, option_names_here
 
 if TYPE_CHECKING:
     from slownet.judge.measured import Setting
+    from slownet.judge.records.charging import Charging
     from slownet.lab.clock import Clock
     from slownet.model.facts import Facts
     from slownet.model.sample import Sample
@@ -269,7 +270,26 @@ def _setting(item: pytest.Item) -> Setting:
     held = [each for each in net.settings if _holds(net, each)] if net else []
     rtt = longest(held)
     took, charged = item.stash[SINCE].passed()
-    return Setting(rtt, clock(), Charging.of(facts()), charged, took, _draws(net), _late(net, held))
+    charging = Charging.of(facts())
+    return Setting(rtt, clock(), charging, charged, took, _draws(net), _late(net, held), _advice(charging))
+
+
+def _advice(charging: Charging | None) -> str:
+    """Say how to get an interval that the variation between boots does not widen; empty where it does not."""
+    from slownet.judge.records.charging import Charging
+
+    if charging not in (Charging.REAL, Charging.TIME):
+        return ""
+    differs = f"differs by about {100 * charging.cpu_variation:g} % between boots"
+    if charging is Charging.REAL:
+        return (
+            f"on the real clock what the machine adds to a time {differs}: measure more requests, in more boots ({BUDGET} 30), "
+            f"while nothing else runs, or widen the margin; in a lab (slownet lab build) the CPU can be free: {TDF} inf"
+        )
+    return (
+        f"if CPU time is charged it {differs}: use {TDF} inf if only the network matters, instruction counters "
+        f"(sysctl kernel.perf_event_paranoid=2), more boots ({BUDGET} 30), or a wider margin"
+    )
 
 
 def _late(net: Net | None, held: Sequence[NetSetting]) -> float | None:

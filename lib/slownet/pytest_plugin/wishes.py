@@ -38,15 +38,11 @@ OPTIONS = (
 )
 NAMES = {f"--{name.removeprefix('--slownet-')}": name for name, _, _ in OPTIONS}
 """What options of the command line are called here."""
-PHRASES = {
-    r"repeat the measurement, --repeat \d+ or more": "measure more",
-    r"--repeat \d+ or more": "use slownet run, which repeats boots",
-}
 
 
 def option_names_here() -> AbstractContextManager[None]:
     """Let messages in a ``with`` block name pytest's options."""
-    return option_names.of_another_program(NAMES, PHRASES)
+    return option_names.of_another_program(NAMES)
 
 
 ROOT_FIXTURE = "slownet_lab"  # every fixture of the plugin that needs a network requests it

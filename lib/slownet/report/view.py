@@ -265,7 +265,7 @@ def _within_boots(run: RunData) -> str:
     if not few:
         return ""
     boots, least = min(cell.repetitions for cell in few), max(cell.verdict_from for cell in few)
-    return f", within {counted(boots, 'boot')}: how much boots differ is not known, --repeat {least} or more tells"
+    return f", within {counted(boots, 'boot')}: how much boots differ is not known: that takes {least} repetitions or more"
 
 
 def sampling_notes(run: RunData) -> list[str]:

@@ -87,7 +87,7 @@ def test_there_is_no_ratio_to_a_time_that_means_nothing():
     assert (found.verdict, found.measured, found.name) == ("inconclusive", None, "far away it takes longer")
     assert found.text == (
         "time_per_request_ms is 0.0059 at rtt 0ms, where the CPU is free and nothing else takes time: no ratio to it means "
-        "anything; claim round trips (law), or rerun with the CPU charged, --tdf 1"
+        "anything; claim round trips (law), or measure again with the CPU charged"
     )
     assert found.stays_open, "further boots do not help"
     assert ratio(TIME, {"rtt": "40ms"}, of={"rtt": "0ms"}, at_least=3).judge(run_of({"0ms": 1.1, "40ms": 41.1}), {}).measured

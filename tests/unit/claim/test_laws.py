@@ -159,7 +159,7 @@ def test_a_run_without_intervals_is_inconclusive():
     run = run_of({0: 12.323, 10: 51.825}, half=float("inf"))
     judgement = law(METRIC, round_trips=4).judge(run, {})
     assert judgement.verdict == "inconclusive"
-    assert judgement.text.endswith("(its interval is not known: repeat the measurement, --repeat 3 or more)")
+    assert judgement.text.endswith("(its interval is not known: that takes 3 repetitions or more)")
     assert judgement.to_json()["low"] is None
 
 

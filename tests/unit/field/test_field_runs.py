@@ -71,7 +71,7 @@ def test_one_boot_of_unknown_programs_is_compared_with_no_other(made, clock, lea
     found = compare_runs(one, other, 0.05)
     assert found.outcome.word == "open"
     assert not found.outcome.cause
-    assert f"one boot: how much boots differ is not known, --repeat {least} or more tells" in str(found.notes)
+    assert f"one boot: how much boots differ is not known: that takes {least} repetitions or more" in str(found.notes)
     known = [made(times, clock=clock, boot=1, random=False) for times in (TIMES, slower)]
     assert compare_runs(*known, 0.05).outcome.word == "worse"
 

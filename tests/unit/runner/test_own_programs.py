@@ -224,14 +224,14 @@ def test_a_sweeps_criterion_takes_as_many():
     limit = Criterion.read(f"{TIME}<100ms")
     for run, found in ((drawn(6), "inconclusive"), (drawn(6, 6, 6), "inconclusive"), (drawn(6, 6, 6, 6), "supported")):
         assert limit.judge(run)["rtt 10ms"].verdict == found
-    assert "--repeat 4 or more" in limit.judge(drawn(6))["rtt 10ms"].text
+    assert "takes 4 repetitions or more" in limit.judge(drawn(6))["rtt 10ms"].text
     assert limit.judge(drawn(6, 13, 2))["rtt 10ms"].verdict == "inconclusive"
 
 
 def test_intervals_of_too_few_boots_say_so():
     assert (
         intervals_line(view(drawn(6)))
-        == "intervals: 95 %, within one boot: how much boots differ is not known, --repeat 4 or more tells"
+        == "intervals: 95 %, within one boot: how much boots differ is not known: that takes 4 repetitions or more"
     )
     assert intervals_line(view(drawn(6, 6, 6, 6))) == "intervals: 95 %"
 

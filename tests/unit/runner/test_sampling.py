@@ -185,7 +185,7 @@ def test_a_printed_percentile_is_exact_where_nothing_is_random():
 def test_a_printed_percentile_is_not_exact_where_the_cpu_counts(facts):
     alone = tail(facts, 60.0)
     assert WITHIN.judge(alone).verdict == "inconclusive"
-    assert "its interval is not known: repeat the measurement" in WITHIN.judge(alone).text
+    assert "its interval is not known: that takes" in WITHIN.judge(alone).text
     assert look(alone, WITHIN).cells == ({"rtt": "0ms"},)
     again = tail(facts, 60.0, 60.0, 60.0)  # for example from a histogram with coarse steps
     assert WITHIN.judge(again).verdict == "inconclusive"
@@ -224,7 +224,7 @@ def test_a_single_number_takes_another_measurement():
     below = bound("least_ms", at_most=61)
     found = below.judge(least(60.0))
     assert found.verdict == "inconclusive"
-    assert found.text.endswith("(its interval is not known: repeat the measurement, --repeat 3 or more)")
+    assert found.text.endswith("(its interval is not known: that takes 3 repetitions or more)")
     assert look(least(60.0), below).cells == ({"rtt": "0ms"},)
     assert below.judge(least(60.0, tdf="inf")).verdict == "supported"
     random = {"tdf": "inf", "chance": "threads"}
@@ -307,7 +307,7 @@ def test_a_law_through_single_boots_is_not_decided_by_how_straight_it_is():
     """Drift in one boot gave T - 4 d of 62.9, 60.2, 57.9 and 48.9 ms, and the verdict "k 3.889 (3.868 to 3.910) supported"."""
     found = FOUR.judge(run_of(CPU_TIME, 0, 0).for_verdicts(0.99))
     assert found.verdict == "inconclusive"
-    assert found.text.endswith("(too few boots to know how they differ: --repeat 3 or more)")
+    assert found.text.endswith("(too few boots to know how they differ: that takes 3 repetitions or more)")
     assert found.reason == "few boots"
     assert FOUR.judge(run_of(CPU_TIME, 0, 0, 0).for_verdicts(0.99)).verdict == "supported"
     assert FOUR.judge(run_of(VIRTUAL, 0, 0, random=True).for_verdicts(0.99)).verdict == "inconclusive"

@@ -12,7 +12,6 @@ from slownet.judge.records.cell import Cell
 from slownet.judge.records.charging import LEAST_BOOTS
 from slownet.judge.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, Judgement, Reason
 from slownet.judge.records.result import RunData
-from slownet.model.option_names import here
 from slownet.model.units import stated
 from slownet.theory.stats import Summary
 
@@ -130,7 +129,7 @@ def judged(
     why = DECIDED[found]
     if not measured.known:
         why = Reason.NO_INTERVAL
-        text += here(f"{UNKNOWN}: repeat the measurement, --repeat {repetitions} or more)")
+        text += f"{UNKNOWN}: that takes {repetitions} repetitions or more)"
     elif margin[0] == margin[1] and measured.low != measured.high and found != REFUTED:
         why, stays = Reason.NO_WIDTH, NO_WIDTH
         text += f" ({NO_WIDTH}, {interval(measured, 4)}: widen it, such as within=0.05)"
@@ -185,7 +184,7 @@ def placed(judgement: Judgement, run: RunData, cells: Sequence[Cell] = ()) -> Ju
     if not few or found.verdict not in (SUPPORTED, REFUTED):
         return found
     takes = max(cell.verdict_from for cell in few)
-    text = here(f"{found.text} (too few boots to know how they differ: --repeat {takes} or more)")
+    text = f"{found.text} (too few boots to know how they differ: that takes {takes} repetitions or more)"
     return replace(found, verdict=INCONCLUSIVE, text=text, reason=Reason.FEW_BOOTS)
 
 

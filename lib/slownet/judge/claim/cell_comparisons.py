@@ -15,7 +15,6 @@ from slownet.judge.records.judgement import INCONCLUSIVE, Judgement, Reason
 from slownet.judge.records.result import RunData
 from slownet.judge.records.samples import cell_key
 from slownet.model.errors import ExperimentError
-from slownet.model.option_names import here
 from slownet.model.units import rounded
 from slownet.theory import stats
 from slownet.theory.stats import Summary
@@ -93,9 +92,7 @@ class ratio:  # noqa: N801
             measured = f"times measured, {rounded(number, 4)} {source}"
         name = self.name or f"{self.metric} {what}"
         if why := _means_nothing(base, self.metric, run) or _no_ratio(cell, base, self.metric):
-            open_ = Judgement(
-                name, INCONCLUSIVE, None, number, None, None, margin, here(why), stays_open=why, reason=Reason.NO_BASE
-            )
+            open_ = Judgement(name, INCONCLUSIVE, None, number, None, None, margin, why, stays_open=why, reason=Reason.NO_BASE)
             return placed(open_, run, (base, cell))
         return decide(
             run,
@@ -232,7 +229,7 @@ def _means_nothing(base: Cell, metric: str, run: RunData) -> str:
     if base.status == "failed" or delayed or not run.charging.means_nothing(abs(base.summary(metric).mean), metric):
         return ""
     what = f"{metric} is {base.summary(metric).mean:.2g} at {base.title}, where the CPU is free and nothing else takes time"
-    return f"{what}: no ratio to it means anything; claim round trips (law), or rerun with the CPU charged, --tdf 1"
+    return f"{what}: no ratio to it means anything; claim round trips (law), or measure again with the CPU charged"
 
 
 def _no_ratio(cell: Cell, base: Cell, metric: str) -> str:

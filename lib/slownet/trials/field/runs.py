@@ -146,7 +146,8 @@ def _too_few(run: RunData) -> list[str]:
     if not few:
         return []
     boots, least = min(cell.repetitions for cell in few), max(cell.verdict_from for cell in few)
-    return [f"{run.directory}: {counted(boots, 'boot')}: how much boots differ is not known, --repeat {least} or more tells"]
+    unknown = f"how much boots differ is not known: that takes {least} repetitions or more"
+    return [f"{run.directory}: {counted(boots, 'boot')}: {unknown}"]
 
 
 def _rows(title: str, one: Cell, other: Cell, metrics: Collection[str], within: float) -> list[Row]:
