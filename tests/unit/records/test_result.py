@@ -157,6 +157,9 @@ def test_a_delay_of_each_direction_counts_twice_and_units_of_times_do_not_matter
 def test_what_is_no_run_is_one_line(tmp_path):
     with pytest.raises(SlownetError, match="no run here"):
         load(tmp_path / "nowhere")
+    (tmp_path / "sweep.json").touch()
+    with pytest.raises(SlownetError, match=r"^no run here, in .*: it is a sweep, and has a report\.html$"):
+        load(tmp_path)
     (tmp_path / "run.json").write_text("{")
     with pytest.raises(SlownetError, match=r"^cannot read run\.json"):
         load(tmp_path)

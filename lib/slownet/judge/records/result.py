@@ -19,7 +19,7 @@ from slownet.judge.records.charging import Charging, Terms
 from slownet.judge.records.condition_columns import OPERATION
 from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.rows import row
-from slownet.judge.records.samples import RUN, cell_key, finite, read_log, write_run_json
+from slownet.judge.records.samples import RUN, SWEEP, cell_key, finite, read_log, write_run_json
 from slownet.judge.records.unreadable import MALFORMED, unreadable
 from slownet.lab.clock import in_words
 from slownet.model import userfile
@@ -399,7 +399,9 @@ def _load(directory: Path) -> RunData:
         raise SlownetError(f"cannot read {RUN}, {userfile.reason(error)}", f"in {directory}") from error
     log = read_log(directory, facts)
     if not facts and not log.samples:
-        raise SlownetError("no run here", f"in {directory}", "give a directory that holds run.json")
+        of_a_sweep = (directory / SWEEP).is_file()
+        fix = "it is a sweep, and has a report.html" if of_a_sweep else "give a directory that holds run.json"
+        raise SlownetError("no run here", f"in {directory}", fix)
     return replace(gather(log.latest, facts, directory), damage=tuple(log.damage))
 
 

@@ -32,7 +32,8 @@ from slownet.model.sample import KEPT, Sample
 SAMPLES = "samples.jsonl"
 DAMAGED = "samples.damaged.jsonl"
 """What was set aside when samples were added to a damaged file."""
-RUN = "run.json"
+RUN, SWEEP = "run.json", "sweep.json"
+"""What a folder of a run is known by, and one of a sweep."""
 RAW = "raw"
 SUM, AFTER = "sum", "after"
 SUM_DIGITS = 32

@@ -80,7 +80,7 @@ class Subject:
         subject = cls(planning.source_of(name), where)
         if not subject.experiment.checks:
             fix = "write NAME.hunt(faults([...]), no_lost_writes()) below the function"
-            raise ExperimentError(f"{subject.experiment.name} does not say what to hunt", name, fix)
+            raise ExperimentError("it does not say what to hunt", f"experiment {name}", fix)
         return subject
 
     @cached_property

@@ -22,7 +22,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TypedDict
 
-from slownet.judge.records.samples import write_json
+from slownet.judge.records.samples import SWEEP, write_json
 from slownet.judge.records.unreadable import MALFORMED
 from slownet.model import userfile
 from slownet.model.errors import SweepError
@@ -33,7 +33,7 @@ from slownet.runner.sweep.stored_sample import FREE_SPACE, StoredSample
 from slownet.runner.sweep.tables import RECORDS, SAMPLES
 
 SCHEMA = 1
-HEADER, JOURNAL, ASIDE, LOCK = "sweep.json", "journal.jsonl", "aside.jsonl", ".lock"
+HEADER, JOURNAL, ASIDE, LOCK = SWEEP, "journal.jsonl", "aside.jsonl", ".lock"
 FULL = 5000
 """Samples in the journal that become a part."""
 
