@@ -98,8 +98,8 @@ class _Execution:
 
 
 def _import_ahead() -> None:
-    """Import the modules needed at the end of a run (a second of CPU) while this process waits for labs to boot."""
-    for name in ("scipy.special", "slownet.report.html_page", "pyarrow.parquet"):
+    """Import the modules needed at the end of each run while this process waits for labs to boot."""
+    for name in ("slownet.report.html_page", "pyarrow.json", "pyarrow.parquet"):
         import_module(name)
 
 

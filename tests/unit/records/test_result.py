@@ -1,12 +1,15 @@
 import json
+import subprocess
+import sys
 from dataclasses import replace
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from slownet.judge.records import result
 from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.result import load
+from slownet.judge.records.rows import table
 from slownet.judge.records.samples import SampleLog, write_run_json
 from slownet.model.errors import ExperimentError, SlownetError
 from slownet.theory.stats import Summary, from_moments
@@ -200,16 +203,38 @@ def test_what_chance_makes_is_read_as_it_was_written(directory, spread):
 def test_parquet_has_one_row_a_sample(directory):
     with SampleLog(directory) as log:
         log.append(sample(120, 3, 0.0, status="failed", error="ab timed out", metrics={}))
-    table = pq.read_table(load(directory).write_parquet())
-    assert table.num_rows == 4
-    assert table.column("rtt_ms").to_pylist() == [0.0, 10.0, 40.0, 120.0]
-    assert table.column("time_per_request_ms").to_pylist() == [12.323, 51.825, 173.318, None]
-    assert table.column("time_per_request_ms_n").to_pylist() == [100, 100, 100, None]
-    assert table.column("raw").to_pylist()[2] == ["raw/002-ab.txt"]
-    assert table.column("error").to_pylist()[3] == "ab timed out"
-    assert json.loads(table.column("facts").to_pylist()[0]) == {"document_length": 51686}
+    found = pq.read_table(load(directory).write_parquet())
+    assert found.num_rows == 4
+    assert found.column("rtt_ms").to_pylist() == [0.0, 10.0, 40.0, 120.0]
+    assert found.column("time_per_request_ms").to_pylist() == [12.323, 51.825, 173.318, None]
+    assert found.column("time_per_request_ms_n").to_pylist() == [100, 100, 100, None]
+    assert found.column("raw").to_pylist()[2] == ["raw/002-ab.txt"]
+    assert found.column("error").to_pylist()[3] == "ab timed out"
+    assert json.loads(found.column("facts").to_pylist()[0]) == {"document_length": 51686}
+
+
+def test_a_table_brings_no_pandas(directory):
+    code = "import sys; from slownet.judge.records.result import load; load(sys.argv[1]).write_parquet(); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code, directory], capture_output=True, text=True, check=True)
+    assert "pyarrow.parquet" in done.stdout.split()
+    assert "pandas" not in done.stdout.split()
 
 
 def test_a_condition_of_texts_and_numbers_is_a_column_of_texts():
-    assert result._of_one_type(["1.1", 2, None]) == ["1.1", "2", None]
-    assert result._of_one_type([1, 2.5, None]) == [1, 2.5, None]
+    found = table([{"version": "1.1"}, {"version": 2}, {}])
+    assert found.column("version").to_pylist() == ["1.1", "2", None]
+
+
+VALUES = {
+    "whole": [1, -(2**62), None], "any": [1, 2.5, None], "unknown": [None, None, None], "true": [True, None, False],
+    "text": ["2026-11-27 16:00:00", 'a "quoted" \u20ac\n', None], "names": [["a"], [], None], "seeds": [[1, 2], [], [3]],
+    "few": [1e-300, 0.1 + 0.2, 7.0], "none": [[], [], []],
+}  # fmt: skip
+
+
+def test_a_table_has_the_types_that_arrow_gives_to_objects():
+    rows = [dict(zip(VALUES, each, strict=True)) for each in zip(*VALUES.values(), strict=True)]
+    assert table(rows).equals(pa.table(VALUES))
+    assert table([{"ms": 1.0}, {"ms": float("inf")}]).column("ms").to_pylist() == [1.0, None]
+    assert table([{"text": "x" * (1 << 22)}]).num_rows == 1
+    assert table([]).num_rows == 0

@@ -18,7 +18,7 @@ from slownet.judge.records.cell import TIME, Cell, of_samples
 from slownet.judge.records.charging import Charging, Terms
 from slownet.judge.records.condition_columns import OPERATION
 from slownet.judge.records.judgement import Judgement
-from slownet.judge.records.rows import row
+from slownet.judge.records.rows import row, table
 from slownet.judge.records.samples import RUN, SWEEP, cell_key, finite, read_log, write_run_json
 from slownet.judge.records.unreadable import MALFORMED, unreadable
 from slownet.lab.clock import in_words
@@ -346,21 +346,11 @@ class RunData:
 
     def write_parquet(self) -> Path:
         """Write samples.parquet, one row per sample, and return its path; see `rows`."""
-        import pyarrow as pa
         import pyarrow.parquet as pq
 
-        rows = self.rows()
-        columns = dict.fromkeys(name for each in rows for name in each)
         path = self.directory / PARQUET
-        pq.write_table(pa.table({name: _of_one_type([each.get(name) for each in rows]) for name in columns}), path)
+        pq.write_table(table(self.rows()), path)
         return path
-
-
-def _of_one_type(values: list[Any]) -> list[Any]:
-    """Return a column, as texts if some are: of the conditions "1.1" and "2" only one is a whole number."""
-    if not any(isinstance(each, str) for each in values):
-        return values
-    return [each if each is None else str(each) for each in values]
 
 
 def load(directory: Path | str) -> RunData:
