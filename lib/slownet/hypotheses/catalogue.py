@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import pkgutil
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -73,6 +72,8 @@ def _from_file(path: Path) -> Experiment:
 
 
 def _modules() -> list[str]:
+    import pkgutil  # only who lists them all needs it
+
     return [each.name for each in pkgutil.iter_modules(importlib.import_module("slownet.experiments").__path__)]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import sys
@@ -143,6 +142,8 @@ def without_values(argv: Sequence[str]) -> list[str]:
 @lru_cache
 def disguised(text: str) -> str:
     """Return a hash that tells a text from others, and takes too long to try all texts that it may be of."""
+    import hashlib  # loads OpenSSL, which is not needed when this module is imported inside a lab
+
     return hashlib.pbkdf2_hmac("sha256", text.encode(errors="surrogateescape"), b"slownet", ROUNDS).hex()[:32]
 
 

@@ -6,7 +6,6 @@ The command line prints ``str(error)`` without a traceback and exits with status
 from __future__ import annotations
 
 import contextlib
-import difflib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -175,6 +174,8 @@ def nearest(name: str, known: Iterable[str]) -> str:
     str
         The nearest known name, or a list of the first 12 if none is near.
     """
+    import difflib  # only an error needs it
+
     names = sorted(set(known))
     by_lower = {each.lower(): each for each in names}
     close = difflib.get_close_matches(name.lower(), by_lower, n=1)

@@ -6,10 +6,8 @@ the file is called much later. So files are registered here as they are imported
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import importlib.util
-import optparse
 import os
 import sys
 import threading
@@ -76,6 +74,9 @@ def file(path: Path, otherwise: str, arguments: Sequence[str] = ()) -> ModuleTyp
 @contextlib.contextmanager
 def _arguments(words: list[str]) -> Iterator[None]:
     """Let a file find its own arguments, and let parsers of arguments raise an error instead of ending the program."""
+    import argparse  # both take 20 ms in a lab, where the package's own experiments need none
+    import optparse
+
     before = sys.argv
     parsers: list[Any] = [argparse.ArgumentParser, optparse.OptionParser]
     errors = {cls: cls.error for cls in parsers}

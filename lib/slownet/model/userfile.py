@@ -11,7 +11,6 @@ import json as _json
 import os
 import select
 import stat
-import tomllib
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -149,6 +148,8 @@ def reason(error: OSError | ValueError) -> str:
 
 def toml(text: str) -> dict[str, Json]:
     """Return the content of a TOML text. Raises tomllib.TOMLDecodeError, also for what would exceed Python's limits."""
+    import tomllib  # not at the top: a lab's processes import this module, and rarely read such a file
+
     try:
         found = tomllib.loads(text)
     except RecursionError as error:
