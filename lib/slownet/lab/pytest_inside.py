@@ -45,6 +45,8 @@ LEFT_OUT = "SLOWNET_LEFT_OUT"
 """The variable with the plugins of pytest that cannot be imported here, {name: module that fails} as JSON."""
 NAME = re.compile(r"[\w.-]+")
 """The name of a distribution, at the beginning of a requirement."""
+BY_CHANCE = ("typeguard",)
+"""Plugins that come with what the image's packages require: one brings asyncio and TLS, a fifth of a session's start."""
 TEST = "PYTEST_CURRENT_TEST"
 ADDED = "PYTEST_ADDOPTS"
 OUT = "/run/slownet-out"
@@ -155,8 +157,8 @@ def begin(hostname: str) -> None:
     Walls.of(handed_over()).build()
     extend_path()
     import_plugin()
-    if foreign := without_foreign():
-        os.environ[ADDED] = " ".join([*filter(None, [os.environ.get(ADDED)]), *foreign])
+    if without := [*without_foreign(), *without_unwanted()]:
+        os.environ[ADDED] = " ".join([*filter(None, [os.environ.get(ADDED)]), *without])
 
 
 def main(argv: list[str]) -> int:
@@ -175,7 +177,7 @@ def main(argv: list[str]) -> int:
         import_plugin()
         import pytest
 
-        return int(pytest.main([*without_foreign(), "-p", PLUGIN, *arguments]))
+        return int(pytest.main([*without_foreign(), *without_unwanted(), "-p", PLUGIN, *arguments]))
     except KeyboardInterrupt:  # before pytest handles it
         return INTERRUPTED
     finally:
@@ -211,6 +213,12 @@ def without_foreign() -> list[str]:
     foreign = _tried(suspected) if suspected else {}
     os.environ[LEFT_OUT] = json.dumps(foreign)
     return [word for name in foreign for word in ("-p", f"no:{name}")]
+
+
+def without_unwanted() -> list[str]:
+    """Return the options that leave out the image's own plugins (`BY_CHANCE`), unless the session has them outside, too."""
+    wanted = handed_over().get("plugins") or ()
+    return [word for name in BY_CHANCE if name not in wanted for word in ("-p", f"no:{name}")]
 
 
 def _is_foreign(name: str, seen: set[str]) -> bool:

@@ -188,7 +188,10 @@ def environment(
     walls: what the lab may write, None natively.
     """
     path = [str(each) for each in caller.import_path(config.invocation_params.dir)]
-    handed = {"facts": facts, "only": only, "path": path, "test": os.environ.get(inside.TEST), "walls": walls}
+    handed = {
+        "facts": facts, "only": only, "path": path, "test": os.environ.get(inside.TEST), "walls": walls,
+        "plugins": [name for name in inside.BY_CHANCE if config.pluginmanager.has_plugin(name)],
+    }  # fmt: skip
     return {**caller.variables(), **projects.variables(config), inside.SESSION: json.dumps(handed)}
 
 

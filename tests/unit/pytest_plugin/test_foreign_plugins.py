@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from slownet.lab import pytest_inside as inside
-from slownet.pytest_plugin import missing
+from slownet.pytest_plugin import missing, session
 
 OTHER = "cpython-39-x86_64-linux-gnu.so"
 WARN = "import sys; print('imported', file=sys.stderr)\n"
@@ -91,3 +91,16 @@ def test_slownets_own_plugin_and_what_it_requires_are_not_looked_at(installed, m
     inside.without_foreign()
     assert "another" in looked
     assert "slownet" not in looked
+
+
+@pytest.mark.parametrize(
+    ("outside", "options"), [([], ["-p", "no:typeguard"]), (["typeguard"], []), (None, ["-p", "no:typeguard"])]
+)
+def test_what_the_image_has_by_chance_is_left_out_unless_the_session_has_it_too(monkeypatch, outside, options):
+    monkeypatch.setenv(inside.SESSION, json.dumps({} if outside is None else {"plugins": outside}))
+    assert inside.without_unwanted() == options
+
+
+def test_whether_the_session_has_it_is_asked_where_it_began(pytestconfig):
+    handed = json.loads(session.environment(pytestconfig, {}, None)[inside.SESSION])
+    assert handed["plugins"] == [each for each in inside.BY_CHANCE if pytestconfig.pluginmanager.has_plugin(each)]
