@@ -83,7 +83,7 @@ def _notes(run: RunData, law: Law, delay: float, theory: float | None) -> list[s
         notes.append(f"{number(delay)} ms is an extrapolation: the longest measured delay is {number(last)} ms")
     if len(law.delays) < 4:
         little = "nothing" if len(law.delays) == 2 else "little"
-        notes.append(f"{len(law.delays)} delays say {little} about linearity: measure a fourth for a reliable interval")
+        notes.append(f"{len(law.delays)} delays say {little} about linearity: a reliable interval takes four")
     if law.bent:
         theirs = "" if theory is None else f"k is the theoretical {trimmed(theory)} and "
         bent = "the data deviate significantly from a straight line"

@@ -67,7 +67,7 @@ def test_notes_say_what_weakens_it():
     failed[2] |= {"status": "failed", "metrics": {}}
     assert predict(gather(failed, {}), None, "0ms", "85ms")["notes"] == [
         "left out 1 failed cell",
-        "3 delays say little about linearity: measure a fourth for a reliable interval",
+        "3 delays say little about linearity: a reliable interval takes four",
     ]
     assert predict(gather(failed, {}), None, "0ms", "85ms")["ratio"] is None
 

@@ -198,6 +198,8 @@ def test_a_field_against_itself_and_against_a_run(web, tmp_path, capsys):
     found = json.loads(capsys.readouterr().out)
     assert {row["ratio"]["mean"] for row in found["rows"]} == {1.0}
     assert {"time_per_request_ms", "connect_rtt_ms"} <= {row["metric"] for row in found["rows"]}
+    command("compare", path, path)
+    assert "exact clock" not in capsys.readouterr().out, "no service in the field has one"
     run = tmp_path / "run"
     run.mkdir()
     samples = [

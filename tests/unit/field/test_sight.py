@@ -37,7 +37,7 @@ def test_what_varies_makes_it_greater_and_a_difference_beyond_it_is_one():
 @pytest.mark.parametrize(
     ("charged", "way"),
     [({Charging.TIME}, sight.COUNT), ({Charging.REAL, Charging.EXACT}, sight.COUNT), ({Charging.WORK}, sight.REPEAT),
-     ({Charging.EXACT}, sight.REPEAT)],
+     ({Charging.EXACT}, sight.REPEAT), (set(), sight.MORE)],
 )  # fmt: skip
 def test_what_finds_smaller_ones_depends_on_the_clock(charged, way):
     wide = from_moments(100, 20, 10)

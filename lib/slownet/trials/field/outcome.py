@@ -155,4 +155,4 @@ def _undecided(rows: Sequence[Row], of_all: int) -> str:
     if not rows:
         return "nothing was compared"
     why = f" ({rows[0].note})" if rows[0].note else ""
-    return f"{len(rows)} of {of_all} comparisons are undecided, such as {rows[0].name}{why}; more repetitions may decide"
+    return f"{len(rows)} of {of_all} comparisons are undecided, such as {rows[0].name}{why}; measuring more may decide"

@@ -86,7 +86,8 @@ def compare_runs(first: RunData, second: RunData, within: float, metrics: Sequen
     if first.charging is Charging.FREE and second.charging is Charging.FREE:
         notes.insert(0, FREE_IN_BOTH)
     notes += [*_too_few(first), *_too_few(second), *_instructions(first, second, pairs)]
-    notes += filter(None, [sight.note(_as_measured(pairs, rows, within), within, {first.charging, second.charging})])
+    charged = {run.charging for run in (first, second) if run.facts.get("clock")}
+    notes += filter(None, [sight.note(_as_measured(pairs, rows, within), within, charged)])
     return Comparison(first, second, within, together(rows), None, (*_settings(first, second), *notes))
 
 

@@ -13,6 +13,7 @@ NOTED = 0.0005
 """What measurements vary less than that is not spoken of."""
 FINDS_MORE = "a smaller --within"
 REPEAT = "more repetitions (slownet run --repeat)"
+MORE = "more requests or repetitions"
 COUNT = "both runs on the exact clock (slownet run --clock exact), which needs QEMU and no counter"
 
 
@@ -31,7 +32,10 @@ def smallest(row: Row) -> tuple[float, float] | None:
 
 
 def note(rows: Sequence[Row], within: float, charged: Collection[Charging]) -> str:
-    """Return the note of a comparison; empty if nothing was compared. charged: what the clocks of both runs charge."""
+    """Return the note of a comparison; empty if nothing was compared.
+
+    charged: what the clocks of both runs charge; in the field there is none.
+    """
     seen = [(size, varies, row.name) for row in rows if (found := smallest(row)) for size, varies in [found]]
     if not seen:
         return ""
@@ -45,6 +49,8 @@ def note(rows: Sequence[Row], within: float, charged: Collection[Charging]) -> s
 def _way(is_vague: bool, charged: Collection[Charging]) -> str:
     if not is_vague:
         return FINDS_MORE
+    if not charged:
+        return MORE
     return COUNT if {Charging.TIME, Charging.REAL} & {*charged} else REPEAT
 
 
