@@ -94,7 +94,7 @@ def grade(
     if test and not (only and any(each.name == only for each in found)):
         from slownet.cli import student_code
 
-        found += student_code.grade(folder, test, duration(limit), memory)
+        found += student_code.grade(folder, test, duration(limit, "--limit"), memory)
     if only is not None:
         found = [each for each in found if each.name == only] or _unknown(only, [each.name for each in found])
     forms = {
@@ -145,7 +145,7 @@ def bundle(
 
     if kind not in KINDS:
         raise ExperimentError(f"unknown kind '{kind}'", "--for", nearest(kind, KINDS))
-    attempts.share(late), duration(limit)
+    attempts.share(late), duration(limit, "--limit")
     wanted = Wanted(tuple(exercises), key, slownet or "", tuple(test or ()), lab, limit, memory, late, visibility)
     path = out or Path(f"{kind}.zip")
     for name in bundling.write(path, kind, wanted):

@@ -26,7 +26,7 @@ def predict(run: RunData, metric: str | None, t0: str, rtt: str, along: str = "r
     chosen = replace(run, cells=tuple(cell for cell in run.cells if cell.status == "ok"))
     name = metric or _time(run)
     law = fitted(chosen, name, along)
-    start, delay = duration(t0) * 1000, duration(rtt) * 1000
+    start, delay = duration(t0, "--t0") * 1000, duration(rtt, "--rtt") * 1000
     theory = expected_round_trips(run, name)
     taken = theory if theory is not None and law.explains(theory, delay) else None
     time = law.predict(t0, rtt, taken)

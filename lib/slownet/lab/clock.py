@@ -145,7 +145,7 @@ def check_kind(text: str) -> str:
 
 def check_limit(text: str) -> int:
     """Parse a duration of at least one second into whole seconds. Raises LabError, UnitError."""
-    seconds = math.ceil(duration(text))
+    seconds = math.ceil(duration(text, "--limit"))
     if seconds < 1:
         raise LabError(f"a limit of {text} is too short", where="--limit", fix="give a second or more")
     return seconds

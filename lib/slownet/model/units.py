@@ -39,13 +39,15 @@ PERCENT = {"%": Decimal("0.01")}
 BYTES = {prefix + "b": Decimal(scale) for prefix, scale in (_SI | _IEC).items()}
 
 
-def duration(text: str) -> float:
+def duration(text: str, where: str = "") -> float:
     """Read a duration.
 
     Parameters
     ----------
     text : str
         Such as ``"10ms"``, ``"0.1 ms"`` or ``"2min"``; units: ns us ms s min h.
+    where : str
+        What an error names as the place of the text, such as an option.
 
     Returns
     -------
@@ -62,7 +64,7 @@ def duration(text: str) -> float:
     >>> duration("10ms")
     0.01
     """
-    return float(_read(text, "duration", "10ms", "ns us ms s min h", SECONDS))
+    return float(_read(text, "duration", "10ms", "ns us ms s min h", SECONDS, where=where))
 
 
 def rate(text: str) -> float:
@@ -408,20 +410,22 @@ def rounded(number: float, digits: int) -> str:
     return f"{number:.0f}" if number == round(number) else f"{Decimal(f'{number:.{digits}g}').normalize():f}"
 
 
-def _read(text: str, kind: str, example: str, units: str, table: Mapping[str, Decimal], *, any_case: bool = False) -> Decimal:
+def _read(
+    text: str, kind: str, example: str, units: str, table: Mapping[str, Decimal], *, any_case: bool = False, where: str = ""
+) -> Decimal:  # fmt: skip
     """Return the number in ``text`` times its unit's factor in ``table``. Raises UnitError."""
     if not isinstance(text, str):
-        raise UnitError(f"{kind} {text!r} has no unit", fix=f'write it like "{example}" (units: {units})')
+        raise UnitError(f"{kind} {text!r} has no unit", where, fix=f'write it like "{example}" (units: {units})')
     stripped = text.strip()
     if stripped.startswith(("-", "\u2212")):
-        raise UnitError(f"{kind} '{text}' is negative", fix=f"write it like {example}")
+        raise UnitError(f"{kind} '{text}' is negative", where, fix=f"write it like {example}")
     match = _NUMBER.fullmatch(stripped)
     if match is None:
-        raise UnitError(f"'{text}' is not a {kind}", fix=f"write a number and a unit, like {example}")
+        raise UnitError(f"'{text}' is not a {kind}", where, fix=f"write a number and a unit, like {example}")
     unit = match["unit"]
     if not unit:
-        raise UnitError(f"{kind} '{text}' has no unit", fix=f"write it like {example} (units: {units})")
+        raise UnitError(f"{kind} '{text}' has no unit", where, fix=f"write it like {example} (units: {units})")
     key = unit.lower() if any_case else unit
     if key not in table:
-        raise UnitError(f"{kind} '{text}' has an unknown unit '{unit}'", fix=f"units are {units}")
+        raise UnitError(f"{kind} '{text}' has an unknown unit '{unit}'", where, fix=f"units are {units}")
     return Decimal(match["number"]) * table[key]

@@ -65,7 +65,7 @@ def read_rule(repeat: str, budget: str) -> Rule:
 
 def wall_time(text: str) -> float:
     """Return seconds of a wall time, whose minutes may be written ``10m``. Raises UnitError."""
-    return duration(text + "in" if text.endswith("m") else text)
+    return duration(text + "in" if text.endswith("m") else text, "--budget")
 
 
 def _repeat(text: str) -> tuple[int | None, float | None]:

@@ -99,7 +99,8 @@ def test_theory_makes_a_bent_law_say_more():
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--t0", "12.3", "--rtt", "85ms"], "has no unit"),
+        (["--t0", "12.3", "--rtt", "85ms"], "duration '12.3' has no unit, --t0: "),
+        (["--t0", "12.3ms", "--rtt", "85"], "duration '85' has no unit, --rtt: "),
         (["--t0", "-1ms", "--rtt", "85ms"], "is negative"),
         (["--t0", "12.3ms", "--rtt", "85ms", "--metric", "time_per_reqest_ms"], "did you mean 'time_per_request_ms'?"),
         (["--t0", "12.3ms"], "Missing option '--rtt'"),

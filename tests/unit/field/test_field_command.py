@@ -114,7 +114,8 @@ def test_an_interrupt_loses_nothing(web, tmp_path, capsys, monkeypatch):
         ("/short", (), "95 bytes of the page are missing"),
         ("/", ("--requests", "0"), "0 requests, --requests: give 1 to 1000"),
         ("/", ("--requests", "1001"), "this is not a load generator"),
-        ("/", ("--pause", "5"), "has no unit"),
+        ("/", ("--pause", "5"), "duration '5' has no unit, --pause: write it like"),
+        ("/", ("--timeout", "10"), "has no unit, --timeout: "),
         ("/", ("--timeout", "0ms"), "a timeout of 0"),
     ],
 )

@@ -7,6 +7,7 @@ import pytest
 
 from slownet import ConditionError, ExperimentError, LabError
 from slownet.cli import hunt_command as command
+from slownet.cli.app import main
 from slownet.links import fault_file
 from slownet.links.faults import Faults
 from slownet.model.importing import Terminated
@@ -172,6 +173,12 @@ def test_nothing_breaks(labs, mine, tmp_path):
     page = (tmp_path / "hunt" / "report.html").read_text()
     assert f"Nothing broke it in {done.tried} schedules." in page
     assert "Without any fault" in page
+
+
+def test_a_budget_without_a_unit_is_said_with_its_option(capsys):
+    with pytest.raises(SystemExit):
+        main(["hunt", "mine.py", "--budget", "60"])
+    assert capsys.readouterr().err.startswith("slownet: duration '60' has no unit, --budget: ")
 
 
 def test_a_budget_ends_it(labs, mine, tmp_path):

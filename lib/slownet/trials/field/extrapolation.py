@@ -110,7 +110,7 @@ def _predicted(lines: _Lines, rtt: Summary, page: Cell, within: float, t0: str |
     time, k, at = page.summary(TIME), lines.k, f"RTT {number(rtt.mean)} ms"
     trips = (k.scaled(rtt.mean), rtt.scaled(k.mean))
     if t0 is not None:
-        predicted = _sum(duration(t0) * 1000 + k.mean * rtt.mean, *trips)
+        predicted = _sum(duration(t0, "--t0") * 1000 + k.mean * rtt.mean, *trips)
         return [compared(f"{at}, law with T0 {t0}", TIME, predicted, time, within)]
     line = lines.time
     rows = [compared(f"{at}, law", TIME, _sum(line.mean, line, rtt.scaled(k.mean)), time, within)]

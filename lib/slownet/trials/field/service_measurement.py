@@ -29,7 +29,7 @@ def measure(
     """
     if not 1 <= requests <= MOST:
         raise SlownetError(f"{requests} requests", "--requests", f"give 1 to {MOST}: this is not a load generator")
-    pause_s, timeout_s = duration(pause), duration(timeout)
+    pause_s, timeout_s = duration(pause, "--pause"), duration(timeout, "--timeout")
     if not timeout_s:
         raise SlownetError("a timeout of 0", "--timeout", "give more than 0, such as 10s")
     protocol = read(http, tls, address)
