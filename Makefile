@@ -121,6 +121,7 @@ test-provision: $(VENV)/dev ## provision a clean Debian like the Vagrant VM; min
 	$(BIN)/pytest -q tests/provision
 
 test-kernels: $(VENV)/dev lab ## build and test the lab's kernel with each patch series, with and without debugging checks; an hour
+	lib/slownet/lab/setup-host sparse
 	$(BIN)/pytest -q tests/kernels
 
 soak: $(VENV)/dev lab ## repeat the tests next to a busy program on each processor; hours (ROUNDS=50 WHOLE=3 NICE=0)
