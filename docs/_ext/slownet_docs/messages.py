@@ -46,8 +46,13 @@ def _named_at_top(tree: ast.Module) -> dict[str, str]:
 
 
 @cache
+def _parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
+@cache
 def _of_file(path: Path) -> dict[str, str]:
-    return _named_at_top(ast.parse(path.read_text())) if path.is_file() else {}
+    return _named_at_top(_parsed(path)) if path.is_file() else {}
 
 
 def _imported(tree: ast.Module) -> dict[str, str]:
@@ -84,8 +89,12 @@ class Module:
         return found
 
     @cached_property
+    def nodes(self) -> Sequence[ast.AST]:
+        return [*ast.walk(self.tree)]
+
+    @cached_property
     def calls(self) -> Sequence[ast.Call]:
-        return [node for node in ast.walk(self.tree) if isinstance(node, ast.Call)]
+        return [node for node in self.nodes if isinstance(node, ast.Call)]
 
     @cached_property
     def calls_by_name(self) -> Mapping[str, Sequence[ast.Call]]:
@@ -96,7 +105,7 @@ class Module:
 
     def names(self, module: str) -> bool:
         """Return whether the file imports that module."""
-        imports = (ast.unparse(node) for node in ast.walk(self.tree) if isinstance(node, ast.ImportFrom | ast.Import))
+        imports = (ast.unparse(node) for node in self.nodes if isinstance(node, ast.ImportFrom | ast.Import))
         return any(re.search(rf"\b{module}\b", each) for each in imports)
 
 
@@ -110,12 +119,12 @@ class Collector:
 
     def __init__(self, folder: Path = LIB) -> None:
         paths = sorted(folder.rglob("*.py"))
-        self._modules = [Module(str(path.relative_to(folder)), ast.parse(path.read_text())) for path in paths]
+        self._modules = [Module(str(path.relative_to(folder)), _parsed(path)) for path in paths]
         self.kinds = self._kinds()
 
     def _kinds(self) -> set[str]:
         """Return the names of the exceptions of slownet's."""
-        classes = [node for one in self._modules for node in ast.walk(one.tree) if isinstance(node, ast.ClassDef)]
+        classes = [node for one in self._modules for node in one.nodes if isinstance(node, ast.ClassDef)]
         bases = {each.name: {ast.unparse(base) for base in each.bases} for each in classes}
         found = {ROOT}
         while more := {name for name, its in bases.items() if its & found} - found:
@@ -191,7 +200,7 @@ def _refused(module: Module) -> Iterator[Message]:
     """Yield what a condition's fields refuse: the tuples (applies, what, fix) of `slownet.links.conditions`."""
     if not module.file.startswith("conditions/"):
         return
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.Tuple) and len(node.elts) == 3 and all(_is_text(each) for each in node.elts[1:]):
             scope = Scope(module, module.around[node])
             yield from _spelled("ConditionError", (node.elts[1], scope), (node.elts[2], scope))
