@@ -36,6 +36,7 @@ COMPLAINTS = re.compile(r"WARNING:|BUG:|INFO: (possible|suspicious|task)|inconsi
 LIMIT_S = 3600
 CHECKS = Path(__file__).with_name("debug.config")
 SMALL = Path(__file__).with_name("small.config")
+NETWORK = Path(__file__).with_name("network.config")
 NAPS = Path(__file__).with_name("naps.py")
 PATIENCE_S = 300
 KUNIT_SUITES = {
@@ -122,7 +123,7 @@ def complaints(tree, log, names):
     cache.need_programs({"sparse": "sparse"}, "checking the kernel's patches")
     report = log.with_name("sparse.log")
     report.write_text("")
-    configure(tree, log, SMALL)
+    configure(tree, log, SMALL, NETWORK)
     objects = [str(Path(each).with_suffix(".o")) for each in names if (tree / each).is_file()]
     make(tree, report, "C=2", f"CHECK={SPARSE}", *objects)
     said = report.read_text()
