@@ -24,9 +24,17 @@ def help_(
     assert ctx.parent is not None
     shown = _command(ctx.parent, word)
     if shown is None:
-        known = [name for term in glossary.terms() for name in glossary.names(term)]
-        raise SlownetError(f"no term or command '{' '.join(word)}'", fix=nearest(" ".join(word), known))
+        raise SlownetError(f"no term or command '{' '.join(word)}'", fix=_instead(" ".join(word)))
     print(shown)
+
+
+def _instead(word: str) -> str:
+    """Return where a field of conditions is explained, or the term that is nearest to any other word."""
+    from slownet.links.conditions.link import WORDS
+
+    if word in WORDS:
+        return "it is a field of conditions: slownet docs conditions"
+    return nearest(word, [name for term in glossary.terms() for name in glossary.names(term)])
 
 
 def _command(ctx: Any, words: list[str]) -> str | None:

@@ -33,3 +33,8 @@ def test_a_typo_is_one_line_that_names_the_nearest(capsys):
         run_words(["help", "basline"])
     with pytest.raises(SlownetError, match="no term or command 'lab biuld'"):
         run_words(["help", "lab", "biuld"])
+
+
+def test_a_field_of_conditions_leads_to_their_page():
+    with pytest.raises(SlownetError, match="'loss': it is a field of conditions: slownet docs conditions"):
+        run_words(["help", "loss"])
