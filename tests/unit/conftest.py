@@ -1,6 +1,26 @@
 """For all tests that need no lab."""
 
+import re
+from importlib.util import find_spec
+
 import pytest
+
+OF_DEVELOPERS = {"colour": ("colour",), "hypothesis": ("hypothesis", "fuzzing"), "prometheus_client": ("prometheus_client",)}
+"""Packages of the extra "dev", and what imports them: a machine that was only provisioned, as by Vagrant, has none of them."""
+LACKING = [name for name in OF_DEVELOPERS if not find_spec(name)]
+NEEDS = re.compile(
+    rf"^ *(?:from|import) (?:{'|'.join(module for name in LACKING for module in OF_DEVELOPERS[name])})\b", re.MULTILINE
+)
+
+
+def pytest_report_header():
+    """Say what is left out."""
+    return f"tests that need {', '.join(LACKING)} are left out: pip install -e '.[dev]' brings it" if LACKING else None
+
+
+def pytest_ignore_collect(collection_path):
+    """Leave out the files that could not be imported."""
+    return True if LACKING and collection_path.suffix == ".py" and NEEDS.search(collection_path.read_text()) else None
 
 
 @pytest.fixture(autouse=True)
