@@ -97,7 +97,7 @@ def test_slownets_own_plugin_and_what_it_requires_are_not_looked_at(installed, m
     ("outside", "options"), [([], ["-p", "no:typeguard"]), (["typeguard"], []), (None, ["-p", "no:typeguard"])]
 )
 def test_what_the_image_has_by_chance_is_left_out_unless_the_session_has_it_too(monkeypatch, outside, options):
-    monkeypatch.setenv(inside.SESSION, json.dumps({} if outside is None else {"plugins": outside}))
+    monkeypatch.setenv(inside.SESSION, json.dumps({"test": inside._test} | ({} if outside is None else {"plugins": outside})))
     assert inside.without_unwanted() == options
 
 

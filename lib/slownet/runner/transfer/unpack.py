@@ -9,7 +9,7 @@ import tarfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, Self
+from typing import IO, Any
 
 from slownet.containers import store
 from slownet.containers.blob_source import MOST_JSON as MOST_CONFIG
@@ -56,13 +56,14 @@ def read(path: Path) -> tuple[Manifest, list[str]]:
 class _Header(tarfile.TarInfo):
     """A member's header; one that says something of the next member is read into memory, and has a limit."""
 
-    @classmethod
-    def frombuf(cls, buf: bytes | bytearray, encoding: str | None, errors: str) -> Self:
-        """Return the header in a block. Raises tarfile.ReadError."""
-        found = super().frombuf(buf, encoding or "utf-8", errors)
-        if not found.isreg() and found.size > MOST_HEADER:
-            raise tarfile.ReadError(f"a header of {found.size:,} bytes")
-        return found
+    def _proc_member(self, *archive: Any) -> Any:
+        """Read what belongs to the header. Raises tarfile.ReadError.
+
+        Debian's Python 3.13.5 does not call the public `frombuf` for the headers of an archive any more.
+        """
+        if not self.isreg() and self.size > MOST_HEADER:
+            raise tarfile.ReadError(f"a header of {self.size:,} bytes")
+        return super()._proc_member(*archive)  # type: ignore[misc]
 
 
 @contextmanager
