@@ -7,6 +7,7 @@ import pytest
 
 OF_DEVELOPERS = {
     "colour": ("colour",),
+    "distributed": (r"slownet\.runner\.sweep\.cluster",),
     "hypothesis": ("hypothesis", "fuzzing", r"slownet\.runner\.hunt"),
     "prometheus_client": ("prometheus_client",),
 }

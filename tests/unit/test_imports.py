@@ -34,22 +34,25 @@ print("brought:", others & set(sys.modules))
     assert done.stdout == "brought: set()\n"
 
 
+def imported_by(code):
+    """Return the modules that are there after these statements in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys; {code}; print(*sys.modules)"], capture_output=True, text=True, check=True
+    )
+    return {*done.stdout.split()}
+
+
 def test_an_experiment_brings_no_other():
-    code = "import sys; from slownet.hypotheses.catalogue import find; find('client_delay'); print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    named = {each for each in done.stdout.split() if each.startswith(("slownet.experiments.", "slownet.topologies."))}
+    found = imported_by("from slownet.hypotheses.catalogue import find; find('client_delay')")
+    named = {each for each in found if each.startswith(("slownet.experiments.", "slownet.topologies."))}
     assert named == {"slownet.experiments.client_delay", "slownet.topologies.client_web_db"}
 
 
 def test_what_measures_imports_nothing_that_is_dear_in_a_lab():
     """Together they were a third of what starting the process of a lab took: OpenSSL alone a tenth."""
-    code = "import sys, slownet.runner.inside; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     dear = {"hashlib", "tomllib", "optparse", "argparse", "difflib", *HEAVY}
-    assert not dear & {*done.stdout.split()}
+    assert not dear & imported_by("import slownet.runner.inside")
 
 
 def test_what_measures_does_not_import_what_decides_whether_numbers_repeat():
-    code = "import sys, slownet.runner.inside; print('slownet.judge.records.repeatability' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "False\n"
+    assert "slownet.judge.records.repeatability" not in imported_by("import slownet.runner.inside")

@@ -157,7 +157,7 @@ def begin(hostname: str) -> None:
     Walls.of(handed_over()).build()
     extend_path()
     import_plugin()
-    if without := [*without_foreign(), *without_unwanted()]:
+    if without := without_plugins():
         os.environ[ADDED] = " ".join([*filter(None, [os.environ.get(ADDED)]), *without])
 
 
@@ -177,7 +177,7 @@ def main(argv: list[str]) -> int:
         import_plugin()
         import pytest
 
-        return int(pytest.main([*without_foreign(), *without_unwanted(), "-p", PLUGIN, *arguments]))
+        return int(pytest.main([*without_plugins(), "-p", PLUGIN, *arguments]))
     except KeyboardInterrupt:  # before pytest handles it
         return INTERRUPTED
     finally:
@@ -200,6 +200,11 @@ def leave_as_they_are(config: Any) -> None:
     hook = getattr(config.pluginmanager, "rewrite_hook", None)
     getattr(hook, "_must_rewrite", set()).difference_update(OWN)
     getattr(hook, "_marked_for_rewrite_cache", {}).clear()
+
+
+def without_plugins() -> list[str]:
+    """Return the options that leave out plugins of pytest which cannot be imported here, or which nobody asked for."""
+    return [*without_foreign(), *without_unwanted()]
 
 
 def without_foreign() -> list[str]:

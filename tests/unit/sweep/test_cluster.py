@@ -20,7 +20,6 @@ from slownet.model.errors import SweepError
 from slownet.runner.sweep.cluster import Dask
 from slownet.runner.sweep.engine import Engine
 
-pytest.importorskip("distributed")  # the extra "cluster": a machine that was only provisioned does not have it
 HERE = str(Path(__file__).parent)
 
 
