@@ -105,6 +105,10 @@ def test_an_experiment_in_no_file_is_one_line():
         ({"experiment": "client_delay", "labs": "many"}, "invalid number of labs 'many', labs="),
         ({"experiment": "client_delay", "vary": "rtt=0ms"}, "vary is 'rtt=0ms', in slownet.run(): give a dict: vary={"),
         ({"experiment": "client_delay", "env": ["A=1"]}, "env is ['A=1'], in slownet.run(): give a dict"),
+        (
+            {"experiment": "client_delay", "speed": 3},
+            'only the exact clock has a number of instructions in a nanosecond, speed=: add clock="exact"',
+        ),
     ],
 )
 def test_a_mistake_is_one_line(options, line):
@@ -175,3 +179,9 @@ def test_runs_and_paths_are_compared_alike(tmp_path):
     assert json.dumps(found[0].to_json()) == json.dumps(found[1].to_json())
     assert slownet.compare(second, first, fail_if_slower="5%").outcome.word == "no slower"
     assert [row.condition for row in slownet.compare(first, second, at={"rtt": "10ms"}).rows] == ["rtt 10ms"]
+
+
+def test_what_two_runs_do_not_need_is_named_as_an_argument(tmp_path):
+    directory = saved(tmp_path / "run")
+    with pytest.raises(slownet.SlownetError, match=r"the field site's, t0=: give it with a run and a field\.json"):
+        slownet.compare(directory, directory, t0="3ms")

@@ -12,7 +12,13 @@ from slownet.runner.run_request import RunRequest
 
 OF_COMPARE = ("within", "fail_if_slower", "metric", "at", "t0")
 NAMES = {f"--{name.replace('_', '-')}": f"{name}=" for name in (*(each.name for each in fields(RunRequest)), *OF_COMPARE)}
-PHRASES = {r"--tdf inf\b": 'tdf="inf"', r"--(repeat|tdf|budget) (\d+)\b": r"\1=\2"}
+PHRASES = {
+    r"--tdf inf\b": 'tdf="inf"',
+    r"--(repeat|tdf|budget) (\d+)\b": r"\1=\2",
+    r"--clock (real|virtual|exact)\b": r'clock="\1"',
+    r"--cpu (work|time)\b": r'cpu="\1"',
+    r"--place (lab|native)\b": r'place="\1"',
+}
 
 
 @contextlib.contextmanager
