@@ -80,7 +80,10 @@ COMMANDS = {
     "slownet report": Told(
         ("slownet report runs/20260101-120000-client_delay", "slownet report --png paper runs/*-client_delay"), DONE
     ),
-    "slownet show": Told(("slownet show runs/20260101-120000-client_delay", "slownet show --json runs/*-client_delay"), DONE),
+    "slownet show": Told(
+        ("slownet show runs/20260101-120000-client_delay", "slownet show --json runs/*-client_delay"),
+        {0: "when it is done", 1: "if a run's samples are damaged", 2: MISTAKE},
+    ),
     "slownet predict": Told(
         (
             "slownet predict runs/20260101-120000-client_delay --t0 12.3ms --rtt 85ms",

@@ -9,6 +9,7 @@ import pytest
 from test_calls import MEANS, saved
 
 import slownet
+from slownet.model.errors import DamageWarning
 
 HOSTILE = "<script>alert(1)</script>"
 NEEDS_PANDAS = pytest.mark.skipif(not find_spec("pandas"), reason="the extra notebook is not installed")
@@ -45,6 +46,14 @@ def test_a_run_as_text(run):
     assert "A request costs 4 round trips" in run.answer
     for part in ("is <10 ms> a lot? 遅い?", run.answer, "rtt 40ms", "law: T(d) = 10.00 ms + 4.000 d"):
         assert part in " ".join(str(run).split())
+
+
+def test_a_run_whose_samples_are_damaged_supports_nothing(run):
+    assert run.supported
+    log = run.directory / "samples.jsonl"
+    log.write_text(log.read_text()[:-20])
+    with pytest.warns(DamageWarning, match="line 3 is cut short"):
+        assert not slownet.load(run.directory).supported
 
 
 def test_a_run_in_a_notebook(run, tmp_path):

@@ -31,6 +31,14 @@ def test_each_command_has_two_examples_and_its_statuses():
         assert TREE[path].epilog == told.epilog
 
 
+def test_a_status_that_the_help_names_is_among_them():
+    named = [
+        (told.status, int(number)) for path, told in COMMANDS.items() for number in re.findall(r"\bis (\d)\b", TREE[path].help)
+    ]
+    assert named
+    assert all(number in status for status, number in named)
+
+
 @pytest.mark.parametrize(("path", "line"), EXAMPLES)
 def test_an_example_is_understood(path, line):
     found = [each for each in re.split(r" (?:\||&&) |; ", line) if "slownet" in each]

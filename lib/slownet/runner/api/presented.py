@@ -82,8 +82,8 @@ class Run(RunData):
 
     @property
     def supported(self) -> bool:
-        """Whether every claim is supported and every cell was measured: whether `slownet run` would exit with status 0."""
-        return all(self.claims) and not self.failed and not self.facts.get("error")
+        """Whether every claim is supported, every cell was measured and no sample is damaged: status 0 of the commands."""
+        return all(self.claims) and not (self.failed or self.damage or self.facts.get("error"))
 
     @property
     def plots(self) -> tuple[str, ...]:
