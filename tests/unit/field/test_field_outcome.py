@@ -118,6 +118,10 @@ def test_runs_without_a_law_have_no_cause(made):
     assert (found.outcome.word, found.outcome.cause) == (outcome.WORSE, "")
 
 
+COUNTED = {"clock": "exact", "tdf": 1, "machine": {"instructions_per_ns": 1}}
+ORDERED = {"mean": 18.0, "sd": 25.3, "n": 100, "ordered": True, "values": [*[90.0] * 10, *[10.0, 10.2] * 45]}
+
+
 def written(folder, times, facts=None, **more):
     folder.mkdir()
     samples = [
@@ -178,6 +182,26 @@ def test_a_baseline_is_as_sure_as_the_run_is(tmp_path, facts, exact):
     kept, fresh = baseline.read(tmp_path / "baseline.json").cells[0], load(run).cells[0]
     assert kept.is_exact is exact
     assert (kept.terms, kept.metrics) == (fresh.terms, fresh.metrics)
+
+
+@pytest.mark.parametrize(
+    ("facts", "more"),
+    [
+        ({"cpu": "work", "tdf": 4}, {"charged_s": 0.001, "virtual_s": 0.4}),
+        ({"cpu": "time", "tdf": 4}, {"charged_s": 0.001, "virtual_s": 0.4}),
+        ({"clock": "real"}, {"charged_s": 0.001, "virtual_s": 0.4, "late": 0.001}),
+        ({}, {"played": True, "metrics": {"time_ms": ORDERED}}),
+        (COUNTED, {"charged_s": 0.01, "virtual_s": 0.4}),
+        (COUNTED, {"charged_s": 0.4, "virtual_s": 0.4, "rate_bit_s": 1e6}),
+    ],
+)
+def test_a_baseline_knows_what_the_intervals_of_a_run_are_made_of(tmp_path, facts, more):
+    run = written(tmp_path / "run", {0: 9.0, 40: 100.0}, facts, random=False, **more)
+    baseline.save(run, tmp_path / "baseline.json")
+    kept, fresh = baseline.read(tmp_path / "baseline.json"), load(run)
+    assert [each.metrics for each in kept.cells] == [each.metrics for each in fresh.cells]
+    assert [each.late for each in kept.cells] == [each.late for each in fresh.cells]
+    assert list(map(kept.instructions, kept.cells)) == list(map(fresh.instructions, fresh.cells))
 
 
 def test_a_run_without_every_cell_is_no_baseline(tmp_path, capsys):

@@ -31,8 +31,14 @@ SAMPLE = (
     "boot",
     "block",
     "random",
+    "played",
+    "late",
+    "rate_bit_s",
+    "virtual_s",
+    "charged_s",
     "metrics",
 )
+"""What a sample's numbers, their intervals and the count of instructions are made of."""
 
 
 def save(run: Path, file: Path) -> RunData:
