@@ -123,7 +123,7 @@ def in_words(kind: str, tdf: int | str | None, cpu: str | None, speed: int | Non
 
 def check_speed(speed: int) -> int:
     """Return the speed of an exact clock. Raises LabError."""
-    if not 1 <= speed <= MOST_SPEED:
+    if not isinstance(speed, int) or not 1 <= speed <= MOST_SPEED:
         what = f"invalid number of instructions in a nanosecond, {speed}"
         raise LabError(what, "--speed", f"write a whole number from 1 to {MOST_SPEED}")
     return speed

@@ -74,6 +74,7 @@ def test_a_call_is_a_command_line(asked):
     assert asked(Path("mine.py"), **options).words() == [*words.split(), "kill db at 4 s"]
     assert asked("client_delay").words() == ["slownet", "run", "client_delay"]
     assert asked("client_delay", tdf=float("inf")).tdf == "inf"
+    assert asked("client_delay", vary={"rtt": 25, "loss": None}).vary == ["rtt=25", "loss="]
     composed = asked(compose="shop", profile="far", tool="ab", url="http://web/", option={"requests": 5})
     words = "--compose shop --profile far --tool ab --url http://web/ --option requests=5"
     assert " ".join(composed.words()[2:]) == words
@@ -105,6 +106,13 @@ def test_an_experiment_in_no_file_is_one_line():
         ({"experiment": "client_delay", "labs": "many"}, "invalid number of labs 'many', labs="),
         ({"experiment": "client_delay", "vary": "rtt=0ms"}, "vary is 'rtt=0ms', in slownet.run(): give a dict: vary={"),
         ({"experiment": "client_delay", "env": ["A=1"]}, "env is ['A=1'], in slownet.run(): give a dict"),
+        ({"experiment": "client_delay", "repeat": [2]}, "invalid number of repetitions '[2]', repeat=: write a whole number"),
+        ({"experiment": "client_delay", "memory": "1500"}, "'1500' is no whole number of MB, memory=: give it 160 or more"),
+        ({"experiment": "client_delay", "memory": None}, "None is no whole number of MB, memory="),
+        (
+            {"experiment": "client_delay", "clock": "exact", "speed": "3"},
+            "invalid number of instructions in a nanosecond, 3, speed=",
+        ),
         (
             {"experiment": "client_delay", "speed": 3},
             'only the exact clock has a number of instructions in a nanosecond, speed=: add clock="exact"',
@@ -179,6 +187,13 @@ def test_runs_and_paths_are_compared_alike(tmp_path):
     assert json.dumps(found[0].to_json()) == json.dumps(found[1].to_json())
     assert slownet.compare(second, first, fail_if_slower="5%").outcome.word == "no slower"
     assert [row.condition for row in slownet.compare(first, second, at={"rtt": "10ms"}).rows] == ["rtt 10ms"]
+
+
+def test_where_runs_are_compared_is_a_dict(tmp_path):
+    directory = saved(tmp_path / "run")
+    with pytest.raises(slownet.ExperimentError, match=r"at is 'rtt=0ms', in slownet.compare\(\): give a dict: at="):
+        slownet.compare(directory, directory, at="rtt=0ms")
+    assert slownet.compare(directory, directory, metric=None).outcome.word == "equal"
 
 
 def test_what_two_runs_do_not_need_is_named_as_an_argument(tmp_path):

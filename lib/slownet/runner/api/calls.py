@@ -8,7 +8,8 @@ import math
 import os
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -231,8 +232,8 @@ def compare(
     asked = within if fail_if_slower is None else percent(fail_if_slower)
     part = None if asked is None else margin(str(asked))
     sides = [each if isinstance(each, RunData) else Path(each) for each in (first, second)]
-    names = [str(each) for each in _all(metric)]
-    found = comparing.compare(sides[0], sides[1], part, names, dict(at or {}), t0, one_sided=fail_if_slower is not None)
+    names, only = [str(each) for each in _all(metric)], dict(_mapped("at", at, "slownet.compare()"))
+    found = comparing.compare(sides[0], sides[1], part, names, only, t0, one_sided=fail_if_slower is not None)
     return Compared.of(found)
 
 
@@ -285,7 +286,9 @@ def _restored(names: Mapping[str, str]) -> Iterator[None]:
 
 
 def _all(given: Any) -> list[Any]:
-    return [given] if isinstance(given, str | Path) else list(given)
+    if given is None:
+        return []
+    return [given] if isinstance(given, str) or not isinstance(given, Iterable) else list(given)
 
 
 def _joined(values: str | Texts) -> str:
@@ -296,15 +299,15 @@ def _assigned(argument: str, values: Mapping[str, object] | None) -> list[str]:
     return [f"{name}={value}" for name, value in _mapped(argument, values).items()]
 
 
-def _mapped(argument: str, values: Any) -> Mapping[str, Any]:
+def _mapped(argument: str, values: Any, call: str = "slownet.run()") -> Mapping[str, Any]:
     """Return the mapping that an argument is to be. Raises ExperimentError."""
     if values is None or isinstance(values, Mapping):
         return values or {}
-    raise ExperimentError(f"{argument} is {values!r}", "in slownet.run()", f'give a dict: {argument}={{"NAME": "VALUE"}}')
+    raise ExperimentError(f"{argument} is {values!r}", f"in {call}", f'give a dict: {argument}={{"NAME": "VALUE"}}')
 
 
 def _number(value: float | str | None) -> str | None:
     """Write a number as on the command line: 4 for 4.0."""
     if value is None or isinstance(value, str):
         return value
-    return f"{value:g}" if math.isfinite(value) else str(value)
+    return f"{value:g}" if isinstance(value, Real) and math.isfinite(value) else str(value)
