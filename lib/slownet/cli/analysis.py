@@ -145,10 +145,9 @@ def check(
     as_json: JsonOption = False,
 ) -> None:
     """Compare a run with a baseline; the exit status is that of `slownet compare`."""
-    from slownet.cli.field import compare_and_show
+    from slownet.cli.field import check_baseline
 
-    for_ci = ForCi(junit, summary, comment, history)
-    raise typer.Exit(compare_and_show(file, run, None, [], [], None, as_json, fail_if_slower, for_ci))
+    raise typer.Exit(check_baseline(run, file, as_json, fail_if_slower, ForCi(junit, summary, comment, history)))
 
 
 def trace(

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from slownet.cli.ci import ForCi
 from slownet.cli.terminal import console
+from slownet.judge.records.result import RunData
 from slownet.judge.records.samples import new_run_directory
-from slownet.model.errors import ExperimentError
+from slownet.model.errors import ExperimentError, SlownetError
 from slownet.model.units import percent
 from slownet.report.bars import bars
 from slownet.tools.web import address
@@ -44,8 +45,8 @@ def measure_and_show(url: str, requests: int, pause: str, timeout: str, root: Pa
 
 
 def compare_and_show(
-    first: Path, second: Path, within: str | None, metrics: Sequence[str], at: Sequence[str], t0: str | None, as_json: bool,
-    slower: str | None = None, for_ci: ForCi | None = None,
+    first: Path | RunData, second: Path, within: str | None, metrics: Sequence[str], at: Sequence[str], t0: str | None,
+    as_json: bool, slower: str | None = None, for_ci: ForCi | None = None,
 ) -> int:  # fmt: skip
     """Compare two runs, or a run with a field.json, and print; return the exit status.
 
@@ -61,6 +62,13 @@ def compare_and_show(
     if for_ci:
         for_ci.write_comparison(found)
     return found.status
+
+
+def check_baseline(run: Path, file: Path, as_json: bool, slower: str | None, for_ci: ForCi) -> int:
+    """Compare a run with a baseline and print; return the exit status. Raises SlownetError."""
+    if baseline.is_one(run):  # or better would be worse
+        raise SlownetError(f"{run} is a baseline", "where the run is named", "name the run first, then the baseline")
+    return compare_and_show(baseline.read(file), run, None, [], [], None, as_json, slower, for_ci)
 
 
 def save_baseline(run: Path, file: Path) -> None:

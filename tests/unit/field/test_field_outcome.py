@@ -216,9 +216,21 @@ def test_bad_baselines_and_limits_are_one_line(tmp_path, capsys):
     run = written(tmp_path / "run", {0: 9.0})
     broken = tmp_path / "broken.json"
     broken.write_text('{"kind": "baseline"}')
+    conflict = tmp_path / "conflict.json"
+    conflict.write_text("<<<<<<< HEAD\n")
+    kept = tmp_path / "kept.json"
+    baseline.save(run, kept)
+    odd = tmp_path / "odd.json"
+    odd.write_text(kept.read_text().replace('"condition": {"rtt_ms": 0}', '"condition": 3'))
     for words, said in (
-        (("baseline", "check", run, broken), "not a baseline"),
-        (("baseline", "check", run, tmp_path / "none.json"), "No such file"),
+        (("baseline", "check", run, broken), "broken.json is not a baseline (it has no 'facts'): slownet baseline save RUN"),
+        (("baseline", "check", run, conflict), "conflict.json is not a baseline (Expecting value"),
+        (("baseline", "check", run, odd), "condition is 3, not an object"),
+        (("baseline", "check", run, tmp_path / "none.json"), "there is no baseline"),
+        (("baseline", "check", run, run), "is a folder, not a baseline"),
+        (("baseline", "check", kept, run), "kept.json is a baseline, where the run is named: name the run first"),
+        (("baseline", "save", kept, tmp_path / "other.json"), f"no run here, in {kept}: name the directory of a run"),
+        (("compare", run, run / "samples.jsonl"), "samples.jsonl: name the directory of a run"),
         (("baseline", "save", run, tmp_path / "no" / "folder.json"), "cannot write the baseline"),
         (("compare", run, run, "--fail-if-slower", "5"), "5"),
         (("compare", run, run, "--fail-if-slower", "0%"), "within is 0"),

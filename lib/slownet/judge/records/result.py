@@ -383,6 +383,8 @@ def _load(directory: Path) -> RunData:
         facts = run_facts.read(directory)
     except FileNotFoundError:
         pass
+    except NotADirectoryError as error:
+        raise SlownetError("no run here", f"in {directory}", "name the directory of a run, which holds run.json") from error
     except ShapeError:  # of another version, perhaps: `load` says so
         raise
     except (OSError, ValueError) as error:

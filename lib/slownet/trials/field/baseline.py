@@ -13,8 +13,10 @@ from slownet.judge.records.charging import TERMS
 from slownet.judge.records.result import RunData, gather, load
 from slownet.judge.records.samples import finite
 from slownet.judge.records.unreadable import MALFORMED
-from slownet.model import userfile
+from slownet.model import shapes, userfile
 from slownet.model.errors import SlownetError
+from slownet.model.facts import SHAPE as FACTS_SHAPE
+from slownet.model.sample import KEPT
 
 KIND = "baseline"
 FACTS = ("experiment", *TERMS, "kernel", "image", "machine", "slownet", "planned", "boots", "sampling")
@@ -73,8 +75,21 @@ def _parsed(path: Path) -> Any:
 
 def read(path: Path) -> RunData:
     """Return a baseline as a run. Raises SlownetError."""
+    save_it = f"slownet baseline save RUN {path} writes one"
     try:
         record = _parsed(path)
+        _SHAPE(record, "it")
         return gather(record["samples"], record["facts"], path)
+    except FileNotFoundError as error:
+        raise SlownetError(f"there is no baseline {path}", fix=save_it) from error
+    except IsADirectoryError as error:
+        fix = f"slownet compare {path} RUN compares two runs"
+        raise SlownetError(f"{path} is a folder, not a baseline", fix=fix) from error
     except (OSError, *MALFORMED) as error:
-        raise SlownetError(f"not a baseline ({error})", f"in {path}", "write it with slownet baseline save") from error
+        why = userfile.reason(error) if isinstance(error, (OSError, ValueError)) else error
+        raise SlownetError(f"{path} is not a baseline ({why})", fix=save_it) from error
+
+
+_SHAPE = shapes.record(
+    {"kind": shapes.one_of(KIND), "facts": FACTS_SHAPE, "samples": shapes.each(KEPT)}, others=shapes.anything
+)
