@@ -12,13 +12,12 @@ from slownet.cli.terminal import console
 from slownet.judge.records.result import RunData
 from slownet.judge.records.samples import new_run_directory
 from slownet.model.errors import ExperimentError, SlownetError
-from slownet.model.units import percent
 from slownet.report.bars import bars
 from slownet.tools.web import address
 from slownet.tools.web.page_requests import INTERRUPTED
 from slownet.trials.field import baseline, field_page, field_tables
 from slownet.trials.field.compare import compare
-from slownet.trials.field.row import margin
+from slownet.trials.field.row import asked_margin
 from slownet.trials.field.service_measurement import measure
 
 
@@ -52,8 +51,7 @@ def compare_and_show(
 
     slower: by how much a time may be longer or a rate lower, such as ``5%``, if nothing else counts. Raises SlownetError.
     """
-    asked = within if slower is None else str(percent(slower))
-    part = None if asked is None else margin(asked)
+    part = asked_margin(within, slower)
     found = compare(first, second, part, metrics, conditions(at), t0, one_sided=slower is not None)
     if as_json:
         print(json.dumps(found.to_json(), allow_nan=False))

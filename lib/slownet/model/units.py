@@ -127,13 +127,15 @@ def size(text: str) -> int:
     return int(number)
 
 
-def percent(text: str) -> float:
+def percent(text: str, where: str = "") -> float:
     """Read a percentage.
 
     Parameters
     ----------
     text : str
         From ``"0%"`` to ``"100%"``.
+    where : str
+        As in `duration`.
 
     Returns
     -------
@@ -150,9 +152,9 @@ def percent(text: str) -> float:
     >>> percent("2.5%")
     0.025
     """
-    part = _read(text, "percentage", "1%", "%", PERCENT)
+    part = _read(text, "percentage", "1%", "%", PERCENT, where=where)
     if part > 1:
-        raise UnitError(f"percentage '{text}' is above 100%", fix="write it like 1%")
+        raise UnitError(f"percentage '{text}' is above 100%", where, fix="write it like 1%")
     return float(part)
 
 

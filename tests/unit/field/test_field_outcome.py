@@ -232,8 +232,9 @@ def test_bad_baselines_and_limits_are_one_line(tmp_path, capsys):
         (("baseline", "save", kept, tmp_path / "other.json"), f"no run here, in {kept}: name the directory of a run"),
         (("compare", run, run / "samples.jsonl"), "samples.jsonl: name the directory of a run"),
         (("baseline", "save", run, tmp_path / "no" / "folder.json"), "cannot write the baseline"),
-        (("compare", run, run, "--fail-if-slower", "5"), "5"),
-        (("compare", run, run, "--fail-if-slower", "0%"), "within is 0"),
+        (("compare", run, run, "--fail-if-slower", "5"), "percentage '5' has no unit, --fail-if-slower: write it like 1%"),
+        (("compare", run, run, "--fail-if-slower", "0%"), "a margin of 0 %, --fail-if-slower: write a percentage above 0"),
+        (("compare", run, run, "--fail-if-slower", "5%", "--within", "0.1"), "--fail-if-slower: leave out --within"),
     ):
         assert command(*words) == 2, words
         err = capsys.readouterr().err

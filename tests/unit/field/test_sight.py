@@ -19,7 +19,7 @@ def test_of_numbers_that_do_not_vary_it_is_the_margin():
     said = sight.note([row(ALIKE, ALIKE)], 0.05, {Charging.EXACT})
     assert said == (
         "any difference of 5.0 % or more would have been found (in time_ms at rtt 0ms, the margin); to find smaller ones: "
-        "a smaller --within"
+        "a smaller margin"
     )
 
 

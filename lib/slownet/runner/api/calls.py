@@ -25,7 +25,6 @@ from slownet.lab.place import Interrupts, Place
 from slownet.model.control_characters import visible
 from slownet.model.errors import ExperimentError, SlownetError
 from slownet.model.option_names import here
-from slownet.model.units import percent
 from slownet.report.progress import Follower
 from slownet.runner import RUNS, planning
 from slownet.runner.api.argument_names import naming_arguments
@@ -35,7 +34,7 @@ from slownet.runner.run import ClaimsError, execute, last_lines
 from slownet.runner.run_request import HOSTS, RunRequest, what_is_left
 from slownet.trials.field import baseline
 from slownet.trials.field import compare as comparing
-from slownet.trials.field.row import margin
+from slownet.trials.field.row import asked_margin
 
 OWN = "slownet.experiments."
 Texts = Sequence[str]
@@ -229,8 +228,7 @@ def compare(
     SlownetError
         One of them cannot be read, or they have no condition or metric in common.
     """
-    asked = within if fail_if_slower is None else percent(fail_if_slower)
-    part = None if asked is None else margin(str(asked))
+    part = asked_margin(within, fail_if_slower)
     sides = [each if isinstance(each, RunData) else Path(each) for each in (first, second)]
     names, only = [str(each) for each in _all(metric)], dict(_mapped("at", at, "slownet.compare()"))
     found = comparing.compare(sides[0], sides[1], part, names, only, t0, one_sided=fail_if_slower is not None)

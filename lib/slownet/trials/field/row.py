@@ -17,9 +17,11 @@ from dataclasses import dataclass, replace
 
 from slownet.judge.claim.validation import PART_OF_ONE, within
 from slownet.model.errors import ExperimentError
+from slownet.model.units import percent
 from slownet.theory.stats import DECIDING, Summary, difference, equivalent, exceeds, holm, ratio
 
 EQUIVALENT, DIFFERS, INCONCLUSIVE = "equivalent", "differs", "inconclusive"
+SLOWER = "--fail-if-slower"
 SIGNIFICANT = (1 - DECIDING) / 2
 
 
@@ -65,6 +67,18 @@ def margin(text: str) -> float:
         part = within(text, "the comparison")  # raises an error that says what a margin is
     if not part:
         raise ExperimentError(f"within is {text}", "in the comparison", PART_OF_ONE)
+    return part
+
+
+def asked_margin(within: float | str | None, slower: str | None) -> float | None:
+    """Return the margin that ``--within`` or ``--fail-if-slower`` states; None if neither does. Raises SlownetError."""
+    if slower is None:
+        return None if within is None else margin(str(within))
+    if within is not None:
+        raise ExperimentError("either a margin for both directions or one for what is slower", SLOWER, "leave out --within")
+    part = percent(slower, SLOWER)
+    if not part:
+        raise ExperimentError("a margin of 0 %", SLOWER, "write a percentage above 0, such as 5%")
     return part
 
 

@@ -11,7 +11,7 @@ from slownet.trials.field.row import Row
 
 NOTED = 0.0005
 """What measurements vary less than that is not spoken of."""
-FINDS_MORE = "a smaller --within"
+FINDS_MORE = "a smaller margin"
 REPEAT = "more repetitions (slownet run --repeat)"
 MORE = "more requests or repetitions"
 COUNT = "both runs on the exact clock (slownet run --clock exact), which needs QEMU and no counter"
