@@ -52,6 +52,16 @@ def test_equal_values_have_an_interval_although_another_metric_varies(made):
     assert {row.verdict for row in found.rows} == {EQUIVALENT}
 
 
+def test_a_metric_that_one_run_has_alone_is_named(made):
+    metrics = {"time_per_request_ms": {"mean": 9.0, "sd": 0.4, "n": 100}}
+    less, more = made(metrics=metrics), made()
+    alone = "measured only in .: time_p99_ms"
+    assert alone in compare_runs(more, less, 0.05).notes
+    assert alone in compare_runs(less, more, 0.05).notes
+    assert alone not in compare_runs(less, more, 0.05, ["time_per_request_ms"]).notes
+    assert alone not in compare_runs(more, made(status="failed", metrics={}), 0.05).notes
+
+
 def test_only_what_both_measured_is_compared(made):
     found = compare_runs(made(), made({0: 9.1, 10: 60.0, 25: 109.0}), 0.05)
     assert [row.verdict for row in found.rows] == [EQUIVALENT, DIFFERS]

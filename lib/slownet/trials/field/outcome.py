@@ -155,4 +155,5 @@ def _undecided(rows: Sequence[Row], of_all: int) -> str:
     if not rows:
         return "nothing was compared"
     why = f" ({rows[0].note})" if rows[0].note else ""
-    return f"{len(rows)} of {of_all} comparisons are undecided, such as {rows[0].name}{why}; measuring more may decide"
+    more = "; measuring more may decide" if any(row.first and row.second for row in rows) else ""
+    return f"{len(rows)} of {of_all} comparisons are undecided, such as {rows[0].name}{why}{more}"

@@ -83,12 +83,19 @@ def compare_runs(first: RunData, second: RunData, within: float, metrics: Sequen
     for run in (first, second):
         alone = [cell for cell in run.cells if _key(cell) not in shared]
         notes += [f"only in {run.directory}: {_titles(alone)}"] if alone else []
+    notes += [] if metrics else [*_measured_alone(first, second), *_measured_alone(second, first)]
     if first.charging is Charging.FREE and second.charging is Charging.FREE:
         notes.insert(0, FREE_IN_BOTH)
     notes += [*_too_few(first), *_too_few(second), *_instructions(first, second, pairs)]
     charged = {run.charging for run in (first, second) if run.facts.get("clock")}
     notes += filter(None, [sight.note(_as_measured(pairs, rows, within), within, charged)])
     return Comparison(first, second, within, together(rows), None, (*_settings(first, second), *notes))
+
+
+def _measured_alone(run: RunData, other: RunData) -> list[str]:
+    """Say which metrics one run has alone; of a run whose cells all failed that is known."""
+    alone = [name for name in run.metrics if name not in other.metrics] if other.metrics else []
+    return [f"measured only in {run.directory}: {', '.join(alone)}"] if alone else []
 
 
 def compare_cells(
