@@ -152,7 +152,7 @@ def test_a_run_is_read_from_its_directory_or_its_file(tmp_path):
         ('{"claims": [{}]}', "they are damaged, or of a newer slownet"),
         ("[1, 2]", "they are damaged, or of a newer slownet"),
         ('{"published": 3, "slownet": "99.1"}', "slownet 99.1 wrote them"),
-        ("{", "cannot read run.json"),
+        ("{", ": it is damaged: measure again, or restore it from a copy"),
     ],
 )
 def test_what_cannot_be_read_is_one_line(tmp_path, text, line):

@@ -387,7 +387,10 @@ def _load(directory: Path) -> RunData:
         raise SlownetError("no run here", f"in {directory}", "name the directory of a run, which holds run.json") from error
     except ShapeError:  # of another version, perhaps: `load` says so
         raise
-    except (OSError, ValueError) as error:
+    except ValueError as error:
+        fix = "it is damaged: measure again, or restore it from a copy"
+        raise SlownetError(f"cannot read {RUN}, {userfile.reason(error)}", f"in {directory}", fix) from error
+    except OSError as error:
         raise SlownetError(f"cannot read {RUN}, {userfile.reason(error)}", f"in {directory}") from error
     log = read_log(directory, facts)
     if not facts and not log.samples:
