@@ -13,6 +13,7 @@ import typer
 
 from slownet.cli import starting_package
 from slownet.cli.completing import one_of
+from slownet.model import userfile
 from slownet.model.errors import ExperimentError, nearest
 
 CI = {"github": ".github/workflows/slow-network.yml", "gitlab": ".gitlab-ci.yml", "none": ""}
@@ -63,12 +64,27 @@ def init(
     if left:
         blank = "\n" if added else ""
         print(f"{blank}left as {'they are' if len(left) > 1 else 'it is'}: {', '.join(map(str, left))}")
-    if browser and folder / "pyproject.toml" in left:
-        print(f"\npyproject.toml needs below [tool.slownet]: {CHROMIUM.partition('  #')[0]}")
+    if (project := folder / "pyproject.toml") in left:
+        _print_what_lacks(project, browser, package)
     if added:
         more = "\nslownet run page.py  # the page in Chromium" if browser else ""
         steps = NEXT_OF_A_PACKAGE.format(module=starting_package.module(package)) if package else NEXT
         print(f"\nNext, in {folder.resolve()}:\n{steps}{more}")
+
+
+def _print_what_lacks(project: Path, browser: bool, package: str | None) -> None:
+    """Print what a pyproject.toml that was there needs for --browser or --package and does not have."""
+    try:
+        text = userfile.read_text(project)
+    except (OSError, UnicodeDecodeError):
+        text = ""
+    if browser and "chromium" not in text:
+        print(f"\npyproject.toml needs below [tool.slownet]: {CHROMIUM.partition('  #')[0]}")
+    if package:
+        tables = starting_package.entry_points(package, _template)
+        lacking = [table for table in tables if not all(line in text for line in table.splitlines())]
+        if lacking:
+            print("\npyproject.toml needs, so that slownet finds the package:\n\n" + "\n\n".join(lacking))
 
 
 def write(folder: Path, ci: str, browser: bool = False, package: str | None = None) -> tuple[list[Path], list[Path]]:

@@ -25,8 +25,10 @@ def module(name: str) -> str:
     found = re.sub(r"[-.]", "_", name).lower()
     taken = found in sys.stdlib_module_names or found in ("slownet", "mininet", "tests", "pytest")
     if not re.fullmatch(r"[a-z][a-z0-9_]*", found) or keyword.iskeyword(found) or taken:
-        what = f"'{name}' is taken" if taken else f"'{name}' is no name of a package"
-        raise ExperimentError(what, "--package", "write letters, digits and hyphens, such as slow-things")
+        if taken:
+            raise ExperimentError(f"'{name}' is taken", "--package", "choose another name, such as slow-things")
+        fix = "write letters, digits and hyphens, such as slow-things"
+        raise ExperimentError(f"'{name}' is no name of a package", "--package", fix)
     return found
 
 
@@ -37,6 +39,12 @@ def contents(name: str, template: Callable[[str], str]) -> dict[str, str]:
     """
     words = {"MODULE": module(name), "DISTRIBUTION": name.lower(), "NAME": name}
     return {_filled(path, words): _filled(template(each), words) for path, each in FILES.items()}
+
+
+def entry_points(name: str, template: Callable[[str], str]) -> list[str]:
+    """Return the tables of a package's pyproject.toml by which slownet finds it."""
+    tables = contents(name, template)["pyproject.toml"].split("\n\n")
+    return [each for each in tables if each.startswith("[project.entry-points.")]
 
 
 def in_ci(text: str) -> str:

@@ -51,6 +51,21 @@ def test_with_a_browser_chromium_is_in_the_lab_and_loads_a_page(tmp_path, capsys
     (tmp_path / "pyproject.toml").write_text("[tool.slownet]\n")
     run("init", str(tmp_path), "--browser")
     assert 'pyproject.toml needs below [tool.slownet]: packages = ["chromium"]' in capsys.readouterr().out
+    run("init", str(tmp_path / "new"), "--browser")
+    assert "needs" not in capsys.readouterr().out, "it is there"
+
+
+def test_a_package_in_a_project_says_which_entry_points_its_pyproject_lacks(tmp_path, capsys):
+    project, before = tmp_path / "pyproject.toml", '[project]\nname = "mine"\nversion = "1"\n'
+    project.write_text(before)
+    run("init", str(tmp_path), "--package", "slow-things")
+    lacking = capsys.readouterr().out.partition("so that slownet finds the package:\n\n")[2].partition("\n\nNext")[0]
+    points = tomllib.loads(lacking)["project"]["entry-points"]
+    assert points["slownet.experiments"] == {"slow_things_far_page": "slow_things.far_page:slow_things_far_page"}
+    assert sorted(points) == ["slownet.experiments", "slownet.services", "slownet.tools", "slownet.topologies"]
+    project.write_text(before + lacking)
+    run("init", str(tmp_path), "--package", "slow-things")
+    assert "needs" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("ci", CI)
@@ -78,12 +93,13 @@ def test_a_packages_files_can_be_read_and_name_each_other(tmp_path, ci):
 @pytest.mark.parametrize(
     ("name", "what"),
     [
-        ("json", "'json' is taken"), ("slownet", "'slownet' is taken"), ("class", "'class' is no name of a package"),
+        ("json", "'json' is taken, --package: choose another name"), ("slownet", "'slownet' is taken"),
+        ("class", "'class' is no name of a package"),
         ("1st", "'1st' is no name"), ("a b", "'a b' is no name"), ("", "'' is no name"), ("../x", "'../x' is no name"),
     ],
 )  # fmt: skip
 def test_a_name_that_no_package_can_have_is_one_line_and_leaves_nothing(tmp_path, name, what):
-    with pytest.raises(ExperimentError, match=rf"^{re.escape(what)}.*, --package: write letters, digits"):
+    with pytest.raises(ExperimentError, match=rf"^{re.escape(what)}.*, such as slow-things$"):
         write(tmp_path / "new", "github", package=name)
     assert not everything(tmp_path)
 
