@@ -23,7 +23,7 @@ FILES = {
 }  # fmt: skip
 CASES = [
     "1.1", "2", "3", "warm", "both", "ordinary", "name", "phone", "untrusted", "refused", "endless", "throws", "wrong version",
-    "unknown host", "page dies", "browser dies", "no memory", "again", "many",
+    "unknown host", "page dies", "browser dies", "no memory", "again", "many", "missing",
 ]  # fmt: skip
 
 
@@ -120,5 +120,6 @@ def cases(net, site, case):
                 "wrong version": lambda: browse(client, f"http://{server.IP()}/page.html", http="2"),
                 "unknown host": lambda: browse(client, "http://nowhere.example/"),
                 "again": lambda: browse(client, f"http://{server.IP()}/page.html", loads=3),
+                "missing": lambda: browse(client, f"http://{server.IP()}/none.html"),
                 "many": lambda: browse(client, f"http://{server.IP()}/page.html", loads=25, pictures=False),
             }[case]()

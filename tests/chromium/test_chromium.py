@@ -17,6 +17,7 @@ FAILURES = {
     "throws": "ReferenceError: undefinedFunction is not defined, http://",
     "wrong version": "the page was not loaded over HTTP/2: 1 over http/1.1",
     "unknown host": "its name does not resolve",
+    "missing": "the page's own answer is an error, status 404",
     "page dies": "the page's process crashed",
     "browser dies": "Chromium ended (SIGKILL)",
     "no memory": "Chromium needs 450 MB of memory, ",

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from slownet.model.errors import ToolError
+from slownet.tools.browser import browse as browse_module
 from slownet.tools.browser import har, loading
 from slownet.tools.browser.browse import browse, parse
 from slownet.tools.browser.speed import speed_index
@@ -102,6 +103,16 @@ def test_warm_loads_beside_cold_ones_have_metrics_of_their_own():
     assert metrics["warm_requests"]["mean"] == 8
     with pytest.raises(ToolError, match="0 loads with a cold cache and 1 with a warm one"):
         parse(json.dumps(cold | {"again": True}))
+
+
+def test_a_page_that_is_an_error_is_not_measured():
+    heard = json.loads(text("2"))
+    browse_module._confirm(parse(json.dumps(heard)), "2", "host 'client'")
+    for each in heard["events"]:
+        if each["method"] == "Network.responseReceived" and each["params"]["type"] == "Document":
+            each["params"]["response"]["status"] = 404
+    with pytest.raises(ToolError, match=r"the page's own answer is an error, status 404, host 'client': name a page"):
+        browse_module._confirm(parse(json.dumps(heard)), "2", "host 'client'")
 
 
 def test_unknown_caches_and_windows_name_the_known_ones():

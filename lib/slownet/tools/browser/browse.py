@@ -35,6 +35,8 @@ FRAME_MS = 1000 / 60
 """What is to be painted waits for the next frame, and Chromium draws 60 in a second."""
 PROTOCOLS = {"1.1": ("http/1.1",), "2": ("h2",), "3": ("h3",)}
 MOST_LISTED = 5
+FAILED = 400
+"""The least HTTP status that is an error."""
 
 
 @dataclass(frozen=True)
@@ -169,8 +171,8 @@ def browse(
     Raises
     ------
     ToolError
-        Chromium is not in the layer, lacks memory or crashes; the page cannot be reached, does not load in time, is not
-        trusted, or comes in another version of HTTP.
+        Chromium is not in the layer, lacks memory or crashes; the page cannot be reached, is an error such as 404, does not
+        load in time, is not trusted, or comes in another version of HTTP.
     """
     _check(url, loads, cache, window)
     throttling = simulated(simulate) if simulate else None
@@ -245,6 +247,10 @@ def _origin(url: str) -> str:
 
 
 def _confirm(found: Browse, http: str, where: str) -> None:
+    for each in (*found.loads, *found.warm):
+        if (status := each.document.status) >= FAILED:
+            what = f"the page's own answer is an error, status {status}"
+            raise ToolError(what, where, "name a page that is there", found.raw)
     used = [each.document.protocol for each in found.loads]
     if http and any(each not in PROTOCOLS[http] for each in used):
         seen = ", ".join(f"{number} over {name}" for name, number in Counter(used).items())
