@@ -235,7 +235,14 @@ def not_found(program: str, stderr: str) -> bool:
 
 
 def why(done: Completed) -> str:
-    """Return the line that begins with the program's name, as most error messages do; else the last line."""
-    lines = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
+    """Return the line that begins with the program's name, as most errors do; else Python's exception, else the last line."""
+    text = done.stderr or done.stdout
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
     named = [line for line in lines if line.startswith(f"{done.argv[0]}:")]
-    return (named or lines[-1:] or ["it printed nothing"])[0]
+    return (named or _raised(text) or lines[-1:] or ["it printed nothing"])[0]
+
+
+def _raised(text: str) -> list[str]:
+    """Return the first line of the last exception that Python shows, of perhaps several; empty if there is none."""
+    _, shown, below = text.rpartition("Traceback (most recent call last):\n")
+    return [line for line in below.splitlines() if line[:1].strip()][:1] if shown else []

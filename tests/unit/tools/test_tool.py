@@ -4,6 +4,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -269,6 +270,21 @@ def test_a_program_that_ends_instead_of_answering_says_why():
         pytest.raises(ToolError, match=r"^sh ended without an answer, host 'here'$"),
     ):
         ask()
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        ("raise LookupError('no table\\nLINE 1: SELECT 1\\n        ^')", "LookupError: no table"),
+        ("try: 1 / 0\nexcept Exception as e: raise ValueError('bad') from e", "ValueError: bad"),
+        ("raise KeyboardInterrupt", "KeyboardInterrupt"),
+        ("x = (", "SyntaxError: '(' was never closed"),
+        ("import sys; sys.exit('no luck')", "no luck"),
+    ],
+)
+def test_a_python_program_that_fails_is_told_by_its_exception(program: str, said: str):
+    with pytest.raises(ToolError, match=rf"^\S+ ended with status -?\d+: {re.escape(said)}, host 'here'$"):
+        run(Here(), [sys.executable, "-c", program])
 
 
 def test_a_program_that_does_not_answer_is_ended():
