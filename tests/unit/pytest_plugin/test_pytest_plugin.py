@@ -16,7 +16,7 @@ from slownet.lab import caller, pytest_inside
 from slownet.lab.clock import Clock
 from slownet.lab.place import Place
 from slownet.model.errors import ExperimentError, LabError
-from slownet.pytest_plugin import session, session_junit, short_names
+from slownet.pytest_plugin import fixtures, session, session_junit, short_names
 from slownet.pytest_plugin.networks import Wanted, host_for
 from slownet.pytest_plugin.wishes import CLOCK, CONFINED, MEMORY, TDF, Wish, of_item
 from slownet.topologies import ClientWebDb, Star
@@ -199,3 +199,10 @@ def test_verdicts_are_heard_while_somebody_listens(monkeypatch):
         verdicts.notify("one")
     verdicts.notify("two")
     assert heard == ["one"]
+
+
+@pytest.mark.parametrize("mark", [pytest.mark.behind, pytest.mark.behind()])
+def test_behind_no_condition_fails(mark):
+    request = SimpleNamespace(node=SimpleNamespace(get_closest_marker=lambda name: mark.mark))
+    with pytest.raises(pytest.fail.Exception, match=r'^@pytest\.mark\.behind: no condition: name one, "Slow 4G"'):
+        fixtures._behind(request, None)
