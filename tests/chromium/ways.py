@@ -135,6 +135,13 @@ def test_fields_and_what_is_not_there(page, shop):
     assert not page.is_visible("text=Hidden")
     with pytest.raises(ToolError, match=r"no visible element text=Hidden within 0\.2 s; 1 are there but cannot be used"):
         page.click("text=Hidden", timeout=200)
+    with pytest.raises(ToolError, match="'h1' is no field that has a text"):
+        page.fill("h1", "Cart")
+    with pytest.raises(ToolError, match="'h1' is no field with options"):
+        page.select_option("h1", "Large")
+    with pytest.raises(ToolError, match="unclear address 'cart', host 'client': write one such as"):
+        page.goto("cart")
+    page.locator("#name").press("End")
     with pytest.raises(ToolError, match="a script in the page failed: ReferenceError: nothing is not defined"):
         page.evaluate("nothing")
     with pytest.raises(AssertionError, match="'h1' has 'Shop', expected 'Cart'"):

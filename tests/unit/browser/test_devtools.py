@@ -109,6 +109,7 @@ def test_a_certificate_is_trusted_by_its_key():
     key = chromium.fingerprint(pem)
     assert len(key) == 44
     assert f"--ignore-certificate-errors-spki-list={key}" in chromium.flags(trust=[pem])
+    assert chromium.flags(trust=str(pem)) == chromium.flags(trust=pem) == chromium.flags(trust=[pem])
     with pytest.raises(ToolError, match="no certificate in"):
         chromium.fingerprint(__file__)
 

@@ -74,6 +74,21 @@ def test_what_is_not_there_names_what_is():
         shop.goto("http://a/", wait_until="loaded")
     with pytest.raises(ToolError, match="no state 'seen' of an element"):
         shop.locator("a").wait_for(state="seen")
+    with pytest.raises(ToolError, match="no key 'Entr', in a page's script: did you mean 'Enter'"):
+        shop.press("a", "Entr")
+    with pytest.raises(ToolError, match=r"no key 'Control\+A', in a page's script: press one key"):
+        shop.press("a", "Control+A")
+
+
+def test_an_address_that_is_none_says_what_to_write():
+    def refused(number, method):
+        raise ToolError(f"the browser refused {method}: Cannot navigate to invalid URL")
+
+    devtools = SimpleNamespace(ask=lambda *words, **options: 1, wait=lambda until, seconds: True, result=refused)
+    browser = SimpleNamespace(host=SimpleNamespace(name="client"))
+    tab = SimpleNamespace(url="", events=[], session="", devtools=devtools, browser=browser, has=lambda *words: False)
+    with pytest.raises(ToolError, match=r"unclear address 'web', host 'client': write one such as http://10\.0\.0\.2/"):
+        page.Page(tab).goto("web")
 
 
 def test_requests_of_earlier_documents_count(monkeypatch):
@@ -122,5 +137,13 @@ def test_a_script_that_raises_is_named_with_its_line():
 
     with pytest.raises(ToolError, match=r"^broken failed at test_page\.py:\d+: KeyError: 'sku', host 'client'$"):
         acting._run(broken, None, "host 'client'")
+
+    def missing(page):
+        raise ToolError("no visible element 'a' within 1 s", "host 'client', http://a/")
+
+    with pytest.raises(
+        ToolError, match=r"^missing failed at test_page\.py:\d+: no visible element 'a' within 1 s, host 'client', http://a/$"
+    ):
+        acting._run(missing, None, "host 'client'")
     with pytest.raises(ToolError, match="times is 0, in act: write 1 or more"):
         acting.act(SimpleNamespace(name="client"), broken, times=0)

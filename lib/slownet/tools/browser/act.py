@@ -126,7 +126,8 @@ def _run(script: Callable[[Any], Any], page: Page, where: str) -> None:
         file, name = code.co_filename if code else "", getattr(script, "__name__", "the script")
         lines = [each.lineno for each in traceback.extract_tb(error.__traceback__) if each.filename == file]
         said = str(error) if isinstance(error, SlownetError) else f"{type(error).__name__}: {error}".splitlines()[0]
-        raise ToolError(f"{name} failed at {Path(file).name}:{lines[-1] if lines else 0}: {said}", where) from error
+        what = f"{name} failed at {Path(file).name}:{lines[-1] if lines else 0}: {said}"
+        raise ToolError(what, "" if where in said else where) from error
 
 
 class Awaited:

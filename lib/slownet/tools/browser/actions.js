@@ -38,10 +38,11 @@
     attached: element => element !== undefined, detached: element => element === undefined,
     visible: element => element !== undefined && shown(element), hidden: element => element === undefined || !shown(element),
   };
+  const setter = element => (Object.getOwnPropertyDescriptor(Object.getPrototypeOf(element), "value") || {}).set;
   const write = (element, value) => {
     element.focus();
     if (element.isContentEditable) element.textContent = value;
-    else Object.getOwnPropertyDescriptor(Object.getPrototypeOf(element), "value").set.call(element, value);
+    else setter(element).call(element, value);
     element.dispatchEvent(new InputEvent("input", {bubbles: true, data: value, inputType: "insertText"}));
     element.dispatchEvent(new Event("change", {bubbles: true}));
     return true;
@@ -54,11 +55,14 @@
     return meant && !element.disabled ? at : undefined;  // not yet: something else is there
   };
   const actions = {
-    nothing: () => true, middle, fill: element => !element.disabled && !element.readOnly ? write(element, argument) : undefined,
+    nothing: () => true, middle,
+    fill: element => !element.isContentEditable && !setter(element) ? {refused: "no field that has a text"} :
+      !element.disabled && !element.readOnly ? write(element, argument) : undefined,
     focus: element => (element.focus(), true), text: element => element.textContent, inner_text: element => element.innerText,
     inner_html: element => element.innerHTML, value: element => element.value, checked: element => element.checked,
     attribute: element => element.getAttribute(argument),
     select: element => {
+      if (!element.options) return {refused: "no field with options"};
       const option = [...element.options].find(one => [one.value, one.label].includes(argument));
       return option ? write(element, option.value) : undefined;
     },
@@ -70,6 +74,7 @@
     const found = find(what), element = state === "visible" ? found.find(shown) || found[0] : found[0];
     if (holds[state](element)) {
       const done = actions[then](element);
+      if (done && done.refused) return done;
       if (done !== undefined) return {done};
     }
     if (performance.now() >= until) return {found: found.length};

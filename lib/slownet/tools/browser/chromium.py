@@ -69,7 +69,8 @@ def flags(http: str = "", origin: str = "", trust: Sequence[str | Path] = (), mo
     if http == "3":
         found.append(f"--origin-to-force-quic-on={origin}")
     if trust:
-        found.append(f"--ignore-certificate-errors-spki-list={','.join(sorted(map(fingerprint, trust)))}")
+        files = [trust] if isinstance(trust, str | Path) else trust
+        found.append(f"--ignore-certificate-errors-spki-list={','.join(sorted(map(fingerprint, files)))}")
     return tuple(found)
 
 

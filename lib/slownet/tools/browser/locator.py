@@ -151,6 +151,9 @@ class Locator:
 
     def press(self, key: str, *, timeout: float | None = None) -> None:
         """Press a key, such as ``"Enter"`` or ``"a"``, and wait for the document that it leads to, if any."""
+        if len(key) != 1 and key not in KEYS:
+            fix = "press one key" if "+" in key else nearest(key, KEYS)
+            raise ToolError(f"no key '{key}'", "in a page's script", f"{fix}; a letter is its own name, and a space is ' '")
         self._do("focus", timeout=timeout)
         text = "\r" if key == "Enter" else key if len(key) == 1 else ""
         down = {"key": key, "windowsVirtualKeyCode": KEYS.get(key, 0), "text": text}
@@ -202,6 +205,8 @@ class Locator:
         tab = self._page.tab
         words = ", ".join(json.dumps(each) for each in (self._what, state, then, argument, ms))
         answer = evaluated(tab, f"({visit.script('actions.js')})({words})", ms / 1000 + PATIENCE_S)
+        if "refused" in answer:
+            raise ToolError(f"{describe(self._what)} is {answer['refused']}", where(tab))
         if "done" not in answer:
             there = f"; {answer['found']} are there but cannot be used" if answer["found"] else ""
             raise ToolError(f"no {state} element {describe(self._what)} within {ms / 1000:g} s{there}", where(tab))
@@ -213,7 +218,8 @@ PATIENCE_S = 5.0
 """How much later than its own deadline a page may answer."""
 KEYS = {
     "Enter": 13, "Tab": 9, "Escape": 27, "Backspace": 8, "Delete": 46, "ArrowUp": 38, "ArrowDown": 40, "ArrowLeft": 37,
-    "ArrowRight": 39,
+    "ArrowRight": 39, "Home": 36, "End": 35, "PageUp": 33, "PageDown": 34, "Insert": 45, "Shift": 16, "Control": 17, "Alt": 18,
+    "Meta": 91, **{f"F{number}": 111 + number for number in range(1, 13)},
 }  # fmt: skip
 """Windows' numbers of keys, which pages know as ``keyCode``."""
 

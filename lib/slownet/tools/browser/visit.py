@@ -170,7 +170,13 @@ def navigated(page: Tab, url: str, timeout: float, until: str = "load") -> str:
     if not devtools.wait(lambda: devtools.answered(asked) or crashed(page), timeout):
         raise _overdue(page, url, timeout)
     check_crash(page, url)
-    answer = devtools.result(asked, "Page.navigate")
+    try:
+        answer = devtools.result(asked, "Page.navigate")
+    except ToolError as error:
+        if INVALID not in error.what:
+            raise
+        where = f"host '{page.browser.host.name}'"
+        raise ToolError(f"unclear address '{url}'", where, "write one such as http://10.0.0.2/") from error
     if answer.get("errorText") == ABORTED:
         devtools.wait(lambda: crashed(page), CRASH_S)  # which is said after that
         check_crash(page, url)
@@ -247,6 +253,7 @@ def open_requests(events: list[Event]) -> list[str]:
     return list(waiting.values())
 
 
+INVALID = "invalid URL"
 ABORTED, CRASH_S = "net::ERR_ABORTED", 1.0
 CERTIFICATE, FIX = "net::ERR_CERT_", "name its file: browse(..., trust=[certificate])"
 REASONS = {
