@@ -90,7 +90,7 @@ def add(text: str, name: str = "", tag: str = "", *, tls_verify: bool = True) ->
     seen = file_identity(asked.path, f"{asked.transport} {tag or asked.tag}") if asked.path else ""
     for image in store.kept() if seen else ():
         is_there = seen in image.seen and store.SHELF.is_whole(image.folder)
-        if is_there and (named := store.add_names(image, wanted or image.seen[seen], text)):
+        if is_there and (named := store.add_names(image, wanted or image.seen[seen], _source_of(asked, text))):
             return Added(named, is_new=False)
     with ExitStack() as stack:
         found = _source(asked, tag or asked.tag, name, tls_verify, stack)
@@ -99,8 +99,8 @@ def add(text: str, name: str = "", tag: str = "", *, tls_verify: bool = True) ->
         is_clear = seen and not found.omitted and (found.is_only or tag or asked.tag)
         is_new = not store.is_whole(found.digest)
         image = store.add(
-            found.digest, found.config, lambda folder: _build(folder, found, text), names=wanted or own, source=text,
-            aliases=found.aliases, seen={seen: own} if is_clear else {},
+            found.digest, found.config, lambda folder: _build(folder, found, text), names=wanted or own,
+            source=_source_of(asked, text), aliases=found.aliases, seen={seen: own} if is_clear else {},
         )  # fmt: skip
         return Added(image, is_new, found.omitted)
 
@@ -131,7 +131,18 @@ def _of_folder(asked: Reference, path: Path, tag: str, name: str, stack: ExitSta
 
 def _own_names(found: Source, asked: Reference) -> list[str]:
     own = [image_names.with_tag(each) for each in found.names if image_names.NAME.fullmatch(each)]
-    return own or [image_names.from_text(asked.path.resolve().name if asked.path else asked.text.partition(":")[2])]
+    if own or not asked.path:
+        return own or [image_names.from_text(asked.text.partition(":")[2])]
+    path = asked.path.resolve()
+    return [image_names.from_text(path.name if path.exists() else "")]  # that of /dev/stdin may be "pipe:[123]"
+
+
+def _source_of(asked: Reference, text: str) -> str:
+    """Return what adds an image again from any folder; empty if nothing does, as of a pipe."""
+    if asked.transport or not asked.path:
+        return text
+    path = asked.path.resolve()
+    return str(path) if path.is_file() or path.is_dir() else ""
 
 
 def _build(folder: Path, found: Source, where: str) -> None:

@@ -60,7 +60,7 @@ class StoredImage:
     added: float = 0.0
     """When it was last added, in seconds since 1970."""
     source: str = ""
-    """What it was added from."""
+    """What it was added from; empty if that was a pipe."""
     aliases: Sequence[str] = field(default=(), repr=False)
     """Other digests of the same image: its manifest's, its index's."""
     seen: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False)
@@ -287,6 +287,7 @@ def _named(folder: Path, facts: _Names) -> StoredImage:
     before = _load(folder)
     merged: _Record = {
         **facts,
+        "source": facts["source"] or before.source,
         "names": list(dict.fromkeys([*facts["names"], *before.names])),
         "aliases": list(dict.fromkeys([*facts["aliases"], *before.aliases])),
         "seen": dict([*before.seen.items(), *facts["seen"].items()][-MOST_SEEN:]),

@@ -198,6 +198,22 @@ def test_an_archive_may_come_through_a_pipe(save, base, tmp_path):
         assert (done.is_new, done.image.names, done.image.seen) == (is_new, ("shop:1",), {})
 
 
+def test_what_comes_through_a_pipe_has_no_name_and_no_source_of_its_own(tmp_path, base):
+    (tmp_path / "root.tar").write_bytes(base)
+    with subprocess.Popen(["cat", str(tmp_path / "root.tar")], stdout=subprocess.PIPE) as cat:
+        assert cat.stdout
+        done = adding.add(f"/dev/fd/{cat.stdout.fileno()}")
+    assert (done.image.names, done.image.source) == (("image:latest",), "")
+
+
+def test_a_damaged_image_is_added_again_from_any_folder(base, tmp_path, monkeypatch):
+    (tmp_path / "root.tar").write_bytes(base)
+    monkeypatch.chdir(tmp_path)
+    for _ in range(2):  # read, then known
+        assert adding.add("./root.tar").image.source == str(tmp_path / "root.tar")
+        aged(tmp_path / "root.tar")
+
+
 def test_an_image_that_was_removed_is_read_again(tmp_path, base):
     path = tmp_path / "root.tar"
     path.write_bytes(base)
