@@ -24,6 +24,8 @@ NARROW = 0.005
 """An interval that is narrower than this part of its number is not said in a sentence; the claim's text has it."""
 BEND = 0.01
 """A bend is said if a time is off the line by more than this part of the longest one."""
+ROUNDED = 0.01
+"""Where a sentence does not say "about", two digits of a time that are off by more than this part of it are not enough."""
 FEW = 3
 """Groups of up to this many cells are listed."""
 
@@ -74,9 +76,11 @@ def _law(seen: View) -> str:
         return ""
     claim = next((each for each in run.claims if each.kind == "law" and each.metric == seen.metric), None)
     gap = (farther[-2 if len(farther) > 2 else -1] - farther[0]) * seen.trip
-    thing, longer = operation(run), amount(law.k.mean * gap, "ms", 2)
+    thing, ms = operation(run), law.k.mean * gap
     then = f"{trimmed(gap)} ms further away, it takes"
-    return _judged_law(seen, claim, thing, f"{then} {longer} longer", f"{then} about {longer} longer")
+    digits = 2 if abs(float(f"{ms:.2g}") - ms) <= ROUNDED * ms else 3  # three round trips of 35 ms are 105 ms, not 100
+    exactly, about = (amount(ms, "ms", each) for each in (digits, 2))
+    return _judged_law(seen, claim, thing, f"{then} {exactly} longer", f"{then} about {about} longer")
 
 
 def _judged_law(seen: View, claim: Judgement | None, thing: str, then: str, about: str) -> str:

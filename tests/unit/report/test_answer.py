@@ -53,6 +53,13 @@ def test_the_law_is_said_as_surely_as_its_claim(run, verdict, wanted):
     assert said(run) == wanted
 
 
+def test_three_round_trips_of_35_ms_are_105_ms():
+    cells = tuple(cell({"rtt": f"{d}ms"}, **{TIME: 1 + 3 * d}) for d in (0, 35))
+    run = RunData(Path("x"), "x", {"operation": "page"}, cells)
+    run = run.judged([law(TIME, round_trips=3).judge(run)])
+    assert said(run) == "A page costs three round trips: 35 ms further away, it takes 105 ms longer."
+
+
 def test_without_a_claim_the_law_is_what_was_measured():
     assert said(page(27.0, expected=None)) == (
         "A page costs 27 round trips as measured here: 40 ms further away, it takes about 1.1 s longer."
