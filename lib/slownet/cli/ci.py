@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # most commands write neither
 class ForCi:
     """The files that the caller wants, None for none.
 
-    Raises ExperimentError if their folder does not exist, before anything is measured.
+    Raises ExperimentError if their folder does not exist or one is a folder itself, before anything is measured.
     """
 
     junit: Path | None = None
@@ -38,6 +38,8 @@ class ForCi:
         ):
             if path and not path.absolute().parent.is_dir():
                 raise ExperimentError(f"no folder {path.absolute().parent}", option, "make it, or name another file")
+            if path and path.is_dir():
+                raise ExperimentError(f"{path} is a folder", option, "name a file in it")
 
     def write(self, runs: Sequence[RunData]) -> None:
         """Write the results of runs. Raises ExperimentError."""

@@ -124,6 +124,8 @@ class Comment:
         for name, path in ((COMMENT, self._comment), (HISTORY, self._history)):
             if path and not path.parent.is_dir():
                 raise pytest.UsageError(f"slownet: no folder {path.parent}, {name}: make it, or name another file")
+            if path and path.is_dir():
+                raise pytest.UsageError(f"slownet: {path} is a folder, {name}: name a file in it")
         self._before = self._read()
 
     def _read(self) -> Sequence[Any]:

@@ -133,6 +133,7 @@ def test_a_session_writes_both_files(pytester):
     ("options", "said"),
     [
         (["--slownet-comment=none/c.md"], "no folder "),
+        (["--slownet-comment=."], " is a folder, --slownet-comment: name a file in it"),
         (["--slownet-history=h.jsonl"], "this is no line of a history, "),
     ],
 )

@@ -80,8 +80,9 @@ def test_files_are_written_and_summaries_appended(tmp_path):
 def test_a_file_that_cannot_be_written_is_said_before_anything_is_measured(tmp_path):
     with pytest.raises(ExperimentError, match=r"no folder .*none, --junit"):
         ForCi(tmp_path / "none" / "junit.xml")
-    with pytest.raises(ExperimentError, match="Is a directory"):
-        ForCi(tmp_path).write([])
+    for option in ("junit", "summary", "comment", "history", "prometheus"):
+        with pytest.raises(ExperimentError, match=rf" is a folder, --{option}: name a file in it"):
+            ForCi(**{option: tmp_path})
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,7 @@ def test_the_file_is_written_whole_and_its_folder_is_looked_for_at_once(tmp_path
     with pytest.raises(ExperimentError, match=r"no folder .*/none, --prometheus: make it, or name another file"):
         ForCi(prometheus=tmp_path / "none/file")
     (tmp_path / "folder").mkdir()
-    with pytest.raises(ExperimentError, match=r"cannot write .*/folder .*, --prometheus: name another file"):
+    with pytest.raises(ExperimentError, match=r"/folder is a folder, --prometheus: name a file in it"):
         ForCi(prometheus=tmp_path / "folder").write([run()])
 
 
