@@ -212,7 +212,7 @@ def text(outcomes: str, numbers: Sequence[Number], entries: Sequence[Any]) -> st
         rows.append((f"{MARKS[each.outcome]} {name}", before, now, f"{percent:+.1f} %" if percent else "", course))
     lines = [f"### Tests: {summary.cell(outcomes)}", ""]
     if rows:
-        lines += [*summary.table(("compared by", "last run", "now", "change", f"last {len(shown)} runs"), rows), ""]
+        lines += [*summary.table(("compared by", "last run", "now", "change", comment.last(len(shown))), rows), ""]
     rest = len(numbers) - len(listed)
     new = sum(each.value is not None and each.name not in last for each in numbers) if last else 0
     parts = [

@@ -88,6 +88,8 @@ def test_the_table_shows_rows_and_random_ones_that_are_outside():
     assert "random quantities: 1; " in text
     astray = replaced(2, {"event": "numbers", "index": 0, "numbers": {"sent": 20_000, "lost": 0, "runs": 0, "copies": 2200}})
     assert "not ok *" in text_of(calibrate(FakePlace(astray), CASES, 1))
+    a_little_less = replaced(3, {"event": "numbers", "index": 1, "numbers": {"bit_s": 2e6 * 1448 / 1514 - 0.1}})
+    assert " -0 " not in text_of(calibrate(FakePlace(a_little_less), CASES, 1))
 
 
 def test_a_rate_beyond_the_cpu_is_left_out_and_named():

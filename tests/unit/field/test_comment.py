@@ -60,6 +60,7 @@ def test_the_history_gives_the_course_of_each_number(made, tmp_path):
         append(file, Entry("2026-01-01", {f"time_per_request_ms at rtt {rtt}ms": factor * time for rtt, time in TIMES.items()}))
     text = comment(compare_runs(made(), made(), 0.05), read(file))
     assert "last 3 runs" in text
+    assert "| last runs |" in comment(compare_runs(made(), made(), 0.05)), "the first"
     assert "▁█▁" in text
 
 

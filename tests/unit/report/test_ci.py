@@ -111,4 +111,5 @@ def test_a_comparison_has_its_outcome_and_a_case_per_row(tmp_path, capsys, secon
     cases = ET.parse(tmp_path / "junit.xml").iter("testcase")
     found = [next((each.tag for each in case if each.tag != "system-out"), "passed") for case in cases]
     assert found == results
+    assert (tmp_path / "junit.xml").read_text().count("worse: ") == (1 if "failure" in results else 0)
     assert (tmp_path / "summary.md").read_text().startswith("## shop: ")

@@ -48,7 +48,8 @@ def _cells(row: Row, outside: bool) -> tuple[str | Text, ...]:
 def _number(value: float | None) -> str:
     if value is None:
         return NOTHING
-    return ("-" if value < 0 else "") + trimmed(round(abs(value), DIGITS), DIGITS)
+    shown = trimmed(round(abs(value), DIGITS), DIGITS)
+    return f"-{shown}" if value < 0 and shown != "0" else shown
 
 
 def _notes(found: Calibration) -> list[str]:

@@ -99,11 +99,16 @@ def comment(found: Comparison, before: Sequence[Entry] = ()) -> str:
             )
             for row in listed
         ]  # fmt: skip
-        lines += [*summary.table(("number", "before", "now", "change", f"last {len(entries)} runs"), rows), ""]
+        lines += [*summary.table(("number", "before", "now", "change", last(len(entries))), rows), ""]
     rest = len(found.rows) - len(listed)
     others = f"{rest} other number{'s' * (rest != 1)} in the job's summary; " if rest else ""
     lines.append(f"_{others}equal means within {show_percent(found.within)}, intervals are {confidence(DECIDING)}._")
     return "\n".join([*lines, ""])
+
+
+def last(count: int) -> str:
+    """Return the head of the column of courses."""
+    return f"last {count} runs" if count > 1 else "last runs"
 
 
 def course(values: Sequence[float | None]) -> str:

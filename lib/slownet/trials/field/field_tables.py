@@ -76,7 +76,8 @@ def suite(found: Comparison) -> junit.Suite:
     """Return the comparison as a JUnit suite: its outcome, then each row."""
     said = found.outcome
     result = {0: junit.PASSED, 1: junit.FAILED, 3: junit.SKIPPED}[said.status]
-    cases = [junit.Case("outcome", result, said.word, str(said))]
+    text = str(said) if result == junit.PASSED else str(said).removeprefix(f"{said.word}: ")  # JUnit puts the word before it
+    cases = [junit.Case("outcome", result, said.word, text)]
     for row in found.rows:
         numbers = " | ".join(filter(None, (*_numbers(row), row.note)))
         cases.append(junit.Case(row.name, _result(row, said), row.verdict, numbers))
