@@ -113,6 +113,12 @@ def test_what_changed_in_the_law_is_the_cause(made, trips, start, said):
     assert found.to_json()["cause"] == said
 
 
+def test_round_trips_of_a_wide_interval_are_not_said_to_be_the_same(made):
+    found = compare_runs(made(), made({rtt: 1009.0 + 4 * rtt for rtt in TIMES}, sd=300.0), 0.05)
+    said = "the time without delay changed: T0 9.00 to 1010 ms; whether the round trips did is open (k 4.00 and 4.00)"
+    assert found.outcome.cause == said
+
+
 def test_runs_without_a_law_have_no_cause(made):
     found = compare_runs(made({10: 49.0}), made({10: 99.0}), 0.05)
     assert (found.outcome.word, found.outcome.cause) == (outcome.WORSE, "")

@@ -16,7 +16,9 @@ STATUS = {BETTER: 0, EQUAL: 0, NO_SLOWER: 0, WORSE: 1, DIFFERENT: 1, OPEN: 3}
 """The exit status of each outcome."""
 LOWER, HIGHER = -1, 1
 HALF, NEARLY = 0.5, 0.05
-"""A change of k is said as whole round trips if its interval tells them apart and holds one, or nearly one if it is exact."""
+"""A change of k is said as whole round trips if its interval tells them apart and holds one, or nearly one if it is exact.
+
+That it did not change is said if the interval excludes half of one."""
 RATES = ("per_s", "per_second")
 TIMES = ("ms", "s", "seconds", "us")
 COUNTS_OF_HARM = ("retransmits", "failed", "errors", "lost", "timeouts")
@@ -111,8 +113,11 @@ def in_the_law(first: Law, second: Law) -> str:
             said = f"{count} round trip{'s' * (abs(whole) > 1)} {'more' if whole > 0 else 'fewer'} per operation"
         return f"{said}: k {number(first.k.mean, 3)} to {number(second.k.mean, 3)}"
     if t0.known and not t0.low <= 0 <= t0.high:
-        trips = f"the round trips did not change (k {number(first.k.mean, 3)} and {number(second.k.mean, 3)})"
-        return f"{trips}, the time without delay did: T0 {number(first.t0.mean, 3)} to {number(second.t0.mean, 3)} ms"
+        trips = f"(k {number(first.k.mean, 3)} and {number(second.k.mean, 3)})"
+        ends = f"T0 {number(first.t0.mean, 3)} to {number(second.t0.mean, 3)} ms"
+        if k.known and max(-k.low, k.high) < HALF:
+            return f"the round trips did not change {trips}, the time without delay did: {ends}"
+        return f"the time without delay changed: {ends}; whether the round trips did is open {trips}"
     return ""
 
 
