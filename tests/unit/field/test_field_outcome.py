@@ -6,7 +6,7 @@ import pytest
 
 from slownet.cli.app import main
 from slownet.judge.records.result import load
-from slownet.model.errors import SlownetError
+from slownet.model.errors import DamageWarning, SlownetError
 from slownet.theory.stats import from_moments
 from slownet.trials.field import baseline, outcome
 from slownet.trials.field.compare import compare
@@ -215,6 +215,15 @@ def test_a_run_without_every_cell_is_no_baseline(tmp_path, capsys):
     for run, said in ((failed, "rtt 0ms failed"), (tmp_path / "none", "no run here")):
         with pytest.raises(SlownetError, match=said):
             baseline.save(run, tmp_path / "baseline.json")
+    assert not (tmp_path / "baseline.json").exists()
+
+
+def test_a_run_with_damaged_samples_is_no_baseline(tmp_path):
+    run = written(tmp_path / "run", {0: 9.0, 10: 49.0})
+    samples = run / "samples.jsonl"
+    samples.write_text(samples.read_text()[:-20])
+    with pytest.warns(DamageWarning), pytest.raises(SlownetError, match=r"^samples are damaged or missing, in "):
+        baseline.save(run, tmp_path / "baseline.json")
     assert not (tmp_path / "baseline.json").exists()
 
 

@@ -44,10 +44,13 @@ SAMPLE = (
 
 
 def save(run: Path, file: Path) -> RunData:
-    """Write the baseline of a run and return the run. Raises SlownetError: a failed cell cannot be a baseline."""
+    """Write the baseline of a run and return the run. Raises SlownetError: a failed cell or damage cannot be a baseline."""
     found = load(run)
     if not found.cells:
         raise SlownetError("nothing was measured", f"in {run}", "run the experiment first")
+    if found.damage:
+        fix = "a baseline needs all: run it again, or restore them from a copy"
+        raise SlownetError("samples are damaged or missing", f"in {run}", fix)
     if found.failed:
         raise SlownetError(f"{found.failed[0].title} failed", f"in {run}", "a baseline needs every cell: run it again")
     facts = {name: found.facts.get(name) for name in FACTS if name in found.facts}
