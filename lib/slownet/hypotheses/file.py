@@ -55,6 +55,7 @@ from slownet.links.faults import Faults
 from slownet.model.errors import ExperimentError, SlownetError, nearest
 from slownet.model.importing import described
 from slownet.model.shapes import Json
+from slownet.model.units import size
 
 TOP = (
     "question",
@@ -72,6 +73,7 @@ TOP = (
 )
 TABLES = ("parameters", "options", "conditions", "faults")
 LINK = "link"
+PAGE = "52kB"
 HOSTS = ("from", "to")
 """The options of tools that are names of hosts."""
 
@@ -177,6 +179,7 @@ class _Reader:
             self._source.fail(f"{tool} cannot measure {service}", ("service",), nearest("", usable))
         if "page" in data and service != "nginx":
             self._source.fail("page is for nginx only", ("page",), 'set service = "nginx", or leave page out')
+        self._source.tried(lambda: size(self._string("page", PAGE)), ("page",))
         options = data.get("options", {})
         self._source.known(options, named.options, ("options",))
         link, fixed, vary = self._conditions()
@@ -189,7 +192,7 @@ class _Reader:
             made = self._source.tried(lambda: own.topology(topology, self._path.parent), ("topology",))
             self._check_parameters(made, named.options)
         return Hypothesis(
-            self._path, self._string("question"), topology, data.get("parameters", {}), service, self._string("page", "52kB"),
+            self._path, self._string("question"), topology, data.get("parameters", {}), service, self._string("page", PAGE),
             tool, options, link, fixed, vary, self._predictions(vary),
             self._string("unit") if "unit" in data else None, self._warm_up(), self._faults(),
             {LINK: self._source.place(("conditions", LINK)), **{each: self._source.place(("options", each)) for each in HOSTS}},

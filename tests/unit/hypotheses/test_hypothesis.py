@@ -152,6 +152,7 @@ def test_an_open_prediction_is_not_a_claim(file):
         ('["0ms", "10ms"]', "[]", ":13:1:", "rtt has no values"),
         ('link = ["client1", "switch"]\n', "", ":11:2:", "conditions need a link"),
         ('service = "nginx"\npage = "30kB"\n', "", ":4:1:", "ab needs a service"),
+        ('"30kB"', '"30k"', ":5:1:", "units are B kB"),
         ('"nginx"', '"wordpress"', ":5:1:", "page is for nginx only"),
         ('service = "nginx"\npage = "30kB"\n', 'service = "mariadb"\n', ":4:1:", "ab cannot measure mariadb"),
         ('"time_per_request_ms"', "5", ":18:1:", "write a text in quotes"),
