@@ -316,6 +316,13 @@ except OSError as error: print(error.strerror)
     assert (shared / "one").read_text() == "of the lab"
 
 
+def test_a_mount_may_be_relative_to_the_working_directory(net, tmp_path, monkeypatch):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "one").write_text("of the lab")
+    monkeypatch.chdir(tmp_path)
+    assert run(net["web"], "print(open('/data/one').read())", tmp_path, mounts=[Mount("data", "/data")]) == "of the lab\n"
+
+
 def test_a_read_only_container_writes_to_its_mounts_alone(net, tmp_path):
     script = """
 for path in ("/etc/new", "/data/new", "/scratch/new"):

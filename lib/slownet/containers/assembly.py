@@ -69,6 +69,7 @@ class Plan:
         """
         files = self.folder / FILES
         files.mkdir()
+        binds = {each: Path(each.source).absolute() for each in self.mounts if each.kind == BIND}  # the root has another here
         root = Root(device, files, written)
         try:
             user = self._user(root)
@@ -85,7 +86,7 @@ class Plan:
                 root.write(path, self.written.get(path, ""))
             mounts = complete(self.mounts, self.image.config.volumes)
             self._check_program(root, words[0], env.get("PATH", oci_bundle.PATH), cwd, mounts)
-            sources = {each: str(path) for each, path in self._sources(root, mounts).items()}
+            sources = {each: str(path) for each, path in (binds | self._volumes_of(root, mounts)).items()}
         finally:
             root.close()
         seen = [Mount(path, at, read_only=True) for at, path in self.shown.items()]
@@ -106,12 +107,10 @@ class Plan:
             return
         raise ImageError(f"there is no program '{word}'", self.where, "check the image's entrypoint and command, and PATH")
 
-    def _sources(self, root: Root, mounts: Sequence[Mount]) -> dict[Mount, Path]:
+    def _volumes_of(self, root: Root, mounts: Sequence[Mount]) -> dict[Mount, Path]:
         found = {}
         for number, each in enumerate(mounts):
-            if each.kind == BIND:
-                found[each] = Path(each.source).absolute()
-            elif each.kind == VOLUME:
+            if each.kind == VOLUME:
                 found[each] = path = self.volumes / str(each.source) if str(each.source) else root.volume(number)
                 path.mkdir(mode=0o755, parents=True, exist_ok=True)
                 if each.subpath:
@@ -141,5 +140,6 @@ def _unseen(mount: Mount) -> ImageError:
     where = f"the mount at {mount.target}"
     path = Path(mount.source).absolute()
     if native.inside_lab():
-        return ImageError(f"the lab does not see {path}", where, f"share it: --share {path}, or its folder if it is a file")
+        fix = f"share it: --share {path}, or its folder if it is a file; make it if there is none"
+        return ImageError(f"the lab does not see {path}", where, fix)
     return ImageError(f"there is no {path}", where)
