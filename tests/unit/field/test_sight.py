@@ -44,6 +44,15 @@ def test_what_finds_smaller_ones_depends_on_the_clock(charged, way):
     assert sight.note([row(ALIKE, ALIKE), row(wide, wide)], 0.05, charged).endswith(way)
 
 
+def test_rows_without_intervals_are_excepted():
+    lone = Summary(100, float("-inf"), float("inf"), 1, float("nan"))
+    blind = compared("rtt 9ms", "p99_ms", lone, ALIKE, 0.05)
+    said = "the margin), but none in p99_ms at rtt 9ms, for lack of an interval; to find"
+    assert said in sight.note([row(ALIKE, ALIKE), blind, missing("rtt 0ms", "", "failed")], 0.05, {Charging.EXACT})
+    more = sight.note([row(ALIKE, ALIKE), blind, blind], 0.05, {Charging.EXACT})
+    assert "but none in p99_ms at rtt 9ms and 1 more, for lack of an interval" in more
+
+
 def test_rows_without_intervals_say_nothing():
     lone = Summary(100, float("-inf"), float("inf"), 1, float("nan"))
     assert sight.note([missing("rtt 0ms", "", "failed")], 0.05, set()) == ""

@@ -41,9 +41,15 @@ def note(rows: Sequence[Row], within: float, charged: Collection[Charging]) -> s
         return ""
     size, varies, name = max(seen)
     made = f", {_percent(within)} of margin and what measurements vary" if varies > NOTED else ", the margin"
-    return f"any difference of {_percent(size)} or more would have been found (in {name}{made}); to find smaller ones: " + _way(
-        varies > within, charged
-    )
+    said = f"any difference of {_percent(size)} or more would have been found (in {name}{made}){_but(rows)}"
+    return f"{said}; to find smaller ones: {_way(varies > within, charged)}"
+
+
+def _but(rows: Sequence[Row]) -> str:
+    """Return what the note excepts: pairs of numbers whose difference has no interval, in which none would have been found."""
+    blind = [row.name for row in rows if row.first and row.second and not (row.beyond and row.beyond[0].known)]
+    others = f" and {len(blind) - 1} more" if len(blind) > 1 else ""
+    return f", but none in {blind[0]}{others}, for lack of an interval" if blind else ""
 
 
 def _way(is_vague: bool, charged: Collection[Charging]) -> str:
