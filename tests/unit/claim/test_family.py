@@ -1,5 +1,6 @@
 """Tests of the shared error rate of an experiment's claims, and of claims about cells that were not measured."""
 
+import math
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,7 @@ from slownet.judge.claim import (
     ratio,
 )
 from slownet.judge.records.cell import Cell
+from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.result import RunData, gather
 from slownet.model.errors import ExperimentError, SlownetError
 from slownet.runner import sampling
@@ -253,3 +255,8 @@ def test_too_few_values_for_a_kind_of_ones_own_leave_it_open():
     assert found.text == f"100 values for a percentile of 99, {TIME} in cell rtt 0ms: its 95 % interval needs 368 or more"
     assert found.to_json()["measured"] is None
     assert sampling.decide(run, [tail(TIME)], {}, sampling.Rule(), 1.0, 1.0).cells == ({"rtt": "0ms"},)
+
+
+def test_an_interval_that_is_not_known_is_not_printed():
+    found = Judgement("three round trips", "inconclusive", 3.0, 3.0, -math.inf, math.inf, (2.85, 3.15), "3.00 measured")
+    assert str(found) == "inconclusive: three round trips: 3.00 measured"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -138,8 +139,9 @@ class Judgement:
 
     def __str__(self) -> str:
         """Return the whole judgement in one line."""
-        known = self.low is not None and self.high is not None and self.low != self.high
-        interval = f"{100 * self.confidence:g} % interval {self.low:.4g} to {self.high:.4g}" if known else ""
+        ends = [each for each in (self.low, self.high) if each is not None and math.isfinite(each)]
+        known = len(ends) == 2 and ends[0] != ends[1]
+        interval = f"{100 * self.confidence:g} % interval {ends[0]:.4g} to {ends[1]:.4g}" if known else ""
         return "; ".join(filter(None, (f"{self.verdict}: {self.name}: {self.text}", interval, self.setting)))
 
     __repr__ = __str__
