@@ -227,6 +227,25 @@ def test_a_run_with_damaged_samples_is_no_baseline(tmp_path):
     assert not (tmp_path / "baseline.json").exists()
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "is_kept"),
+    [
+        ("shop.py", "print(1)\n", True),
+        ("package.json", '{"name": "shop"}', True),
+        ("data.json", "[1]", True),
+        ("baseline.json", '{"kind": "baseline"}', False),
+        ("baseline.json", '<<<<<<< HEAD\n{"kind": "baseline"', False),
+        ("baseline.txt", "", False),
+    ],
+)
+def test_a_baseline_takes_the_place_of_a_baseline_alone(tmp_path, capsys, name, text, is_kept):
+    run, file = written(tmp_path / "run", {0: 9.0}), tmp_path / name
+    file.write_text(text)
+    assert command("baseline", "save", run, file) == (2 if is_kept else 0)
+    assert (file.read_text() == text) is is_kept
+    assert f"{file} is no baseline, and would be overwritten: name another file" in capsys.readouterr().err or not is_kept
+
+
 def test_bad_baselines_and_limits_are_one_line(tmp_path, capsys):
     run = written(tmp_path / "run", {0: 9.0})
     broken = tmp_path / "broken.json"

@@ -53,6 +53,8 @@ def save(run: Path, file: Path) -> RunData:
         raise SlownetError("samples are damaged or missing", f"in {run}", fix)
     if found.failed:
         raise SlownetError(f"{found.failed[0].title} failed", f"in {run}", "a baseline needs every cell: run it again")
+    if _is_another(file):
+        raise SlownetError(f"{file} is no baseline, and would be overwritten", fix="name another file, or remove it")
     facts = {name: found.facts.get(name) for name in FACTS if name in found.facts}
     samples = (finite({name: sample.get(name) for name in SAMPLE}) for cell in found.cells for sample in cell.samples)
     lines = ",\n".join(json.dumps(each, allow_nan=False) for each in samples)  # a line each, for diffs
@@ -70,6 +72,17 @@ def is_one(path: Path) -> bool:
         return path.is_file() and _parsed(path).get("kind") == KIND
     except (OSError, ValueError, AttributeError):
         return False
+
+
+def _is_another(file: Path) -> bool:
+    """Return whether a file holds something else than a baseline or the rest of one."""
+    if not file.is_file() or not file.stat().st_size:
+        return False
+    try:
+        record = _parsed(file)
+    except (OSError, ValueError):
+        return file.suffix != ".json"  # else one with the marks of a merge, perhaps
+    return not (isinstance(record, dict) and record.get("kind") == KIND)
 
 
 def _parsed(path: Path) -> Any:
