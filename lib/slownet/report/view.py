@@ -272,6 +272,8 @@ def sampling_notes(run: RunData) -> list[str]:
     """List notes about the measurement: repetitions and why they suffice, labs, changed facts, limits, warm-ups, outliers."""
     why = (run.facts.get("sampling") or {}).get("why")
     notes = [f"damaged: {line}" for line in run.damage]
+    if run.unfinished:
+        notes.append(f"unfinished: {run.unfinished}: slownet run --resume {run.directory}")
     notes += [f"sampling: {why}"] if why else []
     if run.facts.get("labs", 1) > 1:
         notes.append(f"labs: {run.facts['labs']} side by side, one repetition each")

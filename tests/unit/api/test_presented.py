@@ -56,6 +56,15 @@ def test_a_run_whose_samples_are_damaged_supports_nothing(run):
         assert not slownet.load(run.directory).supported
 
 
+def test_an_interrupted_run_says_so_and_supports_nothing(tmp_path):
+    planned = [{"rtt": rtt} for rtt in (*MEANS, "120ms")]
+    run = slownet.load(saved(tmp_path / "run", planned=planned))
+    assert not run.supported
+    assert "unfinished: 3 of 4 planned measurements, and nothing is judged: slownet run --resume" in " ".join(str(run).split())
+    assert slownet.load(saved(tmp_path / "ended", planned=planned, claims=[])).supported
+    assert slownet.load(saved(tmp_path / "whole", planned=planned[:3])).supported
+
+
 def test_a_run_in_a_notebook(run, tmp_path):
     page = Balanced(run._repr_html_())
     assert {"table", "img"} <= page.tags

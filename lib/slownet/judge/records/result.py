@@ -55,6 +55,8 @@ class RunData:
         Upper limit of the confidence for a law's bend: see `slownet.theory.law.Law`.
     damage : tuple of str
         What of its samples is damaged or missing, a line each; the others are used.
+    unfinished : str
+        How much of what was planned a run measured that ended before it was judged, such as by an interrupt; else empty.
     """
 
     directory: Path
@@ -65,6 +67,7 @@ class RunData:
     confidence: float = CONFIDENCE
     lasting: float = DECIDING
     damage: tuple[str, ...] = ()
+    unfinished: str = ""
 
     def at_confidence(self, confidence: float) -> RunData:
         """Return the run with intervals of another confidence."""
@@ -397,7 +400,10 @@ def _load(directory: Path) -> RunData:
         of_a_sweep = (directory / SWEEP).is_file()
         fix = "it is a sweep, and has a report.html" if of_a_sweep else "give a directory that holds run.json"
         raise SlownetError("no run here", f"in {directory}", fix)
-    return replace(gather(log.latest, facts, directory), damage=tuple(log.damage))
+    planned, measured = len(facts.get("planned") or ()), len(log.latest)
+    ended = "claims" in facts or measured >= planned
+    unfinished = "" if ended else f"{measured} of {planned} planned measurements, and nothing is judged"
+    return replace(gather(log.latest, facts, directory), damage=tuple(log.damage), unfinished=unfinished)
 
 
 def gather(samples: Iterable[Sample], facts: Facts, directory: Path = Path()) -> RunData:

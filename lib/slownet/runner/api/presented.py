@@ -50,7 +50,7 @@ class Run(RunData):
 
     Parameters
     ----------
-    directory, experiment, facts, cells, claims, confidence, lasting
+    directory, experiment, facts, cells, claims, confidence, lasting, damage, unfinished
         As in `RunData`.
     """
 
@@ -83,7 +83,7 @@ class Run(RunData):
     @property
     def supported(self) -> bool:
         """Whether every claim is supported, every cell was measured and no sample is damaged: status 0 of the commands."""
-        return all(self.claims) and not (self.failed or self.damage or self.facts.get("error"))
+        return all(self.claims) and not (self.failed or self.damage or self.unfinished or self.facts.get("error"))
 
     @property
     def plots(self) -> tuple[str, ...]:
