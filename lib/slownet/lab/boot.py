@@ -301,6 +301,8 @@ class _Run:
             raise self._why_it_died()
         if self._full and self._status:
             raise autopsy.full(self._full, self._megabytes)
+        if self._status and (error := autopsy.too_many_mappings(self._console_text.decode(errors="replace"))):
+            raise error
         return self._status
 
     def _why_it_died(self) -> LabError:

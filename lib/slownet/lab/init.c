@@ -65,7 +65,8 @@
 #define LAYER "/dev/ubdb"
 #define CHUNK 4096
 #define GROUP "/sys/fs/cgroup/command"
-#define STARVES "full 400000 2000000"	/* microseconds of two seconds in which all of the command's threads waited for memory */
+#define LOOK_S 2	/* how often to look whether a command that has all its memory starves */
+#define READS_OF_A_PAGE 2	/* major faults for each page that can be evicted, from one look to the next, of one that starves */
 #define WINDOW_BYTES 3072
 #define HEAD_BYTES 5
 #define BYTES_OF_A_PROCESS (512ull << 10)
@@ -721,21 +722,48 @@ static int reap(pid_t of_interest, int *status)
 	return ended;
 }
 
+static time_t seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec;
+}
+
 /*
- * Ends a command that waits for memory most of the time, because hardly any of what it has can be taken from it. The kernel's OOM
- * killer does not see that: as long as there are pages of programs to evict it goes on, and each page is read again at once, for
- * hours. Returns whether it was so.
+ * Ends a command of whose memory hardly anything is left but its programs, if these are evicted and read again all the time.
+ * The kernel's OOM killer does not see that: as long as there are pages of programs to evict it goes on, for hours. A major
+ * fault reads up to 32 pages, so each page was read again many times since the last look. Returns whether it was so.
  */
 static int end_if_starved(void)
 {
+	static unsigned long long faults_before;
+	static time_t looked = -LOOK_S * 3;
 	const unsigned long long limit = read_number(GROUP "/memory.max");	/* 0 if there is none */
-	const unsigned long long kept =
-		number_behind(GROUP "/memory.stat", "anon") + number_behind(GROUP "/memory.stat", "shmem");
+	const unsigned long long faults = number_behind(GROUP "/memory.stat", "pgmajfault");
+	const unsigned long long evictable =
+		number_behind(GROUP "/memory.stat", "file") - number_behind(GROUP "/memory.stat", "shmem");
+	const int starves = seconds() - looked <= LOOK_S * 2 && evictable < limit / 16 &&
+			    faults - faults_before > READS_OF_A_PAGE * (evictable / 4096 + 16);
 
-	if (!limit || kept < limit / 16 * 15)
-		return 0;
-	write_file(GROUP "/cgroup.kill", "1");
-	return 1;
+	looked = seconds();
+	faults_before = faults;
+	if (starves)
+		write_file(GROUP "/cgroup.kill", "1");
+	return starves;
+}
+
+/* A file that is ready when the command's memory is next full: poll() waits for what happens after a read. */
+static int open_events(void)
+{
+	char text[256];
+	int fd = open(GROUP "/memory.events", O_RDONLY | O_CLOEXEC);
+
+	if (fd >= 0 && read(fd, text, sizeof(text)) <= 0) {
+		close(fd);
+		return -1;
+	}
+	return fd;
 }
 
 /* Tells the host of what there was too little. */
@@ -845,14 +873,6 @@ static void give_up(long limit)
 	     limit % 86400 ? "s" : "days", n ? line : "nothing", text);
 }
 
-static time_t seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec;
-}
-
 /*
  * Until the command ends. What it started and left behind ends with it.
  *
@@ -863,35 +883,39 @@ static time_t seconds(void)
 static int attend(struct command *command, int signals, long limit)
 {
 	int status = 0, ended = 0, starved = 0;
-	int pressure = exact ? open(GROUP "/memory.pressure", O_RDWR | O_CLOEXEC | O_NONBLOCK) : -1;
-	time_t heard = seconds();
+	int full = open_events();
+	time_t heard = seconds(), next_look = 0;
 
-	if (pressure >= 0 && write(pressure, STARVES, sizeof(STARVES)) < 0) {
-		close(pressure);
-		pressure = -1;
-	}
 	if (exact) {
 		command->input_ended = !exact_input_size;
 		pump_exact_input(command);
 	}
 	while (!ended) {
-		struct timespec left = { .tv_sec = heard + limit - seconds() };
-		int limited = limit && !command->tty && command->input_ended;
+		const time_t now = seconds();
+		const int limited = limit && !command->tty && command->input_ended;
+		const int looks_later = !starved && now < next_look;
+		struct timespec left = { .tv_sec = heard + limit - now };
 		struct pollfd fds[] = {
 			{ .fd = exact ? -1 : channel, .events = POLLIN },
 			{ .fd = signals, .events = POLLIN },
 			{ .fd = command->out[0], .events = POLLIN },
 			{ .fd = command->out[1], .events = POLLIN },
 			{ .fd = command->n_input ? command->in : -1, .events = POLLOUT },
-			{ .fd = starved ? -1 : pressure, .events = POLLPRI },
+			{ .fd = starved || looks_later ? -1 : full, .events = POLLPRI },
 		};
 
 		if (limited && left.tv_sec <= 0)
 			give_up(limit);
-		if (ppoll(fds, sizeof(fds) / sizeof(fds[0]), limited ? &left : NULL, NULL) <= 0)
+		if (looks_later && (!limited || next_look - now < left.tv_sec))
+			left.tv_sec = next_look - now;
+		if (ppoll(fds, sizeof(fds) / sizeof(fds[0]), limited || looks_later ? &left : NULL, NULL) <= 0)
 			continue;
-		if (fds[5].revents)
+		if (fds[5].revents) {
 			starved = end_if_starved();
+			close(full);
+			full = open_events();
+			next_look = seconds() + LOOK_S;
+		}
 		if (fds[0].revents || fds[2].revents || fds[3].revents || fds[4].revents)
 			heard = seconds();
 		for (int i = 0; i < 2; i++)
@@ -914,7 +938,7 @@ static int attend(struct command *command, int signals, long limit)
 		}
 	}
 	report_full(starved);
-	close(pressure);
+	close(full);
 	kill(-1, SIGKILL);
 	for (int i = 0; i < 2; i++) {
 		if (command->out[i] < 0)

@@ -88,6 +88,23 @@ PANIC = "EXT4-fs: whatever\n\nKernel panic - not syncing: {}\nCPU: 0 UID: 0 PID:
             "with --tdf inf a busy program takes no virtual time: give its links a rate, or use a number or --clock real",
         ),
         (
+            PANIC.format(
+                "skip-idle: the clock stood still for 9 s of php, in 7 system calls, the last number 9, with 312 major faults"
+            ),
+            1,
+            False,
+            "the lab's clock stood still for 9 s while php was busy, in 7 system calls, the last number 9: "
+            "with --tdf inf a busy program takes no virtual time: give its links a rate, or use a number or --clock real",
+        ),
+        (
+            PANIC.format(
+                "skip-idle: the clock stood still for 9 s of php, in 0 system calls, the last number 9, with 90512 major faults"
+            ),
+            1,
+            False,
+            "the lab ran out of its 512 MB of memory: raise --memory",
+        ),
+        (
             PANIC.format("Out of memory: system-wide panic_on_oom is enabled"),
             1,
             False,
@@ -133,6 +150,17 @@ PANIC = "EXT4-fs: whatever\n\nKernel panic - not syncing: {}\nCPU: 0 UID: 0 PID:
 )
 def test_why_a_lab_died(console, status, full, line):
     assert str(autopsy.explain(console, status, 512, full)) == line
+
+
+def test_a_program_with_more_mappings_than_the_host_allows(tmp_path, monkeypatch):
+    (tmp_path / "max_map_count").write_text("65530\n")
+    monkeypatch.setattr(autopsy, "_MAPPINGS", tmp_path / "max_map_count")
+    says = "UML ran out of memory on the host side! This can happen due to ... or vm.max_map_count has been reached."
+    assert autopsy.too_many_mappings("segfault at 1") is None
+    assert str(autopsy.too_many_mappings(f"x\n{says}\nuserspace - Error")) == (
+        "a program in the lab has memory in more separate pieces than this machine allows, 65530: it was ended: "
+        "sudo sysctl -w vm.max_map_count=1048576"
+    )
 
 
 def test_what_of_a_lab_is_full():
