@@ -85,7 +85,7 @@ def hunt(
 def replay(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A schedule (TOML), such as hunts/NAME/found.toml.")],
     experiment: Annotated[
-        str | None, typer.Argument(metavar="[EXPERIMENT]", help="Another experiment than the one that the file names.")
+        str | None, typer.Argument(metavar="EXPERIMENT", help="Another experiment than the one that the file names.")
     ] = None,
     times: Annotated[int, typer.Option("--times", metavar="N", min=1, help="Boots, one after another.")] = 1,
     report: Annotated[

@@ -36,7 +36,7 @@ slownet run {module}_far_page"""
 
 
 def init(
-    folder: Annotated[Path, typer.Argument(metavar="[FOLDER]", help="The project's folder; made if it is not there.")] = Path(),
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The project's folder; made if it is not there.")] = Path(),
     ci: Annotated[
         str, typer.Option("--ci", metavar="github|gitlab|none", help="Whose CI file is written.", autocompletion=one_of(*CI))
     ] = "github",

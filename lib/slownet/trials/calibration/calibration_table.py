@@ -57,7 +57,7 @@ def _notes(found: Calibration) -> list[str]:
     clock = f"{facts['clock']} clock" + (f", TDF {facts['tdf']}" if facts["tdf"] is not None else "")
     notes = [
         f"{clock}, Linux {facts['kernel']}, {VERSIONS[facts['ip_version']]}, seed {facts['seed']}: "
-        f"{len(found.rows)} rows, {len(found.bad)} not ok, "
+        f"{len(found.rows)} row{'s' * (len(found.rows) != 1)}, {len(found.bad)} not ok, "
         f"{facts['virtual_s']:.1f} s on its clock, {facts['wall_s']:.1f} s here"
     ]
     chancy = len(found.by_chance)
