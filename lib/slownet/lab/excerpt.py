@@ -89,11 +89,11 @@ def _size(count: int) -> str:
     return f"{count} bytes"
 
 
-def tail(path: Path, lines: int = LOG_LINES) -> str:
-    """Return the last lines of a log that are not blank; empty if there is no log."""
+def tail(path: Path, lines: int = LOG_LINES, start: int = 0) -> str:
+    """Return the last lines of a log that are not blank, from a byte of it on; empty if there is no log."""
     try:
         with path.open("rb") as log:
-            log.seek(max(0, os.fstat(log.fileno()).st_size - TAIL_BYTES))
+            log.seek(max(start, os.fstat(log.fileno()).st_size - TAIL_BYTES))
             text = log.read(TAIL_BYTES).decode(errors="replace")
     except OSError:
         return ""

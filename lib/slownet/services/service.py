@@ -18,7 +18,7 @@ from typing import IO, Self
 from slownet.lab import missing_programs as absent
 from slownet.lab import owner
 from slownet.lab.charge import charged_s, charged_since
-from slownet.lab.excerpt import tail
+from slownet.lab.excerpt import LOG_LINES, tail
 from slownet.model.errors import ServiceError
 from slownet.services import snapshot
 from slownet.services.faulty_disk import Disk
@@ -78,11 +78,15 @@ class Service:
     durable: Sequence[str] = ()
 
     def __init__(self, host: Host, directory: str | Path | None = None) -> None:
+        if isinstance(host, str) or not hasattr(host, "name"):
+            what = f"{host!r}" if isinstance(host, str) else f"a {type(host).__name__}"
+            raise ServiceError(f"{what} is no host of a network", type(self).__name__, 'give one, such as net["server"]')
         self.host = host
         self.directory = Path(directory or owner.this().run or owner.directory() / "logs")
         self._process: subprocess.Popen[bytes] | None = None
         self._state: Path | None = None
         self._data: snapshot.Data | None = None
+        self._begins = 0
         self.disk: Disk | None = None
         """What its state lies on, if that is a disk of its own; see `on_disk`."""
         self.restored = False
@@ -154,6 +158,7 @@ class Service:
             raise ServiceError(f"{self.name} is already started", f"host '{self.host.name}'", "stop() it first")
         try:
             self.directory.mkdir(parents=True, exist_ok=True)
+            self._mark()
             # Sockets, data and pid files need a place of their own: the run directory may be a share of the host, where files
             # cannot change owner and sockets cannot be bound.
             self._state = Path(tempfile.mkdtemp(prefix=f"{self.label}-", dir=owner.directory()))
@@ -169,10 +174,17 @@ class Service:
                 self._process = self._popen(log)
         except OSError as error:
             self.stop()
-            raise ServiceError(f"{self.name} cannot be started: {error}", f"host '{self.host.name}'") from error
+            raise ServiceError(f"{self.name} cannot be started: {_reason(error)}", f"host '{self.host.name}'") from error
         except BaseException:
             self.stop()
             raise
+
+    def _mark(self) -> None:
+        """Note where the log of this start begins: an earlier one, also another service's, may have written to the file."""
+        self._begins = self.log.stat().st_size if self.log.exists() else 0
+
+    def _lately(self, lines: int = LOG_LINES) -> str:
+        return tail(self.log, lines, self._begins)
 
     def _popen(self, log: IO[bytes]) -> subprocess.Popen[bytes]:
         return self.host.popen(
@@ -203,8 +215,8 @@ class Service:
             raise
 
     def _why_it_ended(self, status: int) -> ServiceError:
-        program, log, where = self.command()[0], tail(self.log), f"host '{self.host.name}'"
-        if not_found(program, tail(self.log, 1)):
+        program, log, where = self.command()[0], self._lately(), f"host '{self.host.name}'"
+        if not_found(program, self._lately(1)):
             what, fix = absent.program(program)
             return ServiceError(what, where, fix)
         ended = f"{self.name} ended {_status(status)} before it answered"
@@ -324,11 +336,12 @@ class Service:
         try:
             if self.disk:
                 self.disk.again()
+            self._mark()
             self.again()
             with self.log.open("ab") as log:
                 self._process = self._popen(log)
         except OSError as error:
-            raise ServiceError(f"{self.name} cannot be started again: {error}", f"host '{self.host.name}'") from error
+            raise ServiceError(f"{self.name} cannot be started again: {_reason(error)}", f"host '{self.host.name}'") from error
 
     def again(self) -> None:
         """Do what is needed before `revive` starts the program; `prepare` is not called again."""
@@ -392,7 +405,12 @@ class Service:
 
     def error(self, what: str) -> ServiceError:
         """Return a ServiceError for this service, with the last lines of its log."""
-        return ServiceError(what, f"host '{self.host.name}'", f"its log is {self.log}", log=tail(self.log))
+        return ServiceError(what, f"host '{self.host.name}'", f"its log is {self.log}", log=self._lately())
+
+
+def _reason(error: OSError) -> str:
+    named = f"{error.filename}: " if error.filename else ""
+    return f"{named}{error.strerror or error}"
 
 
 def _of_cpu(charged: float | None) -> str:

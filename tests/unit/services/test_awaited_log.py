@@ -1,6 +1,7 @@
 """A service is ready when its log has a text, whatever pieces and whatever amount the program writes."""
 
 import random
+from types import SimpleNamespace
 
 import pytest
 
@@ -9,7 +10,7 @@ from slownet.services.readiness import CHUNK, Awaited
 
 class Server(Awaited):
     def __init__(self, log, ready):
-        super().__init__(None, log.parent, name="server", port=None, ready=ready, timeout=1)
+        super().__init__(SimpleNamespace(name="here"), log.parent, name="server", port=None, ready=ready, timeout=1)
         self._path = log
 
     @property

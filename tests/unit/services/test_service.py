@@ -166,12 +166,23 @@ def test_one_that_never_answers_is_ended_at_the_deadline(tmp_path: Path, state_r
     assert list(state_root.iterdir()) == []
 
 
+def test_an_error_quotes_the_log_of_its_own_start(tmp_path: Path, state_root: Path):
+    with pytest.raises(ServiceError) as first:
+        Script(tmp_path, "echo the first is wrong; exit 1").start()
+    with pytest.raises(ServiceError) as second:
+        Script(tmp_path, "echo the second is wrong; exit 1").start()
+    assert (first.value.log, second.value.log) == ("the first is wrong", "the second is wrong")
+    assert (tmp_path / "greeter-here.log").read_text() == "the first is wrong\nthe second is wrong\n"
+
+
 def test_a_missing_program_is_one_line(tmp_path: Path, state_root: Path):
     class Missing(Greeter):
         def command(self):
             return ["no-such-server"]
 
-    with pytest.raises(ServiceError, match=r"^greeter cannot be started: .*'no-such-server', host 'here'$"):
+    with pytest.raises(
+        ServiceError, match=r"^greeter cannot be started: no-such-server: No such file or directory, host 'here'$"
+    ):
         Missing(tmp_path).start()
     assert list(state_root.iterdir()) == []
 
