@@ -59,7 +59,10 @@ def test_a_port_that_is_taken(net, argv, tmp_path):
             assert elsewhere.running
 
 
-@pytest.mark.parametrize("ready", [http("/"), http("/missing"), http("/missing", status=[404]), "begun"])
+ANSWERED = [http("/"), http("/missing"), http("/missing", status=[404]), http("/missing", status=404)]
+
+
+@pytest.mark.parametrize("ready", [*ANSWERED, "begun"])
 def test_other_conditions(net, argv, tmp_path, ready):
     with Command(net["web"], argv(seconds=0.2), tmp_path, port=8000, ready=ready) as server:
         assert server.running

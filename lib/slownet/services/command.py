@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from slownet.model.errors import ServiceError
+from slownet.services import arguments
 from slownet.services.readiness import Awaited
 from slownet.tools.process import Host
 
@@ -51,11 +51,11 @@ class Command(Awaited):
         ready: str | Callable[[Command], bool] | None = None, name: str = "", env: Mapping[str, str] | None = None,
         cwd: str | Path | None = None, timeout: float = 60.0,
     ) -> None:  # fmt: skip
-        self.argv = tuple(shlex.split(argv) if isinstance(argv, str) else map(str, argv))
+        self.argv = arguments.command(argv, "Command")
         if not self.argv:
-            raise ServiceError("no program", f"host '{host.name}'", 'name one: Command(host, ["python3", "shop.py"])')
+            raise ServiceError("no program", "Command", 'name one: Command(host, ["python3", "shop.py"])')
         super().__init__(host, directory, name=name or Path(self.argv[0]).name, port=port, ready=ready, timeout=timeout)
-        self.variables = dict(env or {})
+        self.variables = arguments.mapping(env, "Command", "env", 'env={"LOG_LEVEL": "debug"}')
         self.folder = Path(cwd) if cwd else None
 
     def command(self) -> Sequence[str]:

@@ -14,6 +14,7 @@ from typing import Self
 
 from slownet.lab import native
 from slownet.model.errors import ServiceError
+from slownet.services import arguments
 from slownet.services.service import Service
 from slownet.tools.process import Host, wait_until
 from slownet.tools.tool import run
@@ -126,7 +127,8 @@ class MariaDB(Service):
     ) -> None:
         super().__init__(host, directory)
         self.template = Path(template)
-        self.options = (*(replication.options if replication else ()), *options)
+        own = arguments.words(options, "MariaDB", "options", 'options=["--max-connections=50"]')
+        self.options = (*(replication.options if replication else ()), *own)
 
     @property
     def socket(self) -> Path:

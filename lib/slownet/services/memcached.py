@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from slownet.services import arguments
 from slownet.services.service import Service
 from slownet.tools.process import Host
 from slownet.tools.tool import run
@@ -32,7 +33,7 @@ class Memcached(Service):
 
     def __init__(self, host: Host, directory: str | Path, *, port: int = PORT) -> None:
         super().__init__(host, directory)
-        self.port = port
+        self.port = arguments.port(port, "Memcached")
 
     @property
     def address(self) -> str:

@@ -6,10 +6,12 @@ import socket
 import struct
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from slownet.model.errors import ServiceError, nearest
 from slownet.net import addresses
 from slownet.net.nodes import inside
+from slownet.services import arguments
 from slownet.services.service import Service
 from slownet.tools.process import Host
 
@@ -18,6 +20,13 @@ ATTEMPT_S = 1.0
 A, INTERNET = 1, 1
 RECURSION = 0x0100
 """The flag of a query that asks for recursion, as all resolvers' queries do (RFC 1035, 4.1.1)."""
+
+OPTIONS = (
+    "attempts", "debug", "edns0", "inet6", "ip6-bytestring", "ip6-dotint", "ndots", "no-aaaa", "no-check-names",
+    "no-ip6-dotint", "no-reload", "no-tld-query", "rotate", "single-request", "single-request-reopen", "timeout",
+    "trust-ad", "use-vc",
+)  # fmt: skip
+"""Of resolv.conf(5), without their numbers."""
 
 
 class NameServer(Service):
@@ -59,9 +68,18 @@ class NameServer(Service):
         options: Sequence[str] = (),
     ) -> None:  # fmt: skip
         super().__init__(host, directory)
-        self.aliases = dict(aliases or {})
+        self.aliases = arguments.mapping(_named(aliases), "NameServer", "aliases", 'aliases={"shop.example": "web"}')
+        for alias in self.aliases:
+            if not alias or alias.split() != [alias]:
+                raise ServiceError(f"the alias {alias!r} is no name", "NameServer", 'write one like "shop.example"')
         self.ttl = ttl
-        self.options = tuple(options)
+        if isinstance(ttl, bool) or not isinstance(ttl, int) or ttl < 0:
+            raise ServiceError(f"ttl is {ttl!r}", "NameServer", "give whole seconds as a number: ttl=60")
+        self.options = arguments.words(options, "NameServer", "options", 'options=["single-request"]')
+        for option in self.options:
+            if option.partition(":")[0] not in OPTIONS:  # resolvers ignore what they do not know
+                what = f"no option '{option}' of resolv.conf(5)"
+                raise ServiceError(what, "NameServer", nearest(option.partition(":")[0], OPTIONS))
         self._before: dict[Path, str] = {}
 
     def command(self) -> Sequence[str]:
@@ -122,3 +140,8 @@ class NameServer(Service):
             addresses.write(before)
         finally:
             super().stop()
+
+
+def _named(aliases: Any) -> Any:
+    """Return aliases with the names of hosts in place of hosts."""
+    return {alias: getattr(of, "name", of) for alias, of in aliases.items()} if isinstance(aliases, Mapping) else aliases

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from slownet.services import http
+from slownet.services import arguments, http
 from slownet.services.service import Service
 from slownet.tools.process import Host
 
@@ -37,7 +37,9 @@ class Nginx(Service):
         directives: Sequence[str] = (),
     ) -> None:  # fmt: skip
         super().__init__(host, directory)
-        self.directives = tuple(directives)
+        self.directives = arguments.words(
+            directives, type(self).__name__, "directives", 'directives=["keepalive_requests 100000"]'
+        )
         self.root = Path(root)
         self.php = php
 

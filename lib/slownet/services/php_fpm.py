@@ -9,6 +9,7 @@ import socket
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from slownet.services import arguments
 from slownet.services.service import Service
 from slownet.tools.process import Host
 
@@ -52,7 +53,7 @@ class PhpFpm(Service):
         additions: Mapping[Path, Sequence[Path]] | None = None,
     ) -> None:
         super().__init__(host, directory)
-        self.variables = dict(variables or {})
+        self.variables = arguments.mapping(variables, "PhpFpm", "variables", 'variables={"SLOWNET_DB_HOST": "10.0.0.3"}')
         self.additions = dict(additions or {})
 
     @property

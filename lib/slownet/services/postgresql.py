@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from slownet.model.errors import ServiceError
+from slownet.services import arguments
 from slownet.services.certificate import certificate
 from slownet.services.service import Service
 from slownet.tools.process import Host
@@ -42,7 +43,7 @@ class PostgreSQL(Service):
         self, host: Host, directory: str | Path | None = None, *, options: Sequence[str] = (), tls: bool = False
     ) -> None:
         super().__init__(host, directory)
-        self.options = tuple(options)
+        self.options = arguments.words(options, "PostgreSQL", "options", 'options=["max_connections=50"]')
         self.tls = tls
 
     def _program(self, name: str) -> list[str]:

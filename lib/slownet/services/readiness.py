@@ -11,6 +11,7 @@ from typing import Any
 
 from slownet.model.errors import ServiceError
 from slownet.net.nodes import inside
+from slownet.services import arguments
 from slownet.services.service import Service
 from slownet.tools.process import Host
 
@@ -30,10 +31,18 @@ class Awaited(Service):
         ready: str | Callable[[Any], bool] | None, timeout: float,
     ) -> None:  # fmt: skip
         super().__init__(host, directory)
+        where = type(self).__name__
+        if "/" in name or "\0" in name:
+            raise ServiceError(f"{name!r} cannot begin the name of a log", where, 'give it another name: name="shop"')
+        given: object = ready
+        if given is http or not (given is None or isinstance(given, str) or callable(given)):
+            what = "the function http itself" if given is http else repr(given)
+            fix = 'give http("/health"), a text in its log, or a function of it that returns whether it is ready'
+            raise ServiceError(f"ready is {what}", where, fix)
         self.name = name
-        self.port = port
+        self.port = None if port is None else arguments.port(port, where)
         self.ready = ready
-        self.deadline_s = timeout
+        self.deadline_s = arguments.seconds(timeout, where, "timeout")
         self._logged, self._begun = 0, 0.0
 
     @property
@@ -104,7 +113,7 @@ class Awaited(Service):
         return True
 
 
-def http(path: str = "/", port: int | None = None, status: Sequence[int] = ()) -> Callable[[Awaited], bool]:
+def http(path: str = "/", port: int | None = None, status: int | Sequence[int] = ()) -> Callable[[Awaited], bool]:
     """Return a condition for `Command` and `Container`: a GET request from its own host is answered.
 
     Parameters
@@ -113,9 +122,13 @@ def http(path: str = "/", port: int | None = None, status: Sequence[int] = ()) -
         Of the page.
     port : int, optional
         The service's port, unless given.
-    status : sequence of int
+    status : int or sequence of int
         The status codes that count: all below 500, unless given.
     """
+    if not isinstance(path, str) or not path.startswith("/") or path.split() != [path]:
+        fix = 'write it as in a URL, from its slash on: http("/health")'
+        raise ServiceError(f"{path!r} is no path of a page", "http()", fix)
+    codes = (status,) if isinstance(status, int) else tuple(status)
 
     def answered(service: Awaited) -> bool:
         at = port or service.port
@@ -130,6 +143,6 @@ def http(path: str = "/", port: int | None = None, status: Sequence[int] = ()) -
             return False
         finally:
             client.close()
-        return found in status if status else found < SERVER_ERROR
+        return found in codes if codes else found < SERVER_ERROR
 
     return answered

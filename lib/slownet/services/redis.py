@@ -6,6 +6,7 @@ import socket
 from collections.abc import Sequence
 from pathlib import Path
 
+from slownet.services import arguments
 from slownet.services.service import Service
 from slownet.tools.process import Host
 from slownet.tools.tool import run
@@ -30,8 +31,8 @@ class Redis(Service):
 
     def __init__(self, host: Host, directory: str | Path, *, port: int = 6379, options: Sequence[str] = ()) -> None:
         super().__init__(host, directory)
-        self.port = port
-        self.options = tuple(options)
+        self.port = arguments.port(port, "Redis")
+        self.options = arguments.words(options, "Redis", "options", 'options=["--maxmemory", "50mb"]')
 
     @property
     def socket(self) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from slownet.services import http
+from slownet.services import arguments, http
 from slownet.services.nginx import SITE_NAME
 from slownet.services.service import Service
 from slownet.tools.process import Host
@@ -44,7 +44,7 @@ class Varnish(Service):
     def __init__(self, host: Host, directory: str | Path, *, behind: str | Path, port: int = PORT, ttl_s: int = 86400) -> None:
         super().__init__(host, directory)
         self.behind = behind
-        self.port = port
+        self.port = arguments.port(port, "Varnish")
         self.ttl_s = ttl_s
 
     @property

@@ -1,0 +1,74 @@
+"""What users give to services, read when a service is made, so that what is wrong is one line before anything starts."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterable, Mapping
+from numbers import Real
+from typing import Any
+
+from slownet.model.errors import ServiceError
+
+LAST_PORT = 65535
+
+
+def words(given: Any, where: str, what: str, example: str) -> tuple[str, ...]:
+    """Return a sequence of texts as a tuple, with numbers as texts.
+
+    A text alone is refused, because it is a sequence of its letters. Raises ServiceError.
+    """
+    fix = f"write {example}"
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+        raise ServiceError(f"{what} is {_shown(given)} instead of a list of texts", where, fix)
+    found = tuple(given)
+    for each in found:
+        if isinstance(each, bool) or not isinstance(each, str | Real | os.PathLike):
+            raise ServiceError(f"{what} has {_shown(each)} where a text belongs", where, fix)
+    return tuple(map(str, found))
+
+
+def command(given: Any, where: str) -> tuple[str, ...]:
+    """Return a program and its arguments, from a list or from a text like a shell's command line. Raises ServiceError."""
+    if not isinstance(given, str):
+        return words(given, where, "the program", '["python3", "shop.py"]')
+    try:
+        return tuple(shlex.split(given))
+    except ValueError as error:
+        fix = 'close the quotation, or give a list: ["python3", "shop.py"]'
+        raise ServiceError(f"{str(error).lower()} in {given!r}", where, fix) from None
+
+
+def mapping(given: Any, where: str, what: str, example: str) -> dict[str, str]:
+    """Return a mapping of texts to texts or numbers, which become texts; none given is empty. Raises ServiceError."""
+    fix = f"write {example}"
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise ServiceError(f"{what} is {_shown(given)} instead of a mapping", where, fix)
+    for name, value in given.items():
+        if not isinstance(name, str):
+            raise ServiceError(f"{what} has {_shown(name)} where a name belongs", where, fix)
+        if isinstance(value, bool) or not isinstance(value, str | Real | os.PathLike):
+            raise ServiceError(f"{what} has {_shown(value)} as '{name}', where a text belongs", where, fix)
+    return {name: str(value) for name, value in given.items()}
+
+
+def port(given: Any, where: str) -> int:
+    """Return a TCP port, from a number or its digits. Raises ServiceError."""
+    if isinstance(given, str) and given.isascii() and given.isdecimal():
+        given = int(given)
+    if isinstance(given, bool) or not isinstance(given, int) or not 0 < given <= LAST_PORT:
+        raise ServiceError(f"{_shown(given)} is no port", where, f"give a number from 1 to {LAST_PORT}: port=8000")
+    return given
+
+
+def seconds(given: Any, where: str, what: str) -> float:
+    """Return a number of seconds that is not negative. Raises ServiceError."""
+    if isinstance(given, bool) or not isinstance(given, int | float) or not given >= 0:
+        raise ServiceError(f"{what} is {_shown(given)}", where, f"give seconds as a number: {what}=60")
+    return float(given)
+
+
+def _shown(given: Any) -> str:
+    return repr(given) if isinstance(given, str | bytes | int | float | None) else f"a {type(given).__name__}"

@@ -1,0 +1,73 @@
+"""What is wrong with the arguments of services is one line when they are made."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from slownet.model.errors import ServiceError
+from slownet.services.command import Command
+from slownet.services.mariadb import MariaDB
+from slownet.services.memcached import Memcached
+from slownet.services.names import NameServer
+from slownet.services.nginx import Nginx
+from slownet.services.php_fpm import PhpFpm
+from slownet.services.postgresql import PostgreSQL
+from slownet.services.readiness import http
+from slownet.services.redis import Redis
+from slownet.services.varnish import Varnish
+
+HOST = SimpleNamespace(name="web", IP=lambda: "10.0.0.2")
+
+MISTAKES = {
+    "options is 'max_connections=50' instead of a list of texts, PostgreSQL: write options=[\"max_connections=50\"]": (
+        lambda: PostgreSQL(HOST, options="max_connections=50")
+    ),
+    "options is a dict instead of a list of texts, PostgreSQL:": lambda: PostgreSQL(HOST, options={"max_connections": 50}),
+    "options is None instead of a list of texts, PostgreSQL:": lambda: PostgreSQL(HOST, options=None),
+    "options is '--maxmemory 50mb' instead of a list": lambda: Redis(HOST, "logs", options="--maxmemory 50mb"),
+    "options has a list where a text belongs, Redis:": lambda: Redis(HOST, "logs", options=[["--maxmemory", "50mb"]]),
+    "options is '--max-connections=50' instead of a list": lambda: MariaDB(HOST, "logs", options="--max-connections=50"),
+    "options is 'single-request' instead of a list": lambda: NameServer(HOST, options="single-request"),
+    "no option 'single-requst' of resolv.conf(5), NameServer: did you mean 'single-request'?": (
+        lambda: NameServer(HOST, options=["single-requst"])
+    ),
+    "aliases has a list as 'shop', where a text belongs": lambda: NameServer(HOST, aliases={"shop": ["web"]}),
+    "aliases is 'shop' instead of a mapping": lambda: NameServer(HOST, aliases="shop"),
+    "the alias 'my shop' is no name, NameServer": lambda: NameServer(HOST, aliases={"my shop": "web"}),
+    "ttl is '1m', NameServer: give whole seconds as a number": lambda: NameServer(HOST, ttl="1m"),
+    "ttl is -1, NameServer": lambda: NameServer(HOST, ttl=-1),
+    "directives is 'gzip on' instead of a list of texts, Nginx": lambda: Nginx(HOST, "logs", root="/", directives="gzip on"),
+    "variables is a list instead of a mapping, PhpFpm": lambda: PhpFpm(HOST, "logs", variables=["A=1"]),
+    "70000 is no port, Redis: give a number from 1 to 65535": lambda: Redis(HOST, "logs", port=70000),
+    "'x' is no port, Memcached": lambda: Memcached(HOST, "logs", port="x"),
+    "0 is no port, Varnish": lambda: Varnish(HOST, "logs", behind="10.0.0.1", port=0),
+    "'http' is no port, Command": lambda: Command(HOST, "true", port="http"),
+    'no closing quotation in "sh -c \'echo", Command': lambda: Command(HOST, "sh -c 'echo"),
+    "the program is None instead of a list of texts, Command": lambda: Command(HOST, None),
+    "the program has a list where a text belongs, Command": lambda: Command(HOST, ["python3", ["-m", "http.server"]]),
+    "env is a list instead of a mapping, Command: write env=": lambda: Command(HOST, "true", env=["A=1"]),
+    "env has None as 'A', where a text belongs, Command": lambda: Command(HOST, "true", env={"A": None}),
+    "timeout is '3s', Command: give seconds as a number: timeout=60": lambda: Command(HOST, "true", timeout="3s"),
+    "ready is the function http itself, Command: give http": lambda: Command(HOST, "true", port=80, ready=http),
+    "ready is True, Command": lambda: Command(HOST, "true", ready=True),
+    "'a/b' cannot begin the name of a log, Command": lambda: Command(HOST, "true", name="a/b"),
+    "'health' is no path of a page, http(): write it as in a URL": lambda: http("health"),
+    "'/a b' is no path of a page": lambda: http("/a b"),
+    "'web' is no host of a network, Command: give one, such as net": lambda: Command("web", "true"),
+    "a dict is no host of a network, Redis": lambda: Redis({}, "logs"),
+}
+
+
+@pytest.mark.parametrize("what", MISTAKES)
+def test_a_mistake_is_one_line(what):
+    with pytest.raises(ServiceError) as caught:
+        MISTAKES[what]()
+    assert str(caught.value).startswith(what)
+    assert "\n" not in str(caught.value)
+
+
+def test_numbers_become_texts_and_hosts_their_names():
+    assert Redis(HOST, "logs", options=["--maxmemory", 50_000_000]).options == ("--maxmemory", "50000000")
+    assert Command(HOST, "true", port="8000", env={"N": 5}).environment() == {"N": "5"}
+    assert Command(HOST, "true", port="8000").port == 8000
+    assert NameServer(HOST, aliases={"shop.example": HOST}, options=["ndots:2"]).aliases == {"shop.example": "web"}
