@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from slownet.model.errors import ServiceError
 from slownet.services import arguments, http
 from slownet.services.service import Service
 from slownet.tools.process import Host
@@ -59,8 +60,11 @@ class Nginx(Service):
         return self.state / "sock"
 
     def prepare(self) -> None:
-        """Write the configuration."""
-        state = self.state
+        """Write the configuration. Raises ServiceError if there is no folder to serve."""
+        state, root = self.state, self.root.absolute()  # nginx takes a relative one from its own folder
+        if not root.is_dir():
+            what = f"there is no folder {root} to serve"
+            raise ServiceError(what, f"host '{self.host.name}'", "name the folder of the pages: root=...")
         temporary = "".join(
             f"    {kind}_temp_path {state}/{kind};\n" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
         )
@@ -79,7 +83,7 @@ class Nginx(Service):
             "    server {\n"
             f"        listen unix:{self.socket};\n"
             f"{''.join(f'        {each};' + chr(10) for each in self.site())}"
-            f"        root {self.root};\n"
+            f"        root {root};\n"
             "        index index.php index.html;\n"
             f"{self.locations()}"
             "    }\n"

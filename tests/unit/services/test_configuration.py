@@ -255,16 +255,23 @@ def test_php_gets_the_databases_address_two_children_and_the_opcode_cache(tmp_pa
     assert {"opcache.enable=1", "opcache.validate_timestamps=0"} <= set(argv)
 
 
-def test_nginx_serves_files_or_php(tmp_path: Path):
-    plain = prepared(Nginx(WEB, tmp_path / ".", root="/srv/files"), tmp_path / "state").config.read_text()
-    assert "root /srv/files;" in plain
+def test_nginx_serves_files_or_php(tmp_path: Path, monkeypatch):
+    (tmp_path / "pages").mkdir()
+    monkeypatch.chdir(tmp_path)
+    plain = prepared(Nginx(WEB, tmp_path / ".", root="pages"), tmp_path / "state").config.read_text()
+    assert f"root {tmp_path}/pages;" in plain
     assert "fastcgi_pass" not in plain
-    php = prepared(Nginx(WEB, tmp_path, root="/srv", php="/run/php.sock"), tmp_path / "state").config.read_text()
+    php = prepared(Nginx(WEB, tmp_path, root=tmp_path, php="/run/php.sock"), tmp_path / "state").config.read_text()
     assert "fastcgi_pass unix:/run/php.sock;" in php
     assert "fastcgi_param HTTP_HOST web;" in php
     for text in (plain, php):
         assert text.count("{") == text.count("}")
         assert "daemon off;" in text
+
+
+def test_nginx_says_that_there_is_nothing_to_serve(tmp_path: Path):
+    with pytest.raises(ServiceError, match=r"^there is no folder /no/pages to serve, host 'web': name the folder"):
+        prepared(Nginx(WEB, tmp_path, root="/no/pages"), tmp_path)
 
 
 def test_wordpress_is_put_together_over_three_hosts(tmp_path: Path):
