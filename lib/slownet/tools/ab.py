@@ -132,6 +132,8 @@ class Ab(Metrics):
             return f"{self.unsent} requests could not be sent (Write errors: {self.unsent})"
         if self.non_2xx:
             return f"{self.non_2xx} of {self.complete} responses are errors (Non-2xx responses: {self.non_2xx})"
+        if not self.total_transferred:  # ab counts a connection that ends without an answer as an empty page
+            return f"none of {self.complete} requests was answered: no byte came back; is it https, and the port right?"
         return ""
 
     @property

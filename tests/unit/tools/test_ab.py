@@ -178,6 +178,12 @@ def test_error_pages_are_a_problem():
     assert record.problem == "10 of 10 responses are errors (Non-2xx responses: 10)"
 
 
+def test_connections_without_an_answer_are_a_problem():
+    record = captured("ab-no-answer")  # of https at a port that speaks http
+    assert (record.complete, record.failed, record.total_transferred) == (3, 0, 0)
+    assert record.problem.startswith("none of 3 requests was answered: no byte came back")
+
+
 @pytest.mark.parametrize("name", ["ab-refused", "ab-timeout", "ab-unknown-host"])
 def test_a_test_that_ended_early_is_an_error(name: str):
     with pytest.raises(ToolError, match="ab printed no 'Complete requests'; its last line: 'Benchmarking") as caught:
