@@ -7,16 +7,16 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
-from urllib.parse import urlsplit
 
 from slownet.judge.measured import Metrics
 from slownet.model import userfile
-from slownet.model.errors import ToolError
+from slownet.model.errors import SlownetError, ToolError
 from slownet.tools.numbers import Metric, metric, printed, sample_sd, single
 from slownet.tools.output import unread
 from slownet.tools.process import Host
 from slownet.tools.programs.load import Histogram, Schedule
 from slownet.tools.tool import run
+from slownet.tools.web import address
 
 KINDS = ("corrected", "uncorrected")
 
@@ -141,7 +141,7 @@ def constant_rate(
     ToolError
         No request succeeded, or the program failed.
     SlownetError
-        A number is not above 0, or there are too many connections.
+        A number is not above 0, there are too many connections, or the URL is none of http.
 
     Notes
     -----
@@ -158,16 +158,22 @@ def constant_rate(
     >>> load.answered, load.corrected["percentiles"]["99"]  # doctest: +SKIP
     (1000, 0.0123)
     """
-    parts = urlsplit(url)
-    Schedule(rate, seconds, connections)  # raises early if the load is impossible
+    asked = address.read(url)
+    if asked.scheme != "http":
+        fix = "give an http URL; fetch and oha ask with TLS"
+        raise SlownetError(f"'{url}' is an https URL, and constant_rate speaks HTTP without TLS", fix=fix)
+    if not Schedule(rate, seconds, connections).count:  # which raises early if the load is impossible
+        what = f"no request is due in {seconds:g} s at {rate:g} a second"
+        raise SlownetError(what, "in a load", "give a higher rate, or more seconds")
     job = {
-        "address": parts.hostname, "port": parts.port or 80, "path": parts.path or "/", "rate": rate, "seconds": seconds,
+        "address": asked.host, "port": asked.port, "path": asked.path, "rate": rate, "seconds": seconds,
         "connections": connections, "patience": patience,
     }  # fmt: skip
     argv = [sys.executable, "-m", "slownet.tools.programs.loader", json.dumps(job)]
     result = parse(run(host, argv, timeout=seconds + patience + 600).stdout, argv, rate)
     if not result.answered:
-        raise ToolError(f"none of {result.planned} requests succeeded", f"host '{host.name}', {url}", raw=result.raw)
+        why = userfile.json(result.raw)["why"] or "no answer in time"
+        raise ToolError(f"none of {result.planned} requests succeeded ({why})", f"host '{host.name}', {url}", raw=result.raw)
     return result
 
 

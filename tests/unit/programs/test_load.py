@@ -2,6 +2,7 @@
 
 import http.server
 import json
+import subprocess
 import threading
 import time
 
@@ -9,7 +10,7 @@ import pytest
 from hdrh.histogram import HdrHistogram
 
 from slownet.model.errors import SlownetError, ToolError
-from slownet.tools.constant_rate import parse
+from slownet.tools.constant_rate import constant_rate, parse
 from slownet.tools.programs import loader
 from slownet.tools.programs.load import Recording, Schedule, mean_and_sd, spectrum, stalled
 
@@ -72,11 +73,12 @@ def test_mean_and_deviation_are_histograms_own():
 class Page(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True  # otherwise each body waits 40 ms for the acknowledgement of its head
-    status, stall_at, count = 200, None, 0
+    status, stall_at, count, asked = 200, None, 0, ""
 
     def do_GET(self):
         kind = type(self)
         kind.count += 1
+        kind.asked = self.path
         if kind.count == kind.stall_at:
             time.sleep(0.3)
         self.send_response(kind.status)
@@ -122,13 +124,14 @@ def test_a_stall_is_many_slow_requests_corrected_and_one_uncorrected(page):
 def test_answers_that_are_errors_are_failures(page):
     page.status = 503
     told = loader.run(job(page, rate=20, seconds=0.2))
-    assert (told["answered"], told["failed"]) == (0, 4)
+    assert (told["answered"], told["failed"], told["why"]) == (0, 4, "HTTP/1.1 503 Service Unavailable")
 
 
 def test_nobody_listens(page):
     told = loader.run(job(page, rate=20, seconds=0.2, port=1, patience=600))
     assert (told["answered"], told["failed"], told["unanswered"]) == (0, 4, 0)
     assert told["seconds"] < 600  # it does not wait
+    assert told["why"] == "Connection refused"
 
 
 def test_patience_ends(page):
@@ -145,6 +148,38 @@ def test_the_tool_reads_what_the_loader_prints(page):
     assert found["answered_per_s"]["n"] == 20
     assert {"corrected_p99_99_s", "uncorrected_p50_s", "corrected_max_s"} <= set(found)
     assert {"corrected_spectrum", "uncorrected_hdr", "unanswered"} <= set(record.facts())
+
+
+class Here:
+    name = "here"
+
+    def popen(self, argv, **options):
+        return subprocess.Popen(argv, start_new_session=True, **options)
+
+
+def test_the_page_with_its_query_is_asked(page):
+    constant_rate(Here(), f"http://127.0.0.1:{page.port}/shop?article=3#top", rate=20, seconds=0.1)
+    assert page.asked == "/shop?article=3"
+
+
+def test_no_answer_says_why(page):
+    page.status = 404
+    with pytest.raises(ToolError, match=r"^none of 2 requests succeeded \(HTTP/1.1 404 Not Found\), host 'here', http:"):
+        constant_rate(Here(), f"http://127.0.0.1:{page.port}/", rate=20, seconds=0.1)
+
+
+@pytest.mark.parametrize(
+    ("url", "rate", "what"),
+    [
+        ("https://web/", 20, "'https://web/' is an https URL, and constant_rate speaks HTTP without TLS: give an http URL"),
+        ("web:8000", 20, "'web:8000' is not an http or https URL: write it like http://web:8000"),
+        ("http://web/", 0.4, "no request is due in 1 s at 0.4 a second, in a load: give a higher rate, or more seconds"),
+    ],
+)
+def test_what_cannot_be_asked_is_one_line(url, rate, what):
+    with pytest.raises(SlownetError) as caught:
+        constant_rate(Here(), url, rate=rate, seconds=1)
+    assert str(caught.value).startswith(what)
 
 
 def test_the_rate_varies_as_its_batches_do():

@@ -31,6 +31,8 @@ class Connection:
         self._where, self._request, self._due = where, request, due
         self._socket: socket.socket | None = None
         self._got = bytearray()
+        self.why = ""
+        """Why its last request failed."""
         self.planned = next(due, None)
         self.sent = 0.0
 
@@ -45,6 +47,7 @@ class Connection:
         """Send the request that is due; reconnect first if the server closed the connection."""
         self.sent = now
         self._got.clear()
+        self.why = ""
         connected = self.connect()
         connected.sendall(self._request)
         return connected
@@ -54,16 +57,18 @@ class Connection:
         assert self._socket
         try:
             data = self._socket.recv(1 << 18)
-        except OSError:
-            data = b""
+        except OSError as error:
+            data, self.why = b"", _reason(error)
         self._got += data
         if not data:
+            self.why = self.why or "the connection ended without a whole answer"
             return True, False
         end = self._got.find(_HEAD_ENDS)
         if end < 0:
             return False, False
         length = _LENGTH.search(self._got, 0, end + 2)
         whole = len(self._got) >= end + 4 + (int(length[1]) if length else 0)
+        self.why = bytes(self._got).partition(b"\r\n")[0].decode(errors="replace")
         return whole, whole and self._got[9:10] == b"2"
 
     def answered(self, good: bool) -> None:
@@ -82,13 +87,14 @@ class Connection:
 def run(job: Mapping[str, Json]) -> dict[str, object]:
     """Send the load and return its result.
 
-    {"planned", "answered", "failed", "unanswered", "seconds", "corrected", "uncorrected"}, and "batches": rates of its parts.
+    {"planned", "answered", "failed", "unanswered", "seconds", "corrected", "uncorrected"}, "batches": rates of its parts, and
+    "why": why the first request failed that did.
     """
     plan = Schedule(job["rate"], job["seconds"], job["connections"])
     request = f"GET {job['path']} HTTP/1.1\r\nHost: {job['address']}\r\n\r\n".encode()
     where = (job["address"], job["port"])
     connections = [Connection(where, request, plan.of(number)) for number in range(plan.connections)]
-    recording, failed = Recording(), 0
+    recording, failed, why = Recording(), 0, ""
     with selectors.SelectSelector() as selector:  # epoll only waits for whole milliseconds, which would delay requests
         waiting = [(each.planned, number) for number, each in enumerate(connections) if each.planned is not None]
         heapq.heapify(waiting)
@@ -105,8 +111,8 @@ def run(job: Mapping[str, Json]) -> dict[str, object]:
                 try:
                     selector.register(connections[number].send(now), selectors.EVENT_READ, number)
                     busy += 1
-                except OSError:
-                    failed += 1
+                except OSError as error:
+                    failed, why = failed + 1, why or _reason(error)
                     _next(connections[number], number, waiting, good=False)
                 now = time.monotonic() - start
             if not (waiting or busy):  # the last one failed
@@ -122,14 +128,18 @@ def run(job: Mapping[str, Json]) -> dict[str, object]:
                 if good and one.planned is not None:
                     recording.answered(one.planned, one.sent, time.monotonic() - start)
                 else:
-                    failed += 1
+                    failed, why = failed + 1, why or one.why
                 _next(one, key.data, waiting, good)
         took = time.monotonic() - start
     for each in connections:
         each.close()
     answered = recording.corrected.get_total_count()
     counts = {"planned": plan.count, "answered": answered, "failed": failed, "unanswered": plan.count - answered - failed}
-    return {**counts, "seconds": took, "batches": recording.batches(took), **recording.to_json()}
+    return {**counts, "why": why, "seconds": took, "batches": recording.batches(took), **recording.to_json()}
+
+
+def _reason(error: OSError) -> str:
+    return error.strerror or str(error)
 
 
 def _next(one: Connection, number: int, waiting: list[tuple[float, int]], good: bool) -> None:
