@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator
+from numbers import Integral, Real
 from pathlib import Path
+from typing import cast
 
 from slownet.model.control_characters import visible
 from slownet.model.option_names import here
@@ -187,6 +189,13 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return "choose from " + ", ".join(names[:MAX_LISTED]) + more
 
 
+def numeric(where: str, **given: object) -> None:
+    """Raise SlownetError if one of these arguments of a function, by name, is no number."""
+    for name, value in given.items():
+        if isinstance(value, bool) or not isinstance(value, Real):
+            raise SlownetError(f"{name} is {value!r}", f"in {where}", "give a number")
+
+
 def above_zero(where: str, **given: float) -> None:
     """Raise SlownetError if one of these numbers of a function is not above 0.
 
@@ -197,6 +206,15 @@ def above_zero(where: str, **given: float) -> None:
     **given : float
         Its arguments, by name.
     """
+    numeric(where, **given)
     for name, value in given.items():
         if not value > 0:
             raise SlownetError(f"{name} is {value:g}", f"in {where}", "give more than 0")
+
+
+def counts(where: str, **given: float) -> None:
+    """Raise SlownetError if one of these arguments of a function, by name, is no whole number above 0."""
+    above_zero(where, **given)
+    for name, value in given.items():
+        if not isinstance(cast(object, value), Integral):
+            raise SlownetError(f"{name} is {value:g}", f"in {where}", "give a whole number")

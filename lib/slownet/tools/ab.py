@@ -11,7 +11,7 @@ from pathlib import Path
 
 from slownet.judge.measured import Metrics
 from slownet.lab import owner
-from slownet.model.errors import ToolError
+from slownet.model.errors import ToolError, above_zero, counts
 from slownet.tools.numbers import Metric, metric, printed, sample_sd
 from slownet.tools.output import DECIMAL, WHOLE, complaint, unread
 from slownet.tools.process import Host
@@ -215,6 +215,8 @@ def ab(
     ToolError
         ``ab`` is missing, cannot connect, ends early, or its output is not understood.
     """
+    counts("ab", requests=requests, concurrency=concurrency)
+    above_zero("ab", timeout=timeout)
     argv = ["ab", "-q", "-n", str(requests), "-c", str(concurrency), "-s", str(max(1, math.ceil(timeout)))]
     argv += [*(["-k"] if keep_alive else []), *(["-l"] if varying else [])]
     with owner.temporary("ab") as directory:

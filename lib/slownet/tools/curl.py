@@ -87,6 +87,8 @@ def curl(host: Host, words: Sequence[str], *, keys: Path | None = None, timeout:
     ToolError
         ``curl`` is missing, a request fails, or the output is not understood.
     """
+    if isinstance(words, str):
+        raise ToolError(f"curl was given the text {words!r}", f"host '{host.name}'", 'give a list: ["http://10.0.0.2/"]')
     done = run(host, _argv(words), timeout, check=False, env=key_log(keys))
     if done.status:
         raise ToolError(f"curl ended with status {done.status}: {why(done)}", f"host '{host.name}'", raw=done.raw)

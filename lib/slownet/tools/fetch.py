@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from slownet.judge.measured import Metrics
-from slownet.model.errors import ToolError
+from slownet.model.errors import ToolError, above_zero, counts
 from slownet.tools.numbers import Metric, metric, sample_sd, series
 from slownet.tools.output import last_line
 from slownet.tools.process import Host
@@ -124,6 +124,10 @@ def fetch(
     >>> page.tls_ms < "50ms"  # doctest: +SKIP
     True
     """
+    counts("fetch", requests=requests)
+    above_zero("fetch", timeout=timeout)
+    if pause:
+        above_zero("fetch", pause=pause)
     protocol.read(http, tls, address.read(url))  # raises early
     trusted = str(certificates) if certificates else None
     job = {

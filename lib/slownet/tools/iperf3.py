@@ -13,12 +13,12 @@ from pathlib import Path
 from slownet.judge.measured import Metrics
 from slownet.judge.records.unreadable import MALFORMED
 from slownet.lab import native, owner
-from slownet.model.errors import ToolError
+from slownet.model.errors import ToolError, above_zero, numeric
 from slownet.model.shapes import Json
 from slownet.tools.numbers import Metric, metric, sample_sd
 from slownet.tools.output import DECIMAL, complaint, document, figure, last_line, unread
 from slownet.tools.process import Host, end, environment, wait_until
-from slownet.tools.tool import ENDING, missing, run
+from slownet.tools.tool import ENDING, missing, place, run
 
 Report = Mapping[str, Json]
 """What ``iperf3 --json`` printed."""
@@ -137,6 +137,10 @@ def iperf3(
     >>> iperf3(net["server"], net["client"], seconds=10, congestion="bbr").mbit_per_s  # doctest: +SKIP
     93.4
     """
+    for each in (server, client):
+        place(each)
+    above_zero("iperf3", seconds=seconds)
+    numeric("iperf3", omit=omit, timeout=timeout or 0)
     argv = ["iperf3", "--client", server.IP(), "--reverse", "--json", "--get-server-output", "--time", f"{seconds:g}"]
     argv += ["--omit", f"{omit:g}"] if omit else []
     argv += ["--congestion", congestion] if congestion else []

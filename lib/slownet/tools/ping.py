@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from slownet.judge.measured import Metrics
-from slownet.model.errors import ToolError
+from slownet.model.errors import ToolError, counts, numeric
 from slownet.tools.numbers import Metric, metric, series
 from slownet.tools.output import complaint, unread
 from slownet.tools.process import Host
@@ -131,6 +131,8 @@ def ping(
     ToolError
         The address is unknown or unreachable, nothing answers, or the output is not understood.
     """
+    counts("ping", count=count)
+    numeric("ping", interval=interval, timeout=0 if timeout is None else timeout)
     argv = ["ping", "-n", "-c", str(count), "-i", f"{interval:g}", address]
     seconds = count * interval + 60 if timeout is None else timeout
     done = run(host, argv, timeout=seconds, check=False)

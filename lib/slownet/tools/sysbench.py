@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from slownet.judge.measured import Metrics
-from slownet.model.errors import ToolError
+from slownet.model.errors import ToolError, above_zero, counts
 from slownet.tools.numbers import Metric, metric, printed, single
 from slownet.tools.output import DECIMAL, WHOLE, complaint, last_line, needed
 from slownet.tools.process import Host
@@ -211,6 +211,8 @@ def oltp(
     ...     oltp(net["client"], database.account, transactions=50).avg_ms
     210.1
     """
+    counts("oltp", threads=threads, transactions=transactions, rows=rows)
+    above_zero("oltp", timeout=timeout)
     base = [
         "sysbench", "oltp_read_write", "--db-driver=mysql", f"--mysql-host={database.address}", f"--mysql-user={database.user}",
         f"--mysql-password={database.password}", f"--mysql-db={database.schema}", "--tables=1", f"--table_size={rows}",

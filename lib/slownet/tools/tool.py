@@ -132,7 +132,7 @@ def running(
     Yields a function ``wait(timeout, check)`` that waits for the program as `run` does. A program that is still running at
     the end of the block is ended. Raises ToolError.
     """
-    argv, where = tuple(argv), f"host '{host.name}'"
+    argv, where = tuple(argv), place(host)
     with _started(host, argv, env, subprocess.DEVNULL) as process:
         begun = time.monotonic()
 
@@ -151,7 +151,7 @@ def answering(
     Yields a function that sends an empty line and returns the answer; it raises ToolError if the program ends instead, or
     does not answer within ``timeout`` seconds. The program is ended at the end of the block. Raises ToolError.
     """
-    argv, where = tuple(argv), f"host '{host.name}'"
+    argv, where = tuple(argv), place(host)
     with _started(host, argv, env, subprocess.PIPE) as process:
         begun = time.monotonic()
         assert process.stdin
@@ -172,6 +172,14 @@ def answering(
             raise ToolError(f"{argv[0]} ended without an answer", where, raw=done.raw)
 
         yield ask
+
+
+def place(host: Host) -> str:
+    """Return a host as the place of an error. Raises ToolError if it is none, such as a host's name."""
+    if isinstance(host, str) or not hasattr(host, "name"):
+        what = f"{host!r}" if isinstance(host, str) else f"a {type(host).__name__}"
+        raise ToolError(f"{what} is no host of a network", "in a tool", 'give one, such as net["client"]')
+    return f"host '{host.name}'"
 
 
 @contextmanager

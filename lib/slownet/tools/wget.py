@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from slownet.judge.measured import Metrics
-from slownet.model.errors import ToolError
+from slownet.model.errors import ToolError, above_zero
 from slownet.tools.numbers import Metric, metric, sample_sd
 from slownet.tools.output import DECIMAL, WHOLE, complaint, last_line, unread
 from slownet.tools.process import Host
@@ -103,6 +103,7 @@ def wget(host: Host, url: str, timeout: float = 100_000.0) -> Wget:
     ToolError
         ``wget`` is missing, gets no file or only part of it, takes longer than ``timeout``, or its output is not understood.
     """
+    above_zero("wget", timeout=timeout)
     argv = ["wget", "--progress=dot:mega", "--tries=1", "--read-timeout=0", "-O", "/dev/null", url]
     done = run(host, argv, timeout=timeout, check=False)
     if done.status:

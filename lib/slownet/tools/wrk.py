@@ -15,7 +15,7 @@ from getopt import GetoptError, gnu_getopt
 
 from slownet.judge.measured import Metrics
 from slownet.lab import load_generators
-from slownet.model.errors import ToolError
+from slownet.model.errors import ToolError, above_zero, counts
 from slownet.tools.numbers import Metric, metric, printed, single
 from slownet.tools.output import DECIMAL, WHOLE, complaint, needed
 from slownet.tools.process import Host
@@ -187,6 +187,8 @@ def wrk(host: Host, url: str, *, seconds: float, connections: int = 1, threads: 
     ToolError
         ``wrk`` is missing, cannot connect, or got responses other than 2xx and 3xx.
     """
+    counts("wrk", seconds=seconds, connections=connections, threads=threads)  # wrk takes 0.5 for 0, and refuses it
+    above_zero("wrk", timeout=timeout)
     argv = ["wrk", f"-t{threads}", f"-c{connections}", f"-d{seconds:g}s", "--latency", url]
     return _checked(parse(run(host, argv, timeout=seconds + timeout).stdout, argv), host)
 
@@ -220,6 +222,8 @@ def wrk2(
     ToolError
         ``wrk2`` is missing, cannot connect, got responses other than 2xx and 3xx, or printed what cannot be.
     """
+    counts("wrk2", connections=connections, threads=threads)
+    above_zero("wrk2", rate=rate, seconds=seconds, timeout=timeout)
     plan = Plan(max(1, round(rate)), seconds, connections, threads)  # wrk2 takes whole numbers only
     lasts = math.ceil(plan.calibrated_s + seconds)
     argv = [

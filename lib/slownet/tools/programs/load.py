@@ -14,7 +14,7 @@ from typing import Required, TypedDict
 
 from hdrh.histogram import HdrHistogram  # type: ignore[import-untyped]
 
-from slownet.model.errors import SlownetError
+from slownet.model.errors import SlownetError, above_zero
 
 PERCENTILES = (50.0, 75.0, 90.0, 99.0, 99.9, 99.99)
 LONGEST_US = 3_600_000_000
@@ -60,9 +60,7 @@ class Schedule:
     connections: int = 1
 
     def __post_init__(self) -> None:
-        for name in ("rate", "seconds", "connections"):
-            if not getattr(self, name) > 0:
-                raise SlownetError(f"{name} is {getattr(self, name):g}", "in a load", "give more than 0")
+        above_zero("a load", rate=self.rate, seconds=self.seconds, connections=self.connections)
         if self.connections > MOST_CONNECTIONS:
             raise SlownetError(
                 f"{self.connections} connections", "in a load", f"select(2) can wait for {MOST_CONNECTIONS} at most"
