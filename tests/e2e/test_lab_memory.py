@@ -71,7 +71,7 @@ def test_a_program_whose_pages_are_read_again_and_again(execute, clock):
 
 def test_a_program_whose_pages_are_read_again_and_again_while_the_clock_stands_still(built):
     lab = built.lab(Clock("virtual", INF), megabytes=200)
-    lab.kernel_arguments = [*lab.kernel_arguments, "tdf-watchdog=20"]
+    lab.kernel_arguments = [*lab.kernel_arguments, "tdf-watchdog=12"]
     with pytest.raises(LabError) as error:
         lab.run(["python3", "-c", GROW])
     assert str(error.value) == NO_MEMORY
