@@ -51,6 +51,7 @@ def test_a_topology_of_a_file(file):
         (ONE + "topos = {'lan': Lan}", ":lna", "no topology 'lna' in "),
         ("import nothing_of_that_name", "", "ModuleNotFoundError: No module named 'nothing_of_that_name', "),
         (ONE, ":Lan,x=3", "cannot be built: "),
+        (ONE, ":Lan,1,2", "mine.py:Lan,1,2 cannot be built: "),
     ],
 )
 def test_what_is_wrong_with_a_file_is_one_line(file, text, told, line):
@@ -67,6 +68,11 @@ def test_what_is_wrong_with_a_file_is_one_line(file, text, told, line):
         ("two_hosst", "no topology 'two_hosst': did you mean 'two_hosts'?"),
         ("none.py", "no file none.py: name a topology (broker_worker_database, "),
         ("star,0", "star,0 cannot be built: a star has 1 to 1021 clients (the subnet has no more addresses), not 0"),
+        ("star,x", "star,x cannot be built: n is 'x': write star,3, with a whole number"),
+        ("star,2.5", "star,2.5 cannot be built: n is 2.5: write star,3, with a whole number"),
+        ("star,5,6", "star,5,6 cannot be built: star takes n: int = 3: write star,3"),
+        ("star,m=5", "star,m=5 cannot be built: star takes n: int = 3: write star,3"),
+        ("two_hosts,3", "two_hosts,3 cannot be built: two_hosts takes no arguments: write two_hosts"),
     ],
 )
 def test_an_unknown_topology_is_one_line(text, line):

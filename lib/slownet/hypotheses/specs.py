@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,6 +17,9 @@ from slownet.links.conditions import profiles as conditions
 from slownet.links.conditions.link import Condition
 from slownet.model import importing
 from slownet.model.errors import ConditionError, ExperimentError, SlownetError, nearest
+
+OF_TOPO = ("hopts", "sopts", "lopts")
+"""Arguments that Topo keeps to itself."""
 
 
 def topology(text: str, arguments: Sequence[str] = ()) -> Topo:
@@ -31,6 +35,7 @@ def topology(text: str, arguments: Sequence[str] = ()) -> Topo:
         raise ExperimentError(f"{text} is no file, and takes no arguments", fix=f"leave out {' '.join(arguments)}")
     with importing.called(Path(path)) if path.endswith(".py") else contextlib.nullcontext():
         try:
+            _fit(text, make, args, kwargs)
             return make(*args, **kwargs)
         except SlownetError:
             raise
@@ -38,6 +43,31 @@ def topology(text: str, arguments: Sequence[str] = ()) -> Topo:
             if importing.place_of(error):
                 raise
             raise ExperimentError(f"{text} cannot be built: {error}") from error
+
+
+def _fit(text: str, make: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+    """Raise ExperimentError if a class of topologies does not take these arguments, which Topo passes on to `build`."""
+    is_topo = isinstance(make, type) and issubclass(make, Topo)
+    if not is_topo or make.__init__ is not Topo.__init__:
+        return
+    whole = inspect.signature(make.build)
+    parameters, name = list(whole.parameters.values())[1:], text.partition(",")[0]
+    try:
+        own = {key: value for key, value in kwargs.items() if key not in OF_TOPO}
+        given = whole.bind(None, *args, **own).arguments
+    except TypeError:
+        takes = ", ".join(map(str, parameters)) or "no arguments"
+        raise ExperimentError(f"{text} cannot be built: {name} takes {takes}", fix=_example(name, parameters)) from None
+    for each in parameters:
+        value = given.get(each.name)
+        if each.annotation in (int, "int") and not isinstance(value, int | None):
+            what = f"{text} cannot be built: {each.name} is {value!r}"
+            raise ExperimentError(what, fix=f"{_example(name, parameters)}, with a whole number")
+
+
+def _example(name: str, parameters: Sequence[inspect.Parameter]) -> str:
+    numbers = [str(each.default) for each in parameters if isinstance(each.default, int)]
+    return f"write {','.join([name, *numbers])}"
 
 
 def _of_file(path: Path, which: str, arguments: Sequence[str]) -> Any:
