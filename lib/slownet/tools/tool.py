@@ -14,6 +14,8 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 from dataclasses import dataclass
 from typing import Any, ParamSpec, Protocol, TypeVar
 
+from slownet.lab import load_generators, native
+from slownet.lab import missing_programs as absent
 from slownet.model.errors import ToolError
 from slownet.tools.process import Host, end, environment
 
@@ -232,7 +234,12 @@ def _checked(done: Completed, where: str, check: bool) -> Completed:
 def missing(program: str, where: str, raw: str = "") -> ToolError:
     """Return the error for a program that is not installed."""
     package = PACKAGES.get(program, program)
-    return ToolError(f"{program} is not installed", where, f"apt-get install {package}", raw=raw)
+    fix = f"apt-get install {package}"
+    if program in load_generators.PROGRAMS:  # no package of Debian's
+        fix = f"put it on this machine's PATH, or its path in {load_generators.variable(program)}"
+    elif native.inside_lab():
+        fix = f'write packages = ["{package}"], if that is its Debian package, {absent.BUILD}'
+    return ToolError(f"{program} is not installed", where, fix, raw=raw)
 
 
 def not_found(program: str, stderr: str) -> bool:

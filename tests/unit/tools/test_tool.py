@@ -100,6 +100,16 @@ def test_a_missing_program_is_named_with_its_package(host: Here, monkeypatch: py
         run(host, ["no-such-ab", "-n"])
 
 
+def test_a_program_that_a_lab_lacks_is_named_with_what_brings_it(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(tool.native, "inside_lab", lambda: True)
+    build = "under [tool.slownet] in pyproject.toml, then run: slownet lab build"
+    assert str(tool.missing("ab", "host 'here'")) == (
+        f"ab is not installed, host 'here': write packages = [\"apache2-utils\"], if that is its Debian package, {build}"
+    )
+    brought = "put it on this machine's PATH, or its path in SLOWNET_OHA"
+    assert str(tool.missing("oha", "host 'here'")) == f"oha is not installed, host 'here': {brought}"
+
+
 def test_a_missing_file_is_not_a_missing_program():
     with pytest.raises(ToolError, match=r"^cat ended with status 1: cat: /nowhere/at-all: No such file or directory"):
         run(Here(), ["cat", "/nowhere/at-all", "/nowhere/else"])
