@@ -24,6 +24,7 @@ EXACT = 100
 _FAILURES = re.compile(
     rf"^\s+\(Connect: ({WHOLE}), Receive: ({WHOLE}), Length: ({WHOLE}), Exceptions: ({WHOLE})\)$", re.MULTILINE
 )
+_ROOTLESS = re.compile(r"https?://[^/?#]+")
 _PERCENTILE = re.compile(rf"^\s*({WHOLE})%\s+({DECIMAL})(?=\s|$)", re.MULTILINE)
 ROUNDED_S = 0.001
 """It prints the time of the test in whole milliseconds."""
@@ -217,6 +218,8 @@ def ab(
     """
     counts("ab", requests=requests, concurrency=concurrency)
     above_zero("ab", timeout=timeout)
+    if isinstance(url, str) and _ROOTLESS.fullmatch(url):
+        url += "/"  # ab refuses it, as "invalid URL"
     argv = ["ab", "-q", "-n", str(requests), "-c", str(concurrency), "-s", str(max(1, math.ceil(timeout)))]
     argv += [*(["-k"] if keep_alive else []), *(["-l"] if varying else [])]
     with owner.temporary("ab") as directory:

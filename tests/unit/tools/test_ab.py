@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from slownet.model.errors import ToolError
-from slownet.tools.ab import EXACT, Failures, Phase, parse
+from slownet.tools.ab import EXACT, Failures, Phase, ab, parse
 
 DATA = Path(__file__).parent / "data"
 
@@ -216,3 +216,18 @@ def test_a_line_that_is_not_understood_is_shown(found: str, instead: str, messag
 def test_times_that_are_not_understood_are_an_error(csv: str):
     with pytest.raises(ToolError, match="ab wrote times that are not understood"):
         parse((DATA / "ab-100.txt").read_text(), csv=csv)
+
+
+@pytest.mark.parametrize(("url", "asked"), [("http://web:8000", "http://web:8000/"), ("http://web/a", "http://web/a")])
+def test_a_url_without_a_path_is_that_of_the_front_page(url, asked):
+    class Host:
+        name = "client"
+
+        def popen(self, argv, **options):
+            self.asked = argv[-1]
+            raise FileNotFoundError
+
+    host = Host()
+    with pytest.raises(ToolError, match="ab is not installed"):
+        ab(host, url)
+    assert host.asked == asked
