@@ -50,6 +50,20 @@ def test_results_are_where_the_program_wrote_them(built, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["from_popen", "made", "ping.txt", "plan", "program.py"]
 
 
+def test_results_in_a_folder_that_a_lab_has_of_its_own_are_named(built, tmp_path):
+    (tmp_path / "program.py").write_text(
+        'import os\nopen("a.txt", "w").write("1")\nos.makedirs("b/c")\nopen("b/c/d", "w").write("2")\n'
+    )
+    done = run("mininet", "--tdf", "inf", str(tmp_path / "program.py"), cwd="/var/tmp")
+    told = "slownet: written in the lab's own folders and not kept: /a.txt, /b/c/d: run it in a folder of yours: "
+    assert (done.returncode, done.stderr) == (0, f"{told}a lab has its own of this one\n")
+
+
+def test_a_file_that_is_not_kept_is_named_once(built, tmp_path):
+    done = run("mininet", "--tdf", "inf", code='open("../beside.txt", "w").write("1")\n', cwd=tmp_path)
+    assert done.stderr.count("beside.txt") == 1, done.stderr
+
+
 def test_what_a_program_wrote_before_it_failed_is_here_and_what_cannot_be_here_fails(built, tmp_path):
     (tmp_path / "script").write_text("#!/bin/sh\n")
     (tmp_path / "script").chmod(0o755)

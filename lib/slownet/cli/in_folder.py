@@ -14,7 +14,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -35,12 +35,15 @@ def main(argv: Sequence[str]) -> int:
     walls.build()
     if job["here"]:
         os.chdir(job["here"])
-    before = set(_own_files(job["trees"]))
+    before, around = set(_own_files(job["trees"])), set(os.listdir())
     for number in SIGNALS:  # the command gets them as well, and this process is to outlive it
         signal.signal(number, lambda number, frame: None)
     process = subprocess.Popen(argv[1:])
     status = process.wait()
-    _hand_over(walls, [each for each in _own_files(job["trees"]) if each not in before])
+    lost = dict.fromkeys(each for each in _own_files(job["trees"]) if each not in before)
+    if not job["here"]:  # the working directory is the lab's own
+        lost |= dict.fromkeys(_new_files(around))
+    _hand_over(walls, lost)
     return status if status >= 0 else 128 - status
 
 
@@ -61,6 +64,16 @@ def _hand_over(walls: Walls, own: Iterable[Path]) -> None:
         if value:
             with suppress(OSError):
                 write_whole(Path(OUT, f"{name}.json"), json.dumps(value[:NAMES]))
+
+
+def _new_files(before: Collection[str]) -> Iterator[Path]:
+    """Yield the files of the working directory, and in folders of it, that were not there before."""
+    for name in sorted(set(os.listdir()) - set(before)):
+        path = Path.cwd() / name
+        if path.is_file():
+            yield path
+        for folder, _, names in os.walk(path):
+            yield from (Path(folder, each) for each in sorted(names))
 
 
 def _own_files(trees: Sequence[str]) -> Iterator[Path]:

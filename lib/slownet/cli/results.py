@@ -42,6 +42,8 @@ class Taken:
     """Files that the program deleted in the lab, and that are here still."""
     lost: list[str] = field(default_factory=list)
     """Files in folders of the lab's own."""
+    fix: str = "let the program write to its working directory"
+    """What keeps those."""
 
     def lines(self) -> list[str]:
         """Return what a person is to know of it, one line for each kind."""
@@ -51,8 +53,7 @@ class Taken:
         if self.deleted:
             found.append(f"slownet: deleted in the lab, and here still: {names(self.deleted)}")
         if self.lost:
-            fix = "let the program write to its working directory"
-            found.append(f"slownet: written in the lab's own folders and not kept: {names(self.lost)}: {fix}")
+            found.append(f"slownet: written in the lab's own folders and not kept: {names(self.lost)}: {self.fix}")
         return found
 
 
@@ -89,6 +90,8 @@ class Results:
     def take(self) -> Taken:
         """Take the files to their places; the lab has ended."""
         taken, box, left = Taken(), Outbox(self._folder), ALL_BYTES
+        if self._here is None:
+            taken.fix = "run it in a folder of yours: a lab has its own of this one"
         for entry in box.files(taken.refused.append):
             kind, *rest = entry.name.parts
             if kind != KEPT:
