@@ -1,6 +1,7 @@
 """`slownet shell` on a terminal and with a pipe."""
 
 import re
+import signal
 import subprocess
 import time
 
@@ -35,6 +36,19 @@ def test_pingall_from_a_pipe(built, tmp_path):
     assert "0% dropped (2/2 received)" in done.stdout
     assert done.stderr == ""
     assert "mininet>" not in done.stdout
+
+
+def test_an_interrupt_is_no_traceback(built, tmp_path):
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        [*SLOWNET, "shell", "two_hosts"], cwd=tmp_path, stdin=pipe, stdout=pipe, stderr=pipe, text=True
+    ) as process:
+        process.stdin.write("client echo begun\n")
+        process.stdin.flush()
+        assert process.stdout.readline() == "begun\n"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE_S) == 130
+        assert process.stderr.read() == ""
 
 
 def test_conditions_and_counters(built, tmp_path):

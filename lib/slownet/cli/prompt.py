@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import shlex
+import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -211,6 +212,8 @@ def main(argv: list[str]) -> int:
     except SlownetError as error:
         print(f"slownet: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
     finally:
         if missing := missing_commands.line():
             print(f"slownet: {missing}", file=sys.stderr)
