@@ -229,7 +229,9 @@ def test_a_directory_that_cannot_be_made_is_one_line(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(SlownetError, match=r"^cannot write samples, Not a directory, in .*/file/run$"):
         SampleLog(tmp_path / "file" / "run")
-    with pytest.raises(SlownetError, match=r"^cannot make a run directory, .*, in .*/file$"):
+    with pytest.raises(
+        SlownetError, match=r"^cannot make a run directory, .*, in .*/file: work in a folder that you may write to$"
+    ):
         new_run_directory(tmp_path / "file", "client_delay")
 
 

@@ -67,7 +67,9 @@ def new_run_directory(root: Path | str, name: str) -> Path:
                 continue
             return directory
     except OSError as error:
-        raise SlownetError(f"cannot make a run directory, {error.strerror}", f"in {root}") from error
+        raise SlownetError(
+            f"cannot make a run directory, {error.strerror}", f"in {root}", "work in a folder that you may write to"
+        ) from error
     raise SlownetError(f"{stem} and 999 more exist already", f"in {root}", "name another directory")
 
 
