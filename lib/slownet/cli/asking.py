@@ -54,7 +54,7 @@ def _filled(one: Hypothesis, ask: Ask | None, given: Answers | None) -> tuple[Pr
                 given.given.setdefault(one.name, {})[question.name] = number
         else:
             raise ExperimentError(
-                f"{question.name} is left to be predicted", question.prediction.text,
+                f"{question.name} is left to be predicted", question.prediction.text.removesuffix(":"),
                 f"write a number into {given.path} under [{files.quoted(one.name)}]" if given
                 else "write a number, or run it with --blind or --answers FILE",
             )  # fmt: skip

@@ -47,7 +47,7 @@ from slownet.hypotheses import own, predictions
 from slownet.hypotheses.experiment import Experiment, condition, grid, once
 from slownet.hypotheses.predictions import Prediction
 from slownet.hypotheses.source import Source, read_toml
-from slownet.hypotheses.toolbox import SERVICES, TOOLS
+from slownet.hypotheses.toolbox import SERVICES, TOOLS, how_to_write
 from slownet.judge.claim import preflight
 from slownet.judge.records.unreadable import MALFORMED
 from slownet.links.conditions.link import Condition
@@ -182,6 +182,9 @@ class _Reader:
         self._source.tried(lambda: size(self._string("page", PAGE)), ("page",))
         options = data.get("options", {})
         self._source.known(options, named.options, ("options",))
+        for name, value in options.items():
+            if how := how_to_write(tool, name, value):
+                self._source.fail(f"{name} is {value!r}", ("options", name), how)
         link, fixed, vary = self._conditions()
         topology = self._string("topology", "client_web_db")
         if own.is_project(topology):

@@ -84,7 +84,7 @@ class Prediction:
         """Return the claim. Raises ExperimentError while a field is open."""
         if self.open:
             raise ExperimentError(
-                f"{self.open[0]} is left to be predicted", self.text, "write a number, or run it with --blind"
+                f"{self.open[0]} is left to be predicted", self.text.removesuffix(":"), "write a number, or run it with --blind"
             )
         return _made(self.kind, self.fields)
 
@@ -162,6 +162,7 @@ def _typed(source: Source, name: str, value: Any, declared: str, where: Keys) ->
             if name == FIXED and value == OPEN:
                 source.fail(f"{name} is left to be predicted", where, "write the margin as a fraction, such as 0.05 for 5 %")
             if not good or (isinstance(value, bool) and bool not in types):
+                written = "a fraction, such as 0.05 for 5 %" if name == FIXED else written
                 source.fail(f"{name} is {_shown(value)!r}", where, f"write {written}")
             return
 

@@ -5,6 +5,7 @@ Another one is added by one line here, or by an entry point of another package (
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
@@ -101,6 +102,7 @@ def _wget(net: Any, service: Any, options: Options) -> Any:
 
 def _fetch(net: Any, service: Any, options: Options) -> Any:
     given = {name: options[name] for name in ("requests", "http", "tls") if name in options}
+    given |= {name: str(given[name]) for name in ("http", "tls") if name in given}
     return fetch(net[options.get("from", "client")], service.url, **given)
 
 
@@ -144,6 +146,27 @@ _TOOLS: Mapping[str, Named] = {
     ),
     "sysbench": Named(_sysbench, ("threads", "transactions", "rows"), asks=("mariadb",)),
 }
+_COUNTS = frozenset(("requests", "concurrency", "count", "loads", "threads", "transactions", "rows"))
+_SECONDS = frozenset(("seconds", "timeout"))
+_PAUSES = frozenset(("interval", "omit"))
+_TEXTS = frozenset(("congestion", "device", "cache", "window"))
+_VERSIONS = frozenset(("http", "tls"))
+
+
+def how_to_write(tool: str, option: str, value: Json) -> str:
+    """Return how an option of one of slownet's own tools is written, if its value is of another kind; else empty."""
+    number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    kinds: tuple[tuple[frozenset[str], bool, str], ...] = (
+        (_COUNTS, type(value) is int and value >= 1, "write a whole number from 1"),
+        (_SECONDS, number and value > 0, "write a number of seconds above 0"),
+        (_PAUSES, number and value >= 0, "write a number of seconds from 0"),
+        (frozenset(("varying",)), isinstance(value, bool), "write true or false"),
+        (_TEXTS, isinstance(value, str), "write a text in quotes"),
+        (_VERSIONS, number or isinstance(value, str), 'write a version, such as "2"'),
+    )
+    return next((how for names, fits, how in kinds if tool in _TOOLS and option in names and not fits), "")
+
+
 _SERVICES: Mapping[str, Callable[[Any, Path, str], AbstractContextManager[Any]]] = {
     "wordpress": Starts(lambda net, directory, page: WordPress(net, directory), WordPress.chance),
     "nginx": Starts(_page),

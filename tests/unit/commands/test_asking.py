@@ -88,7 +88,7 @@ def test_what_is_left_open_is_one_line(tmp_path):
         (
             None,
             None,
-            "round_trips is left to be predicted, A page costs so many round trips:: write a number, or run it with --b",
+            "round_trips is left to be predicted, A page costs so many round trips: write a number, or run it with --b",
         ),
         (None, path, f"'many' is not a number (round trips), {path}, round_trips: write 4"),
         (Person(), None, "no answer, round_trips: enter a number such as 4"),

@@ -168,6 +168,13 @@ def test_an_open_prediction_is_not_a_claim(file):
         ('round_trips = "?"', "round_trips = -4", ":19:1:", "round_trips is -4"),
         ('round_trips = "?"', 'round_trips = "?"\nwithin = 1.5', ":20:1:", "write 0.015 for 1.5 %"),
         ('round_trips = "?"', 'round_trips = "?"\nwithin = "?"', ":20:1:", "write the margin as a fraction"),
+        ('round_trips = "?"', 'round_trips = "?"\nwithin = "5%"', ":20:1:", "write a fraction, such as 0.05 for 5 %"),
+        ("requests = 20", 'requests = "ten"', ":9:1:", "requests is 'ten', "),
+        ("requests = 20", "requests = 0", ":9:1:", "write a whole number from 1"),
+        ("requests = 20", "requests = 2.5", ":9:1:", "write a whole number from 1"),
+        ("requests = 20", "requests = true", ":9:1:", "write a whole number from 1"),
+        ("requests = 20", "requests = [20]", ":9:1:", "write a whole number from 1"),
+        ("requests = 20", 'varying = "no"', ":9:1:", "write true or false"),
     ],
 )
 def test_mistakes_are_one_line_with_the_place(file, old, new, where, said):
@@ -178,6 +185,31 @@ def test_mistakes_are_one_line_with_the_place(file, old, new, where, said):
     assert where in line
     assert said in line
     assert len(line.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("tool", "service", "option", "said"),
+    [
+        ("ping", "", 'count = "ten"', "write a whole number from 1"),
+        ("ping", "", 'interval = "1s"', "write a number of seconds from 0"),
+        ("ping", "", "interval = nan", "write a number of seconds from 0"),
+        ("iperf3", "", "seconds = 0", "write a number of seconds above 0"),
+        ("iperf3", "", "congestion = 5", "write a text in quotes"),
+        ("browse", "nginx", "timeout = true", "write a number of seconds above 0"),
+        ("fetch", "nginx", "http = [2]", 'write a version, such as "2"'),
+        ("sysbench", "mariadb", "threads = -1", "write a whole number from 1"),
+    ],
+)
+def test_an_option_of_another_kind_than_the_tool_takes_is_refused_before_a_lab_boots(file, tool, service, option, said):
+    named = f'tool = "{tool}"\n' + (f'service = "{service}"\n' if service else "")
+    text = WHOLE.replace('service = "nginx"\npage = "30kB"\ntool = "ab"\n', named).replace("requests = 20", option)
+    with pytest.raises(ExperimentError, match=f"{option.split()[0]} is .*: {said}"):
+        read(file(text))
+
+
+def test_a_version_may_be_written_as_a_number(file):
+    for tool, value in [("fetch", "http = 2"), ("browse", "http = 1.1"), ("fetch", 'tls = "1.3"')]:
+        read(file(WHOLE.replace('tool = "ab"', f'tool = "{tool}"').replace("requests = 20", value)))
 
 
 CROSSED = """
