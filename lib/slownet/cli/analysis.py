@@ -144,7 +144,7 @@ def check(
     history: HistoryOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare a run with a baseline; the exit status is that of `slownet compare`."""
+    """Compare a run with a baseline, all of it; the exit status is that of `slownet compare`."""
     from slownet.cli.field import check_baseline
 
     raise typer.Exit(check_baseline(run, file, as_json, fail_if_slower, ForCi(junit, summary, comment, history)))

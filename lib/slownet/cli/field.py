@@ -45,14 +45,14 @@ def measure_and_show(url: str, requests: int, pause: str, timeout: str, root: Pa
 
 def compare_and_show(
     first: Path | RunData, second: Path, within: str | None, metrics: Sequence[str], at: Sequence[str], t0: str | None,
-    as_json: bool, slower: str | None = None, for_ci: ForCi | None = None,
+    as_json: bool, slower: str | None = None, for_ci: ForCi | None = None, whole: bool = False,
 ) -> int:  # fmt: skip
     """Compare two runs, or a run with a field.json, and print; return the exit status.
 
     slower: by how much a time may be longer or a rate lower, such as ``5%``, if nothing else counts. Raises SlownetError.
     """
     part = asked_margin(within, slower)
-    found = compare(first, second, part, metrics, conditions(at), t0, one_sided=slower is not None)
+    found = compare(first, second, part, metrics, conditions(at), t0, one_sided=slower is not None, whole=whole)
     if as_json:
         print(json.dumps(found.to_json(), allow_nan=False))
     else:
@@ -66,7 +66,7 @@ def check_baseline(run: Path, file: Path, as_json: bool, slower: str | None, for
     """Compare a run with a baseline and print; return the exit status. Raises SlownetError."""
     if baseline.is_one(run):  # or better would be worse
         raise SlownetError(f"{run} is a baseline", "where the run is named", "name the run first, then the baseline")
-    return compare_and_show(baseline.read(file), run, None, [], [], None, as_json, slower, for_ci)
+    return compare_and_show(baseline.read(file), run, None, [], [], None, as_json, slower, for_ci, whole=True)
 
 
 def save_baseline(run: Path, file: Path) -> None:

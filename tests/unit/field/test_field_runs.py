@@ -1,7 +1,10 @@
+from dataclasses import replace
+
 import pytest
 from conftest import TIMES
 
 from slownet.model.errors import ExperimentError
+from slownet.trials.field import outcome
 from slownet.trials.field.row import DIFFERS, EQUIVALENT, INCONCLUSIVE
 from slownet.trials.field.runs import compare_runs
 
@@ -71,6 +74,16 @@ def test_only_what_both_measured_is_compared(made):
         "only in .: rtt 40ms; rtt 120ms",
         "only in .: rtt 25ms",
     ]
+
+
+def test_a_baseline_whose_cells_were_not_all_measured_again_is_open(made):
+    less = made({0: 9.0, 10: 49.0})
+    assert compare_runs(made(), less, 0.05).status == 0
+    found = compare_runs(made(), less, 0.05, whole=True)
+    assert found.status == 3
+    assert "rtt 40ms (not measured again)" in found.outcome.text
+    assert replace(found, judge=outcome.gate).status == 3
+    assert compare_runs(less, made(), 0.05, whole=True).status == 0
 
 
 @pytest.mark.parametrize(("clock", "least"), [({"tdf": "inf"}, 4), ({"tdf": 4, "cpu": "work"}, 3)])

@@ -29,9 +29,11 @@ def compare(
     at: Mapping[str, str] | None = None,
     t0: str | None = None,
     one_sided: bool = False,
+    whole: bool = False,
 ) -> Comparison:
     """Compare two runs, or those, baselines or field measurements at paths; ``at`` selects cells.
 
+    whole: of two runs, whether the second has to have measured all cells of the first.
     within: the margin, by default `USUAL`, and `COUNTED` of two runs on the exact clock. Raises SlownetError.
     """
     one, other = (_read(path, at) for path in (first, second))
@@ -47,7 +49,7 @@ def compare(
         raise SlownetError("T0 is the field site's", "--t0", "give it with a run and a field.json")
     runs = [each.run() if isinstance(each, Field) else each for each in (one, other)]
     counted = all(each.terms.charging is Charging.EXACT for each in runs)
-    found = compare_runs(runs[0], runs[1], (COUNTED if counted else USUAL) if within is None else within, metrics)
+    found = compare_runs(runs[0], runs[1], (COUNTED if counted else USUAL) if within is None else within, metrics, whole)
     return replace(found, judge=outcome.gate) if one_sided else found
 
 

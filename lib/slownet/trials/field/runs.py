@@ -66,10 +66,13 @@ class Comparison:
         return found | {"equivalent": equivalent, "outcome": said.word, "because": said.text, "cause": said.cause}
 
 
-def compare_runs(first: RunData, second: RunData, within: float, metrics: Sequence[str] = ()) -> Comparison:
+def compare_runs(
+    first: RunData, second: RunData, within: float, metrics: Sequence[str] = (), whole: bool = False
+) -> Comparison:
     """Compare the cells that have the same conditions in both runs.
 
-    By default, all metrics that both runs have and that have intervals are compared. Raises ExperimentError if the runs share
+    By default, all metrics that both runs have and that have intervals are compared. ``whole``: a cell of the first that the
+    second lacks leaves the outcome open, as the cells of a baseline do. Raises ExperimentError if the runs share
     no condition or no metric.
     """
     others = {_key(cell): cell for cell in second.cells}
@@ -80,6 +83,7 @@ def compare_runs(first: RunData, second: RunData, within: float, metrics: Sequen
         raise ExperimentError(what, fix="compare runs of the same conditions, or a run with a law and a field.json")
     rows, notes = compare_cells(first, second, pairs, within, metrics)
     shared = {_key(cell) for _, cell, _ in pairs}
+    rows += [missing(cell.title, "", "not measured again") for cell in first.cells if whole and _key(cell) not in shared]
     for run in (first, second):
         alone = [cell for cell in run.cells if _key(cell) not in shared]
         notes += [f"only in {run.directory}: {_titles(alone)}"] if alone else []
