@@ -49,8 +49,10 @@ def trip(along: str) -> float:
 def milliseconds(metric: str) -> float:
     """Return how many ms the unit of a time is. Raises ExperimentError for a metric in another unit; one without is in ms."""
     found = milliseconds_of(metric)
-    if found is None and unit_of(metric):
-        raise ExperimentError(f"{metric} is in {unit_of(metric)}, and no time", fix="round trips are of times, such as page_ms")
+    unit = "per second" if metric.endswith("_per_second") else unit_of(metric)
+    if found is None and unit:
+        said = "a rate" if unit == "per second" else f"in {unit}"
+        raise ExperimentError(f"{metric} is {said}, and no time", fix="round trips are of times, such as page_ms")
     return found or 1.0
 
 

@@ -121,5 +121,7 @@ def test_what_has_no_law_predicts_nothing(directory, tmp_path, capsys):
     rates = {"published": {"metric": "requests_per_second"}}
     with pytest.raises(Exception, match="2 metrics of client_delay are times: give --metric: time_per_request_ms, waiting_ms"):
         predict(gather(two, rates), None, "12ms", "85ms")
+    with pytest.raises(Exception, match="requests_per_second is a rate, and no time: round trips are of times"):
+        predict(gather(two, rates), "requests_per_second", "12ms", "85ms")
     with pytest.raises(Exception, match="no law from these delays: 0"):
         predict(gather(samples()[:1], {}), None, "12ms", "85ms")
