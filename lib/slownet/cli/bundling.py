@@ -28,6 +28,8 @@ from slownet.hypotheses.source import read_text
 from slownet.model import userfile
 from slownet.model.errors import ExperimentError, nearest, writing
 
+FILES = (".whl", ".tar.gz")
+"""The ends of what pip installs from a file."""
 EXECUTABLE = ("setup.sh", "run_autograder")
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 """The date of each file in a zip: the same files make the same bundle."""
@@ -60,6 +62,8 @@ def write(path: Path, kind: str, wanted: Wanted) -> list[str]:
     if not wanted.slownet and kind != "submitty":
         fix = "--slownet slownet-1.0-py3-none-any.whl, or the environment variable SLOWNET"
         raise ExperimentError("it is not said what pip installs as slownet there", "--slownet", fix)
+    if wanted.slownet.endswith(FILES) and "://" not in wanted.slownet and not wanted.package:
+        raise ExperimentError(f"no file {wanted.slownet}", "--slownet", "name a wheel of slownet, its address or its version")
     if wanted.tests and not wanted.lab and kind == "gradescope":
         raise ExperimentError("tests of code need a lab there", "--lab", "slownet lab export lab.tar, then --lab lab.tar")
     files = _KINDS[kind](wanted, key)

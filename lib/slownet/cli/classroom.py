@@ -86,6 +86,8 @@ def grade(
         raise ExperimentError(f"unknown form '{form}'", "--for", nearest(form, FORMS))
     if visibility not in autograders.VISIBLE:
         raise ExperimentError(f"unknown visibility '{visibility}'", "--visibility", nearest(visibility, autograders.VISIBLE))
+    if not folder.is_dir():
+        raise ExperimentError(f"{folder} is no folder", fix="name the folder that has what was handed in")
     share = attempts.share(late)
     who = grading.metadata(metadata) if metadata else grading.Submitted(student)
     if key is None and not test:
@@ -142,9 +144,12 @@ def bundle(
     from slownet.cli import bundling
     from slownet.cli.bundling import Wanted
     from slownet.hypotheses import attempts
+    from slownet.report import autograders
 
     if kind not in KINDS:
         raise ExperimentError(f"unknown kind '{kind}'", "--for", nearest(kind, KINDS))
+    if visibility not in autograders.VISIBLE:
+        raise ExperimentError(f"unknown visibility '{visibility}'", "--visibility", nearest(visibility, autograders.VISIBLE))
     attempts.share(late), duration(limit, "--limit")
     wanted = Wanted(tuple(exercises), key, slownet or "", tuple(test or ()), lab, limit, memory, late, visibility)
     path = out or Path(f"{kind}.zip")

@@ -136,6 +136,8 @@ def test_a_workflows_command_passes_if_the_answer_is_right(capsys):
             ("--slownet", "x", "--out", "no/x.zip"),
             "cannot write no/x.zip (No such file or directory), --out: name another file",
         ),
+        (("--slownet", "no.whl"), "no file no.whl, --slownet: "),
+        (("--slownet", "x", "--visibility", "seen"), "unknown visibility 'seen', --visibility: choose from "),
         (("--slownet", "x", "--test", "test_x.py"), "cannot read test_x.py "),
         (("--for", "submitty", "--test", __file__), "Submitty's graders have no lab, --test: "),
         (
@@ -207,6 +209,11 @@ def test_an_exercise_in_code_has_as_many_marks_as_its_page_says(exercise):
     by_hand = 5 * page.count("The others are a reader's")
     assert said == len(student_code.names(test)) + by_hand
     assert {path.name for path in (exercise / "start").iterdir()} <= {path.name for path in (exercise / "solution").iterdir()}
+
+
+def test_a_mistyped_folder_is_not_graded_as_if_nothing_was_handed_in(capsys):
+    assert run("grade", "handed_inn", "--key", TEACHER) == 2
+    assert capsys.readouterr().err.startswith("slownet: handed_inn is no folder: name the folder that has ")
 
 
 def test_without_key_and_tests_nothing_can_be_graded(capsys):
