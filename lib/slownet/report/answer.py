@@ -56,6 +56,11 @@ def standing(claims: Sequence[Judgement]) -> str:
     words = {SUPPORTED: "supported", REFUTED: "refuted", INCONCLUSIVE: "not decided", NOT_JUDGED: "not judged"}
     if count == 1:
         return f"The claim is {words[verdicts[0]]}."
+    if len(set(verdicts)) == 1:
+        _, is_not, rest = words[verdicts[0]].rpartition("not ")
+        if is_not:
+            return f"{'Neither claim' if count == 2 else f'None of the {_count(count)} claims'} is {rest}."
+        return f"{'Both' if count == 2 else f'All {_count(count)}'} claims are {rest}."
     counts = [
         f"{_count(verdicts.count(each))} {'is' if verdicts.count(each) == 1 else 'are'} {word}"
         for each, word in words.items()

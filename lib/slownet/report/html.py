@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
+from slownet.judge.records.cell import by_error
 from slownet.judge.records.judgement import REFUTED, SUPPORTED
 from slownet.report.answer import answer, standing
 from slownet.report.columns import columns, verdicts
@@ -30,7 +31,7 @@ def of_run(seen: View, picture: str) -> str:
             for at, row in enumerate(seen.rows)
         ]
         found.append(table(head, rows))
-    found += [_paragraph(f"{row.title}: {row.error}") for row in seen.rows if row.error]
+    found += map(_paragraph, by_error((row.title, row.error) for row in seen.rows if row.error))
     if seen.lawful:
         found.append(_paragraph(f"Law: {law_line(seen)}"))
     found += map(_paragraph, instructions_lines(seen))

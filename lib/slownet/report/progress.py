@@ -50,6 +50,7 @@ class Follower:
         self.runs = {name: RunProgress(name, total) for name, total in totals.items()}
         self._shown = (shown or _place())(self.runs)
         self._lock = threading.Lock()
+        self._said: set[str] = set()
 
     def __enter__(self) -> Follower:
         self._shown.begin()
@@ -59,8 +60,10 @@ class Follower:
         with self._lock:
             going = self.runs[name]
             going.take(event, time.monotonic())
-            if event.get("error"):
-                self._shown.complain(f"slownet: {name}: {event['error']}")
+            line = f"slownet: {name}: {event.get('error')}"
+            if event.get("error") and line not in self._said:
+                self._said.add(line)
+                self._shown.complain(line)
             self._shown.update(going)
 
     def __exit__(self, *error: object) -> None:

@@ -309,7 +309,7 @@ def instructions_lines(seen: View) -> list[str]:
 def law_line(seen: View) -> str:
     """Format the law in one line: ``T(d) = 9.031 ms + 21.05 d (k 21.01 to 21.09)``, or why there is none."""
     if seen.law is None:
-        return f"no law ({seen.law_note})"
+        return f"none ({seen.law_note})"
     k, t0 = seen.law.k, seen.law.t0
     width = f" (k {number(k.low)} to {number(k.high)})" if k.known and k.low != k.high else ""
     note = f", d = {seen.trip:g} x {spoken(seen.along).partition(',')[0]}" if seen.trip != 1 else ""

@@ -347,8 +347,8 @@ def fit(points: Iterable[tuple[float, Summary]], lasting: float = 1.0) -> Law:
     """
     pairs = sorted(points, key=lambda point: point[0])
     if len({delay for delay, _ in pairs}) < 2:
-        given = ", ".join(f"{delay:g}" for delay, _ in pairs) or "none"
-        raise SlownetError(f"no law from these delays: {given}", fix="measure at two different delays")
+        measured = f"only one delay was measured, {pairs[0][0]:g} ms" if pairs else "no delay was measured"
+        raise SlownetError(measured, fix="measure at two different delays")
     delays, times = zip(*pairs, strict=True)
     if all(0 < time.half_width < math.inf and time.df_or_default >= ENOUGH for time in times):
         widest = max(time.half_width for time in times)

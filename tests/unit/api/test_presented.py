@@ -9,6 +9,7 @@ import pytest
 from test_calls import MEANS, saved
 
 import slownet
+from slownet.judge.records.result import load
 from slownet.model.errors import DamageWarning
 
 HOSTILE = "<script>alert(1)</script>"
@@ -61,6 +62,7 @@ def test_an_interrupted_run_says_so_and_supports_nothing(tmp_path):
     run = slownet.load(saved(tmp_path / "run", planned=planned))
     assert not run.supported
     assert "unfinished: 3 of 4 planned measurements, and nothing is judged: slownet run --resume" in " ".join(str(run).split())
+    assert not load(tmp_path / "run").judged([]).unfinished  # cells that failed are not measured again
     assert slownet.load(saved(tmp_path / "ended", planned=planned, claims=[])).supported
     assert slownet.load(saved(tmp_path / "whole", planned=planned[:3])).supported
 

@@ -250,7 +250,7 @@ def test_a_failed_sibling_leaves_the_comparison_open():
     claim = more_round_trips(METRIC, at_least=5, of="client_delay")
     judgement = claim.judge(straight(27.0), {"client_delay": run_of(CLIENT, failed=(10, 40))})
     assert judgement.verdict == "inconclusive"
-    assert judgement.text.startswith("not decided, because 2 cells failed (rtt 10ms: ab timed out; rtt 40ms")
+    assert judgement.text.startswith("not decided, because 2 cells failed (rtt 10ms and rtt 40ms: ab timed out)")
 
 
 def test_a_failed_cell_that_a_claim_does_not_need_does_not_matter():

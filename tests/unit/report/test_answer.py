@@ -114,5 +114,8 @@ def test_how_far_the_claims_carry_it():
     assert standing([]) == ""
     assert standing(claims("supported")) == "The claim is supported."
     assert standing(claims(*["supported"] * 3)) == "All three claims are supported."
+    assert standing(claims(*["not judged"] * 2)) == "Neither claim is judged."
+    assert standing(claims(*["inconclusive"] * 3)) == "None of the three claims is decided."
+    assert standing(claims(*["refuted"] * 2)) == "Both claims are refuted."
     mixed = claims("supported", "supported", "refuted", "inconclusive", "not judged")
     assert standing(mixed) == "Of the five claims two are supported, one is refuted, one is not decided and one is not judged."

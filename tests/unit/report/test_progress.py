@@ -128,10 +128,12 @@ def test_a_pipe_gets_whole_lines_now_and_then(monkeypatch, capsys):
         monkeypatch.setattr(progress, "EVERY_S", 0.0)
         follower("shop", cell(rtt="40ms"))
         follower("shop", sample(170.0, error="it broke"))
+        follower("shop", sample(170.0, error="it broke"))
     lines = capsys.readouterr().err.splitlines()
     assert re.fullmatch(r"slownet: shop: 1 of 2, \d:\d\d, \d:\d\d left; rtt 40ms", lines[0])
     assert lines[1] == "slownet: shop: it broke"
     assert re.fullmatch(r"slownet: shop: 2 of 2, \d:\d\d; rtt 40ms: 170.0 ms", lines[2])
+    assert lines.count("slownet: shop: it broke") == 1
 
 
 def test_what_is_no_terminal_gets_lines(monkeypatch):

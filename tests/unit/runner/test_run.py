@@ -495,7 +495,7 @@ def test_one_that_breaks_off_is_marked_and_the_others_go_on(tmp_path, monkeypatc
     assert facts["error"].startswith(why)
     assert len(facts["cells"]) == 1  # its samples are kept
     (claim,) = broken.claims
-    assert (claim.verdict, claim.text) == ("not judged", "rtt 10ms was not measured; no law from these delays: 0")
+    assert (claim.verdict, claim.text) == ("not judged", "rtt 10ms was not measured; only one delay was measured, 0 ms")
     assert (broken.directory / "report.html").exists()
     assert run.status([broken]) == 1
     assert not planning.resume(broken.directory).error
@@ -506,7 +506,7 @@ def test_one_that_breaks_off_before_its_first_sample_has_a_report_all_the_same(p
     assert done.cells == ()
     (claim,) = done.claims
     assert (claim.verdict, claim.name) == ("not judged", "4 round trips per operation, within 5 %")
-    assert claim.text == "rtt 0ms and rtt 10ms were not measured; no law from these delays: none"
+    assert claim.text == "rtt 0ms and rtt 10ms were not measured; no delay was measured"
     assert (plan.directory / "report.html").exists()
 
 
@@ -598,7 +598,7 @@ def test_a_claim_about_cells_that_were_not_measured_is_told_and_is_status_1(tmp_
     each = planning.plan("example", FakePlace(), tmp_path, {"rtt": ["25ms"]})
     (done,) = run.execute([each], FakePlace(samples=[sample(25, 50.0, 0)]), lambda name, event: None)
     assert [claim.verdict for claim in done.claims] == [NOT_JUDGED, SUPPORTED]
-    assert done.claims[0].text == "rtt 0ms and rtt 10ms were not measured; no law from these delays: 25"
+    assert done.claims[0].text == "rtt 0ms and rtt 10ms were not measured; only one delay was measured, 25 ms"
     assert run.status([done]) == 1
     record = json.loads((each.directory / "run.json").read_text())
     assert [claim["verdict"] for claim in record["claims"]] == ["not judged", "supported"]

@@ -8,7 +8,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Protocol
 
-from slownet.judge.records.cell import Cell
+from slownet.judge.records.cell import Cell, by_error
 from slownet.judge.records.charging import LEAST_BOOTS
 from slownet.judge.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, Judgement, Reason
 from slownet.judge.records.result import RunData
@@ -156,7 +156,7 @@ def undecided(name: str, expected: float | None, failed: Sequence[Cell]) -> Judg
     Judgement
         Without numbers.
     """
-    said = "; ".join(f"{cell.title}: {cell.error}" for cell in failed)
+    said = "; ".join(by_error((cell.title, cell.error) for cell in failed))
     text = f"not decided, because {len(failed)} cell{'s' * (len(failed) > 1)} failed ({said})"
     return Judgement(name, INCONCLUSIVE, None, expected, None, None, (None, None), text, reason=Reason.CELL_FAILED)
 

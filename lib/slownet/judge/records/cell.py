@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
@@ -19,6 +19,18 @@ from slownet.theory.stats import CONFIDENCE, DECIDING, Summary, quantile
 from slownet.theory.stats.paired import Boots
 
 TIME = "time_per_request_ms"
+
+
+def by_error(failed: Iterable[tuple[str, str | None]]) -> list[str]:
+    """Say which cells failed of what, from pairs of title and error: "rtt 0ms and rtt 10ms: ab timed out"."""
+    titles: dict[str | None, list[str]] = {}
+    for title, error in failed:
+        titles.setdefault(error, []).append(title)
+    found = []
+    for error, named in titles.items():
+        comma = "; " if any(", " in title for title in named) else ", "
+        found.append(f"{' and '.join(filter(None, (comma.join(named[:-1]), named[-1])))}: {error}")
+    return found
 
 
 @dataclass(frozen=True)

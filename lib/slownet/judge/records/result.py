@@ -314,7 +314,7 @@ class RunData:
 
     def judged(self, claims: Iterable[Judgement]) -> RunData:
         """Return the run with these claims."""
-        return replace(self, claims=tuple(claims))
+        return replace(self, claims=tuple(claims), unfinished="")
 
     def to_json(self) -> dict[str, object]:
         """Return the run as ``--json`` prints it."""
