@@ -169,6 +169,7 @@ def test_an_open_prediction_is_not_a_claim(file):
         ('round_trips = "?"', 'round_trips = "?"\nwithin = 1.5', ":20:1:", "write 0.015 for 1.5 %"),
         ('round_trips = "?"', 'round_trips = "?"\nwithin = "?"', ":20:1:", "write the margin as a fraction"),
         ('round_trips = "?"', 'round_trips = "?"\nwithin = "5%"', ":20:1:", "write a fraction, such as 0.05 for 5 %"),
+        ('["0ms", "10ms"]', '["10ms"]', ":16:3:", "a law takes two different delays"),
         ("requests = 20", 'requests = "ten"', ":9:1:", "requests is 'ten', "),
         ("requests = 20", "requests = 0", ":9:1:", "write a whole number from 1"),
         ("requests = 20", "requests = 2.5", ":9:1:", "write a whole number from 1"),

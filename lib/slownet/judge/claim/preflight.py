@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from slownet.judge.claim.family import absent
+from slownet.judge.claim.laws import law, more_round_trips, published_times
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.result import RunData
+from slownet.model.errors import ExperimentError
 from slownet.model.sample import Label
 
 LABELS = ("at", "of")
@@ -28,7 +30,9 @@ def check(experiment: str, claims: Iterable[Any], cells: Sequence[tuple[Label, M
         for label in named.values():
             planned.where(label)
         if isinstance(along := getattr(claim, "along", None), str):
-            planned.where(named.get("at")).along(along)
+            delays = {delay for delay, _ in planned.where(named.get("at")).along(along)}
+            if isinstance(claim, law | more_round_trips | published_times) and len(delays) < 2:
+                raise ExperimentError("a law takes two different delays", f"along {along}", "vary it, or leave the claim out")
         if all(map(_is_plain, _flat([claim]))):
             # What cannot be judged on any numbers is an error on none: two cells where the claim needs one.
             claim.judge(replace(planned, cells=tuple(absent(label) for label, _ in cells)))
