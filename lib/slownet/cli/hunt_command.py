@@ -180,7 +180,8 @@ def show_replayed(done: Replayed) -> None:
         if number == 1 and not done.is_compared:
             same = f"the first history ({_digest(example)[:12]})"
         screen.print(f"  boot {number}: {what}", highlight=False, soft_wrap=True)
-        screen.print(f"  boot {number}: {same}", highlight=False, soft_wrap=True)
+        if example.history:
+            screen.print(f"  boot {number}: {same}", highlight=False, soft_wrap=True)
 
 
 def _where(
@@ -241,8 +242,9 @@ class Follower:
     def __exit__(self, kind: object, *error: object) -> None:
         self._progress.stop()
         if kind and kind is not ExperimentError and self._known:
+            stored = "1 example is stored" if self._known == 1 else f"{self._known} examples are stored"
             go_on = f"slownet hunt {self._experiment} --out {self._folder} --resume"
-            print(f"slownet: {self._known} examples are stored, continue with: {go_on}", file=sys.stderr)
+            print(f"slownet: {stored}, continue with: {go_on}", file=sys.stderr)
 
 
 def _short(example: Example) -> str:

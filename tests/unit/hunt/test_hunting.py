@@ -12,7 +12,7 @@ from slownet.links import fault_file
 from slownet.links.faults import Faults
 from slownet.model.importing import Terminated
 from slownet.runner.hunt import bench, hunting, replaying, strategy
-from slownet.runner.hunt.bench import Subject
+from slownet.runner.hunt.bench import Example, Subject
 from slownet.runner.hunt.hunting import Hunt
 from slownet.runner.sweep.spec import Where
 from slownet.runner.sweep.stored_sample import StoredSample
@@ -250,6 +250,25 @@ def test_a_replay_of_what_is_no_find(mine, tmp_path):
     path.write_text('[faults]\n"1s" = "kill db"\n')
     with pytest.raises(ExperimentError, match=r"names no experiment: name one after the file: slownet replay FILE mine\.py"):
         replaying.replay(path, None, Where())
+
+
+def test_a_find_is_replayed_with_the_experiment_beside_it_after_both_were_moved(labs, mine, tmp_path):
+    hunt(mine, tmp_path / "hunt").run()
+    (repository := tmp_path / "repository").mkdir()
+    found = (tmp_path / "hunt" / "found.toml").rename(repository / "found.toml")
+    mine.rename(repository / "elsewhere")
+    with pytest.raises(
+        ExperimentError, match=r"no file .*mine\.py, .*: name it after the file: slownet replay .*found\.toml mine\.py"
+    ):
+        replaying.replay(found, None, Where())
+    (repository / "elsewhere").rename(repository / "mine.py")
+    assert replaying.replay(found, None, Where()).examples[0].breaks
+
+
+def test_a_boot_that_could_not_be_measured_has_no_history(capsys):
+    kill = Faults.parse({"1s": "kill server"})
+    command.show_replayed(replaying.Replayed(kill, (Example(kill, error="no lab"),), ("",), False))
+    assert capsys.readouterr().out == "kill server at 1 s\n  boot 1: no lab\n"
 
 
 def test_what_is_printed(labs, mine, tmp_path, capsys):

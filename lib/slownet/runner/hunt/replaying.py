@@ -53,8 +53,8 @@ def replay(
     named = experiment or saved.found.get("experiment")
     if not named:
         raise ExperimentError(f"{path} names no experiment", fix="name one after the file: slownet replay FILE mine.py")
-    if not experiment and not Path(named).is_absolute() and named.endswith(".py"):
-        named = str(path.parent / named)
+    if not experiment and named.endswith(".py"):
+        named = str(_moved(path.parent / named, path))
     subject = Subject.of(named, where)
     examples: list[Example] = []
     for _ in range(times):
@@ -67,6 +67,14 @@ def replay(
     return Replayed(
         saved.faults, tuple(examples), differs, known is not None, subject.source, about.name, about.question
     )  # fmt: skip
+
+
+def _moved(source: Path, path: Path) -> Path:
+    """Return the experiment that a file names, or the one of its name beside the file: both may be in another place now."""
+    beside = path.parent / source.name
+    if source.exists() or beside.exists():
+        return source if source.exists() else beside
+    raise ExperimentError(f"no file {source}", str(path), f"name it after the file: slownet replay {path} {source.name}")
 
 
 def _beside(path: Path) -> History | None:
