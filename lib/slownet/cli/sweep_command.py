@@ -172,10 +172,13 @@ def show(done: Sweep, as_json: bool) -> None:
     test = done.criterion.text if done.criterion else ""
     for flip in done.flips:
         screen.print(f"{test}: {flip}", highlight=False)
+    from slownet.judge.records.cell import by_error
     from slownet.report.view import position_notes
 
     for note in position_notes(done.run):
         screen.print(note, style="dim", highlight=False)
+    for line in by_error((cell.title, cell.error) for cell in done.run.failed):
+        screen.print(line, highlight=False, soft_wrap=True)
     for each in done.aside:
         print(f"slownet: set aside {_words(each['cell'])}: {each['why']}", file=sys.stderr)
     say_records(screen, done.directory)
@@ -208,15 +211,15 @@ class Follower:
             self._done += facts["cells"]
             self._progress.update(self._task, advance=facts["cells"], now=facts["worker"])
             for error in facts["errors"][:1]:
-                self._progress.console.print(f"slownet: {error}", style="yellow")
+                self._progress.console.print(f"slownet: {error}", style="yellow", soft_wrap=True)
         elif event == "ended":
             self._done = facts["saved"]
         elif event == "aside":
             line = f"slownet: set aside {_words(facts['cell'])}: {facts['why']}"
-            self._progress.console.print(line, style="yellow")
+            self._progress.console.print(line, style="yellow", soft_wrap=True)
 
     def __exit__(self, kind: object, *error: object) -> None:
         self._progress.stop()
         if kind and 0 < self._done < self._cells:
-            kept = f"{self._done} of {self._cells} cells are saved"
+            kept = f"{self._done} of {self._cells} samples are saved"
             print(f"slownet: {kept}, continue with: slownet sweep --out {self._folder} --resume", file=sys.stderr)

@@ -157,6 +157,18 @@ def test_a_damaged_part_is_named(folder):
     part.write_bytes(part.read_bytes()[:50])
     with pytest.raises(SweepError, match=part.name):
         Store(folder)
+    part.unlink()
+    with pytest.raises(SweepError, match=r"^cannot read \S+: No such file or directory: restore it"):
+        tables._read(part)
+
+
+def test_a_damaged_header_is_not_said_to_be_missing(folder):
+    (folder / "sweep.json").write_text("{")
+    with pytest.raises(SweepError, match=r"^cannot read .*sweep\.json: .*: restore it, or sweep into a new folder$"):
+        stores.read_header(folder)
+    (folder / "sweep.json").unlink()
+    with pytest.raises(SweepError, match=r"is no sweep: name a folder with a sweep\.json"):
+        stores.read_header(folder)
 
 
 def test_a_full_disk_keeps_what_was_stored(folder, monkeypatch):

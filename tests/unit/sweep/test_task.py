@@ -124,6 +124,8 @@ def test_a_sweep_is_described_by_a_file(tmp_path):
         ('[sweep]\nexperiment = "a"\nrepeat = true', "a whole number"),
         ('[sweep]\nexperiment = "a"\nrepaet = 3', r"sweep\.toml:3:1: did you mean 'repeat'"),
         ('[sweep]\nexperiment = "a"\n[sweep.vary]\nrtt = "10mss"', r"sweep\.toml:4:1"),
+        ('[sweep]\nexperiment = "a"\n[vary]\nrtt = "10ms"', r"unknown table 'vary', \S+sweep\.toml:3:2: write \[sweep\.vary\]"),
+        ('repeat = 3\n[sweep]\nexperiment = "a"', r"unknown key 'repeat', \S+sweep\.toml:1:1: put it below \[sweep\]"),
         ('[sweep]\nexperiment = "a"\nvary = {loss = "0:5:0%"}', r"'0:5:0%' has no end, \S+sweep\.toml:3:9"),
         ('[sweep]\nexperiment = "a"\nvary = {rtt = 10}', r"rtt is 10, \S+sweep\.toml:3:9: write a text"),
         ('[sweep]\nexperiment = "a"\nvary = {rtt = []}', r"rtt is \[\], \S+sweep\.toml:3:9: write a text"),

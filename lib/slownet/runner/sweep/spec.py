@@ -87,14 +87,21 @@ def from_file(path: Path) -> dict[str, Json]:
     """
     try:
         text = userfile.read_text(path)
-        table = userfile.toml(text).get(TABLE)
+        tables = userfile.toml(text)
     except (OSError, ValueError) as error:
         raise SweepError(
             f"{path} cannot be read: {userfile.reason(error)}", fix="give a TOML file with a table [sweep]"
         ) from error
+    table = tables.get(TABLE)
     if not isinstance(table, dict) or "experiment" not in table:
         raise SweepError(f"{path} describes no sweep", fix='write [sweep] and experiment = "client_delay"')
     source = Source(path, text)
+    for name in (each for each in tables if each != TABLE):
+        source.fail(
+            f"unknown {'table' if isinstance(tables[name], dict) else 'key'} '{name}'",
+            (name,),
+            f"write [{TABLE}.vary]" if name == "vary" else f"put it below [{TABLE}]",
+        )
     kinds: dict[str, type] = {
         "experiment": str, "vary": dict, "sample": str, "seed": int, "repeat": int, "fresh": bool, "cold": bool, "out": str,
         "criterion": str, "refine": str,

@@ -193,8 +193,11 @@ def read_header(directory: Path) -> dict[str, Json]:
     """Return the contents of a store's sweep.json. Raises SweepError."""
     try:
         found = userfile.json(userfile.read_text(directory / HEADER, userfile.MOST_RECORD))
-    except (OSError, ValueError) as error:
+    except (FileNotFoundError, NotADirectoryError) as error:
         raise SweepError(f"{directory} is no sweep", fix=f"name a folder with a {HEADER}") from error
+    except (OSError, ValueError) as error:
+        fix = "restore it, or sweep into a new folder"
+        raise SweepError(f"cannot read {directory / HEADER}: {userfile.reason(error)}", fix=fix) from error
     if not isinstance(found, dict) or found.get("schema") != SCHEMA:
         version = found.get("schema") if isinstance(found, dict) else None
         raise SweepError(

@@ -137,6 +137,6 @@ def _read(path: Path, columns: Sequence[str] | None = None) -> Any:
     try:
         return pq.read_table(path, columns=columns)
     except (OSError, pa.ArrowInvalid, KeyError) as error:
-        raise SweepError(
-            f"cannot read {path}: {' '.join(str(error).split())[:120]}", fix="restore it, or sweep into a new folder"
-        ) from error
+        said = " ".join(str(error).split()).partition(". ")[0][:120]
+        why = "No such file or directory" if isinstance(error, FileNotFoundError) else said
+        raise SweepError(f"cannot read {path}: {why}", fix="restore it, or sweep into a new folder") from error
