@@ -41,6 +41,7 @@ def report(
 ) -> None:
     """Write the report of runs again, put runs side by side, or write their pictures as files."""
     from slownet.judge.records.result import load
+    from slownet.model.errors import SlownetError
     from slownet.report.figure import written
     from slownet.report.html_page import REPORT, page_figures, write_page
     from slownet.report.overlay_figure import names
@@ -53,7 +54,10 @@ def report(
             print(path)
     if out or not (svg or png):
         target = out or (runs[0] / REPORT if len(runs) == 1 else SIDE_BY_SIDE)
-        print(write_page(target, views, list(_differences(loaded, names(views)))))
+        try:
+            print(write_page(target, views, list(_differences(loaded, names(views)))))
+        except SlownetError as error:
+            raise SlownetError(error.what, error.where, f"name another file: --out {SIDE_BY_SIDE}") from error
 
 
 def show(

@@ -109,6 +109,8 @@ def as_toml(exercises: Sequence[Exercise]) -> str:
 
 def read(path: Path) -> list[Exercise]:
     """Read a key. Raises ExperimentError."""
+    if path.suffix == ".md" and path.is_file():
+        raise ExperimentError(f"{path} is a key for people", fix="slownet check --key KEY.toml writes one that marks")
     found = []
     for name, table in read_toml(path)[1].items():
         answers = table.get("answers") if isinstance(table, dict) else None

@@ -183,11 +183,12 @@ def _extremes(seen: View) -> str:
     found, what = _measured(seen), noun(seen.metric, seen.run)
     if not found:
         return ""
+    many = not unit_of(seen.metric) and what.endswith("s") and not what.endswith(("ss", "us"))
     low, high = min(found, key=lambda pair: pair[1].mean), max(found, key=lambda pair: pair[1].mean)
     if len(found) == 1 or low[1].mean == high[1].mean:
-        return f"{what} is {_plain(low[1], seen)}"
+        return f"{what} {'are' if many else 'is'} {_plain(low[1], seen)}"
     first, last = (f"{_plain(each, seen)} with {where(cell.label, seen.run)}" for cell, each in (low, high))
-    return f"{what} ranges from {first} to {last}"
+    return f"{what} {'range' if many else 'ranges'} from {first} to {last}"
 
 
 def _measured(seen: View) -> list[tuple[Cell, Summary]]:

@@ -52,6 +52,14 @@ def test_show_prints_the_answer_and_the_cells(run, capsys):
     assert len(json.loads(out)["runs"][0]["cells"]) == 3
 
 
+def test_a_run_that_cannot_be_written_to_can_have_its_page_elsewhere(run, capsys):
+    (run / "report.html").mkdir()
+    status, _, errors = slownet(capsys, "report", run)
+    assert status == 2
+    assert errors.startswith("slownet: cannot write the report, Is a directory, ")
+    assert errors.endswith("report.html: name another file: --out slownet-report.html\n")
+
+
 def test_report_writes_the_page_into_the_run(run, capsys):
     status, out, _ = slownet(capsys, "report", run)
     assert (status, out) == (0, f"{run}/report.html\n")

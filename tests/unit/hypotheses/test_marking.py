@@ -80,6 +80,12 @@ def test_a_key_is_read_as_it_was_written(tmp_path):
     assert key.read(tmp_path / "key.toml") == KEY
 
 
+def test_a_key_for_people_marks_nothing(tmp_path):
+    (tmp_path / "KEY.md").write_text("# Answers\n")
+    with pytest.raises(ExperimentError, match=r"KEY\.md is a key for people: slownet check --key KEY\.toml writes one that"):
+        key.read(tmp_path / "KEY.md")
+
+
 @pytest.mark.parametrize(
     ("text", "line"),
     [

@@ -83,6 +83,12 @@ def test_otherwise_the_extremes_are_named():
     assert said(run.judged([unsure])) == f"As measured, the {extremes}"
 
 
+def test_a_count_of_things_is_plural():
+    one, two = (cell({"room": room}, acknowledged_operations=number) for room, number in (("one", 100.0), ("two", 90.0)))
+    assert said(RunData(Path("x"), "x", {}, (one,))) == "The acknowledged operations are 100."
+    assert said(RunData(Path("x"), "x", {}, (one, two))).startswith("The acknowledged operations range from 90 with ")
+
+
 def test_both_latencies():
     alone = cell({"load": "capacity"}, corrected_p99_s=0.9, uncorrected_p99_s=0.02)
     over = cell({"load": "2.32 times"}, corrected_p99_s=0.734, uncorrected_p99_s=0.0179)

@@ -185,4 +185,6 @@ def _in_one_line(
         return kind(f"{who} cannot be reached ({why})", where, "is the network path open?")
     if code == pycurl.E_PARTIAL_FILE and (missing := MISSING.search(said)):
         return ServiceError(f"{missing[1]} bytes of the page are missing", where, "does the server end the connection early?")
-    return ServiceError(f"{who} does not answer in HTTP ({said})", where, "is it https, or another service?")
+    return ServiceError(
+        f"{who} does not answer in HTTP ({said})", where, "is it https, another version of HTTP, or another service?"
+    )
