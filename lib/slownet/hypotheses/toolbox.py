@@ -73,6 +73,8 @@ class Page:
     """The page that ``nginx`` serves."""
 
     url: str
+    servers: tuple[Nginx, ...] = ()
+    """What a file's faults can break."""
 
 
 @contextmanager
@@ -83,7 +85,7 @@ def _page(net: Any, directory: Path, page: str) -> Iterator[Page]:
     root.mkdir(exist_ok=True)
     (root / "page.html").write_bytes(b"x" * size(page))
     with Nginx(host, directory, root=root) as server:
-        yield Page(f"{server.url}page.html")
+        yield Page(f"{server.url}page.html", (server,))
 
 
 def _ab(net: Any, service: Any, options: Options) -> Any:

@@ -3,10 +3,11 @@
 import json
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from slownet.hypotheses import class_marks, key
+from slownet.hypotheses import class_marks, key, toolbox
 from slownet.hypotheses import file as hypothesis
 from slownet.hypotheses.answers import questions
 from slownet.hypotheses.file import read
@@ -211,6 +212,28 @@ def test_an_option_of_another_kind_than_the_tool_takes_is_refused_before_a_lab_b
 def test_a_version_may_be_written_as_a_number(file):
     for tool, value in [("fetch", "http = 2"), ("browse", "http = 1.1"), ("fetch", 'tls = "1.3"')]:
         read(file(WHOLE.replace('tool = "ab"', f'tool = "{tool}"').replace("requests = 20", value)))
+
+
+def test_faults_of_a_file_can_break_nginx(tmp_path, monkeypatch):
+    started = []
+
+    class Started:
+        url = "http://10.0.0.2/"
+
+        def __init__(self, host, directory, root):
+            started.append(self)
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *error): ...
+
+    monkeypatch.setattr(toolbox, "Nginx", Started)
+    monkeypatch.setattr(toolbox.owner, "directory", lambda: tmp_path)
+    net = type("Net", (dict,), {"hosts": [SimpleNamespace(name="web")]})(web="web")
+    with toolbox.SERVICES["nginx"](net, tmp_path, "1kB") as page:
+        assert hypothesis._can_break(page)
+        assert page.servers == tuple(started)
 
 
 CROSSED = """
