@@ -69,6 +69,12 @@ def test_a_program_whose_pages_are_read_again_and_again(execute, clock):
     assert last_line(execute("python3", "-c", GROW, options=[*SMALL, *clock])) == NO_MEMORY
 
 
+def test_only_the_program_that_takes_all_memory_is_killed(execute):
+    script = f"import subprocess, sys\nprint(subprocess.run([sys.executable, '-c', {GROW!r}]).returncode)"
+    done = execute("python3", "-c", script, options=SMALL)
+    assert (done.returncode, done.stdout) == (0, b"-9\n"), done
+
+
 def test_a_program_whose_pages_are_read_again_and_again_while_the_clock_stands_still(built):
     lab = built.lab(Clock("virtual", INF), megabytes=200)
     lab.kernel_arguments = [*lab.kernel_arguments, "tdf-watchdog=12"]

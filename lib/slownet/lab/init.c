@@ -221,6 +221,14 @@ static void write_file(const char *path, const char *text)
 	write_to(open(path, O_WRONLY | O_CLOEXEC), path, text);
 }
 
+static void write_number(const char *path, unsigned long long number)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%llu", number);
+	write_file(path, text);
+}
+
 static unsigned long read_number(const char *path)
 {
 	char text[24] = "";
@@ -323,14 +331,12 @@ static void enter_image(void)
 static void limit_memory(void)
 {
 	struct sysinfo info;
-	char text[24];
 
 	write_file("/proc/sys/vm/panic_on_oom", "1");
 	write_file("/sys/fs/cgroup/cgroup.subtree_control", "+memory");
 	mkdir(GROUP, 0755);
 	sysinfo(&info);
-	snprintf(text, sizeof(text), "%llu", (exact ? available_memory() : (unsigned long long)info.totalram * info.mem_unit) / 16 * 15);
-	write_file(GROUP "/memory.max", text);
+	write_number(GROUP "/memory.max", (exact ? available_memory() : (unsigned long long)info.totalram * info.mem_unit) / 16 * 15);
 }
 
 /*
@@ -342,7 +348,6 @@ static void limit_processes(void)
 	static const char path[] = "/proc/sys/kernel/threads-max";
 	const unsigned long stated = read_number(path);
 	struct sysinfo info;
-	char text[24];
 
 	sysinfo(&info);
 	most_processes = (unsigned long long)info.totalram * info.mem_unit / BYTES_OF_A_PROCESS;
@@ -353,8 +358,7 @@ static void limit_processes(void)
 		most_processes = stated;
 		return;
 	}
-	snprintf(text, sizeof(text), "%lu", most_processes);
-	write_file(path, text);
+	write_number(path, most_processes);
 }
 
 static int cpu_is_free(void)
@@ -730,12 +734,39 @@ static time_t seconds(void)
 	return now.tv_sec;
 }
 
+/* Kills what the kernel's OOM killer would kill. */
+static void kill_largest(void)
+{
+	DIR *all = opendir("/proc");
+	unsigned long most = 0;
+	pid_t largest = 0;
+	char path[64];
+
+	for (struct dirent *one; all && (one = readdir(all));) {
+		const pid_t pid = atoi(one->d_name);
+		unsigned long score;
+
+		if (pid <= 1)
+			continue;
+		snprintf(path, sizeof(path), "/proc/%d/oom_score", pid);
+		score = read_number(path);
+		if (score > most) {
+			most = score;
+			largest = pid;
+		}
+	}
+	if (all)
+		closedir(all);
+	if (largest)
+		kill(largest, SIGKILL);
+}
+
 /*
- * Ends a command of whose memory hardly anything is left but its programs, if these are evicted and read again all the time.
- * The kernel's OOM killer does not see that: as long as there are pages of programs to evict it goes on, for hours. A major
+ * Kills a process if hardly anything of the command's memory is left but programs, and these are evicted and read again all the
+ * time. The kernel's OOM killer does not see that: as long as there are pages of programs to evict it goes on, for hours. A major
  * fault reads up to 32 pages, so each page was read again many times since the last look. Returns whether it was so.
  */
-static int end_if_starved(void)
+static int kill_if_starved(void)
 {
 	static unsigned long long faults_before;
 	static time_t looked = -LOOK_S * 3;
@@ -749,7 +780,7 @@ static int end_if_starved(void)
 	looked = seconds();
 	faults_before = faults;
 	if (starves)
-		write_file(GROUP "/cgroup.kill", "1");
+		kill_largest();
 	return starves;
 }
 
@@ -893,7 +924,7 @@ static int attend(struct command *command, int signals, long limit)
 	while (!ended) {
 		const time_t now = seconds();
 		const int limited = limit && !command->tty && command->input_ended;
-		const int looks_later = !starved && now < next_look;
+		const int looks_later = now < next_look;
 		struct timespec left = { .tv_sec = heard + limit - now };
 		struct pollfd fds[] = {
 			{ .fd = exact ? -1 : channel, .events = POLLIN },
@@ -901,7 +932,7 @@ static int attend(struct command *command, int signals, long limit)
 			{ .fd = command->out[0], .events = POLLIN },
 			{ .fd = command->out[1], .events = POLLIN },
 			{ .fd = command->n_input ? command->in : -1, .events = POLLOUT },
-			{ .fd = starved || looks_later ? -1 : full, .events = POLLPRI },
+			{ .fd = looks_later ? -1 : full, .events = POLLPRI },
 		};
 
 		if (limited && left.tv_sec <= 0)
@@ -911,7 +942,7 @@ static int attend(struct command *command, int signals, long limit)
 		if (ppoll(fds, sizeof(fds) / sizeof(fds[0]), limited || looks_later ? &left : NULL, NULL) <= 0)
 			continue;
 		if (fds[5].revents) {
-			starved = end_if_starved();
+			starved |= kill_if_starved();
 			close(full);
 			full = open_events();
 			next_look = seconds() + LOOK_S;
