@@ -396,7 +396,7 @@ def test_an_unhealthy_container(net, tmp_path, test, options, said):
 @pytest.mark.parametrize(
     ("image", "options", "said"),
     [
-        ("absent:1", {}, r"there is no image 'absent:1'.*: slownet image add absent:1"),
+        ("absent:1", {}, r"there is no image 'absent:1': .*slownet image add absent:1"),
         ("bare:1", {}, "the image has no entrypoint and no command, image bare:1"),
         ("bare:1", {"command": "nosuch"}, "there is no program 'nosuch', image bare:1"),
         ("bare:1", {"command": "/text"}, "there is no program '/text', image bare:1"),

@@ -207,8 +207,11 @@ def need(name_or_digest: str) -> StoredImage:
         for error in filter(None, (each.damage for each in kept())):  # it may be the one: its names are in that record
             raise ImageError(f"there is no image '{name_or_digest}', and {error.what}", error.where, error.fix)
         words = [name for each in kept() for name in each.names]
-        hint = f" ({nearest(name_or_digest, words)})" if words else ""
-        raise ImageError(f"there is no image '{name_or_digest}'{hint}", fix=f"slownet image add {name_or_digest}")
+        add = f"slownet image add {name_or_digest}"
+        if words:
+            hint = nearest(name_or_digest, words)
+            add = f"{hint}{' Or' if hint.endswith('?') else ', or'} add it: {add}"
+        raise ImageError(f"there is no image '{name_or_digest}'", fix=add)
     return found
 
 

@@ -112,7 +112,7 @@ def test_an_unknown_name_gets_the_nearest():
     add("shop:1")
     with pytest.raises(ImageError) as error:
         store.need("shpo:1")
-    assert str(error.value) == "there is no image 'shpo:1' (did you mean 'shop:1'?): slownet image add shpo:1"
+    assert str(error.value) == "there is no image 'shpo:1': did you mean 'shop:1'? Or add it: slownet image add shpo:1"
     with pytest.raises(ImageError) as error:
         store.remove("shpo:1")
     assert str(error.value) == "there is no image 'shpo:1': did you mean 'shop:1'?"
