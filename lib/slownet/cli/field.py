@@ -10,7 +10,7 @@ from pathlib import Path
 from slownet.cli.ci import ForCi
 from slownet.cli.terminal import console
 from slownet.judge.records.result import RunData
-from slownet.judge.records.samples import new_run_directory
+from slownet.judge.records.samples import need_place_for_runs, new_run_directory
 from slownet.model.errors import ExperimentError, SlownetError
 from slownet.report.bars import bars
 from slownet.tools.web import address
@@ -27,6 +27,7 @@ def measure_and_show(url: str, requests: int, pause: str, timeout: str, root: Pa
     Return the exit status: 1 if it stopped early, 130 if interrupted. Raises SlownetError.
     """
     where = address.read(url)
+    need_place_for_runs(root)
     with bars() as progress:
         task = progress.add_task(where.host, total=requests, now="")
         found = measure(where, requests, pause, timeout, lambda done: progress.update(task, completed=done), http=http, tls=tls)

@@ -67,10 +67,21 @@ def new_run_directory(root: Path | str, name: str) -> Path:
                 continue
             return directory
     except OSError as error:
-        raise SlownetError(
-            f"cannot make a run directory, {error.strerror}", f"in {root}", "work in a folder that you may write to"
-        ) from error
+        raise _no_run_directory(error.strerror, root) from error
     raise SlownetError(f"{stem} and 999 more exist already", f"in {root}", "name another directory")
+
+
+def need_place_for_runs(root: Path | str) -> None:
+    """Raise SlownetError if no run directory can be made there, before something is measured that would be lost."""
+    there = next(each for each in (Path(root).absolute(), *Path(root).absolute().parents) if each.exists())
+    if not there.is_dir():
+        raise _no_run_directory(os.strerror(errno.ENOTDIR), root)
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise _no_run_directory(os.strerror(errno.EACCES), root)
+
+
+def _no_run_directory(why: str | None, root: Path | str) -> SlownetError:
+    return SlownetError(f"cannot make a run directory, {why}", f"in {root}", "work in a folder that you may write to")
 
 
 def write_run_json(directory: Path | str, facts: Mapping[str, object]) -> Path:
