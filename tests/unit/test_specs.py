@@ -117,6 +117,13 @@ def test_a_link_from_either_side():
     assert specs.link("switch-client=LTE", topology) == ("switch", "client", ["LTE"])
 
 
+def test_a_link_is_given_once():
+    topology = specs.topology("client_web_db")
+    assert len(specs.links(["client-switch=LTE", "web-switch=rtt=1ms"], topology)) == 2
+    with pytest.raises(ExperimentError, match=r"^the link 'switch-client' is given twice, --link: write its condition once: "):
+        specs.links(["switch-client=LTE", "web-switch=rtt=1ms", "client-switch=loss=1%"], topology)
+
+
 @pytest.mark.parametrize(
     ("text", "line"),
     [

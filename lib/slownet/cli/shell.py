@@ -51,7 +51,7 @@ def shell(
 
     planned = specs.topology(topology, arguments or [])
     check_topology.check(planned, stp)
-    links = [specs.link(text, planned) for text in link or []]
+    links = specs.links(link or [], planned)
     chosen = choose(place, unless_asked(clock, tdf, cpu), tdf, memory, cpu, confined=require_confinement)
     path, _, rest = topology.partition(".py")
     file = Path(f"{path}.py").resolve() if topology.startswith(f"{path}.py") else None

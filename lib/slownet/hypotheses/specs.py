@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +127,17 @@ def link(text: str, of: Topo) -> tuple[str, str, list[str]]:
     words = fields.split(",")
     condition(words)
     return *links[name], words
+
+
+def links(texts: Iterable[str], of: Topo) -> list[tuple[str, str, list[str]]]:
+    """Parse several, each of another link. Raises ExperimentError, ConditionError, UnitError."""
+    found = [link(text, of) for text in texts]
+    ends = [frozenset(each[:2]) for each in found]
+    for first, second, _ in found:
+        if ends.count(frozenset((first, second))) > 1:
+            what = f"the link '{first}-{second}' is given twice"
+            raise ExperimentError(what, where="--link", fix="write its condition once: A-B=rtt=10ms,loss=1%")
+    return found
 
 
 def words(line: str) -> list[str]:

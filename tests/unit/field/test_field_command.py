@@ -241,3 +241,10 @@ def test_a_field_json_that_is_wrong(tmp_path, capsys, text):
     (tmp_path / "field.json").write_text(text)
     assert command("compare", tmp_path, tmp_path) == 2
     assert "name a field.json that `slownet field` wrote" in one_line(capsys)
+
+
+def test_where_no_run_can_be_kept_nothing_is_measured(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("slownet.cli.field.measure", lambda *words, **named: pytest.fail("it was measured, and would be lost"))
+    (tmp_path / "runs").write_text("a file")
+    assert command("field", "http://127.0.0.1/", "--runs", tmp_path / "runs" / "more") == 2
+    assert one_line(capsys).startswith("slownet: cannot make a run directory, Not a directory, in ")
