@@ -11,14 +11,18 @@ NOTHING = "-"
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    """Format a number with four significant digits and without an exponent: 0.003100, 51.83, 1099, 81460."""
+    """Format a number with four significant digits and without an exponent: 0.003100, 51.83, 1099, 81460.
+
+    What is less than half of the ninth decimal, as rounding leaves it where two numbers are the same, is 0.
+    """
     if value is None or not math.isfinite(value):
         return NOTHING
     if value == 0:
         return "0"
     rounded = float(f"{value:.{digits - 1}e}")
     decimals = digits - 1 - math.floor(math.log10(abs(rounded)))
-    return f"{rounded:.{max(0, min(decimals, 9))}f}"
+    text = f"{rounded:.{max(0, min(decimals, 9))}f}"
+    return text if float(text) else "0"
 
 
 def trimmed(value: float | None, digits: int = 4) -> str:
