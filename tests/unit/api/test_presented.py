@@ -1,5 +1,6 @@
 """Runs, plots and comparisons as text, HTML and data frames."""
 
+import math
 import sys
 import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
@@ -9,8 +10,10 @@ import pytest
 from test_calls import MEANS, saved
 
 import slownet
+from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.result import load
 from slownet.model.errors import DamageWarning
+from slownet.runner.api import presented
 
 HOSTILE = "<script>alert(1)</script>"
 NEEDS_PANDAS = pytest.mark.skipif(not find_spec("pandas"), reason="the extra notebook is not installed")
@@ -47,6 +50,15 @@ def test_a_run_as_text(run):
     assert "A request costs 4 round trips" in run.answer
     for part in ("is <10 ms> a lot? 遅い?", run.answer, "rtt 40ms", "law: T(d) = 10.00 ms + 4.000 d"):
         assert part in " ".join(str(run).split())
+
+
+def test_claims_of_a_run_are_those_that_are_read_later_also_if_they_are_open(run):
+    ends = {"low": -math.inf, "high": math.inf, "margin": (3.8, math.inf)}
+    claim = Judgement("so many round trips", "inconclusive", 4.1, 4.0, text="4.1 round trips", **ends)
+    measured = load(run.directory).judged([claim])
+    measured.save()
+    assert slownet.load(run.directory).claims == presented.Run.of(measured).claims
+    assert presented.Run.of(measured).claims[0].low is None
 
 
 def test_a_run_whose_samples_are_damaged_supports_nothing(run):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from io import StringIO
 from shutil import get_terminal_size
@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from rich.console import RenderableType
 
-from slownet.judge.records.judgement import in_words
+from slownet.judge.records.judgement import Judgement, in_words
 from slownet.judge.records.result import RunData
+from slownet.judge.records.samples import finite
 from slownet.model.control_characters import visible
 from slownet.model.errors import ExperimentError, nearest
 from slownet.report import html, table
@@ -63,7 +64,8 @@ class Run(RunData):
         run : RunData
             Any run.
         """
-        return cls(**{each.name: getattr(run, each.name) for each in fields(RunData)})
+        claims = tuple(map(_as_recorded, run.claims))
+        return cls(**{each.name: getattr(run, each.name) for each in fields(RunData)} | {"claims": claims})
 
     @property
     def question(self) -> str:
@@ -225,3 +227,9 @@ def _text(shown: RenderableType) -> str:
     width = get_terminal_size((WIDE, 24)).columns
     Screen(file=file, width=width, color_system=None, force_jupyter=False).print(shown)
     return file.getvalue().rstrip("\n")
+
+
+def _as_recorded(claim: Judgement) -> Judgement:
+    """Return a claim with None for what is not known, as `slownet.load` reads it: then both are equal."""
+    numbers = {name: finite(getattr(claim, name)) for name in ("measured", "expected", "low", "high")}
+    return replace(claim, **numbers, margin=tuple(finite(claim.margin)))
