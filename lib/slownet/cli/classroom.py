@@ -84,8 +84,7 @@ def grade(
 
     if form not in FORMS:
         raise ExperimentError(f"unknown form '{form}'", "--for", nearest(form, FORMS))
-    if visibility not in autograders.VISIBLE:
-        raise ExperimentError(f"unknown visibility '{visibility}'", "--visibility", nearest(visibility, autograders.VISIBLE))
+    _check_visibility(visibility)
     if not folder.is_dir():
         raise ExperimentError(f"{folder} is no folder", fix="name the folder that has what was handed in")
     share = attempts.share(late)
@@ -144,12 +143,10 @@ def bundle(
     from slownet.cli import bundling
     from slownet.cli.bundling import Wanted
     from slownet.hypotheses import attempts
-    from slownet.report import autograders
 
     if kind not in KINDS:
         raise ExperimentError(f"unknown kind '{kind}'", "--for", nearest(kind, KINDS))
-    if visibility not in autograders.VISIBLE:
-        raise ExperimentError(f"unknown visibility '{visibility}'", "--visibility", nearest(visibility, autograders.VISIBLE))
+    _check_visibility(visibility)
     attempts.share(late), duration(limit, "--limit")
     wanted = Wanted(tuple(exercises), key, slownet or "", tuple(test or ()), lab, limit, memory, late, visibility)
     path = out or Path(f"{kind}.zip")
@@ -160,3 +157,10 @@ def bundle(
 
 def _unknown(only: str, known: list[str]) -> NoReturn:
     raise ExperimentError(f"no question or test '{only}'", "--only", nearest(only, known))
+
+
+def _check_visibility(word: str) -> None:
+    from slownet.report.autograders import VISIBLE
+
+    if word not in VISIBLE:
+        raise ExperimentError(f"unknown visibility '{word}'", "--visibility", nearest(word, VISIBLE))

@@ -49,10 +49,6 @@ def standing(claims: Sequence[Judgement]) -> str:
     if not verdicts:
         return ""
     count = len(verdicts)
-    if set(verdicts) == {SUPPORTED}:
-        return {1: "The claim is supported.", 2: "Both claims are supported."}.get(
-            count, f"All {_count(count)} claims are supported."
-        )
     words = {SUPPORTED: "supported", REFUTED: "refuted", INCONCLUSIVE: "not decided", NOT_JUDGED: "not judged"}
     if count == 1:
         return f"The claim is {words[verdicts[0]]}."

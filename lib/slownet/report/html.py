@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from slownet.judge.records.cell import by_error
 from slownet.judge.records.judgement import REFUTED, SUPPORTED
 from slownet.report.answer import answer, standing
 from slownet.report.columns import columns, verdicts
@@ -31,7 +30,7 @@ def of_run(seen: View, picture: str) -> str:
             for at, row in enumerate(seen.rows)
         ]
         found.append(table(head, rows))
-    found += map(_paragraph, by_error((row.title, row.error) for row in seen.rows if row.error))
+    found += map(_paragraph, seen.errors)
     if seen.lawful:
         found.append(_paragraph(f"Law: {law_line(seen)}"))
     found += map(_paragraph, instructions_lines(seen))

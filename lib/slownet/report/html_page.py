@@ -13,7 +13,6 @@ from typing import Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 
-from slownet.judge.records.cell import by_error
 from slownet.judge.records.judgement import SUPPORTED, WORST_FIRST, Judgement
 from slownet.judge.records.result import RunData
 from slownet.lab.boot import WRITABLE
@@ -137,7 +136,6 @@ def _context(seen: View, name: str) -> dict[str, Any]:
         "clock": clock_line(seen.run),
         "beyond": beyond_line(seen.run) if any(row.beyond_cpu for row in seen.rows) else "",
         "law": law_line(seen),
-        "errors": by_error((row.title, row.error) for row in seen.rows if row.error),
         "instructions": instructions_lines(seen),
         "intervals": intervals_line(seen),
         "confidence": confidence(seen.run.confidence),

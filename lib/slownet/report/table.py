@@ -6,7 +6,6 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from slownet.judge.records.cell import by_error
 from slownet.judge.records.result import RunData
 from slownet.report.answer import answer, standing
 from slownet.report.columns import among_claims, beside_claims, columns, verdicts
@@ -94,7 +93,7 @@ def _verdict(row: Row, said: str) -> Text:
 
 
 def _notes(seen: View) -> list[str]:
-    notes = by_error((row.title, row.error) for row in seen.rows if row.error)
+    notes = seen.errors
     if any(row.cpu_bound for row in seen.rows):
         notes.append("* CPU-bound: rerun with --clock real")
     if any(row.beyond_cpu for row in seen.rows):

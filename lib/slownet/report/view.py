@@ -8,7 +8,7 @@ from typing import Any
 
 from slownet.judge.claim import verdict
 from slownet.judge.records import instructions
-from slownet.judge.records.cell import TIME, Cell
+from slownet.judge.records.cell import TIME, Cell, by_error
 from slownet.judge.records.charging import Charging
 from slownet.judge.records.condition_columns import NONE
 from slownet.judge.records.positions import shifts
@@ -82,6 +82,11 @@ class View:
     def trip(self) -> float:
         """How many ms a round trip gains by each ms of what was varied."""
         return trip(self.along)
+
+    @property
+    def errors(self) -> list[str]:
+        """Why cells failed, a line for each reason."""
+        return by_error((row.title, row.error) for row in self.rows if row.error)
 
     @property
     def cures(self) -> bool:

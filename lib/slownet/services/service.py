@@ -22,7 +22,7 @@ from slownet.lab.excerpt import LOG_LINES, tail
 from slownet.model.errors import ServiceError
 from slownet.services import snapshot
 from slownet.services.faulty_disk import Disk
-from slownet.tools.process import POLL_S, Host, end, environment, family
+from slownet.tools.process import POLL_S, Host, end, environment, family, no_host
 from slownet.tools.tool import not_found
 
 
@@ -78,9 +78,8 @@ class Service:
     durable: Sequence[str] = ()
 
     def __init__(self, host: Host, directory: str | Path | None = None) -> None:
-        if isinstance(host, str) or not hasattr(host, "name"):
-            what = f"{host!r}" if isinstance(host, str) else f"a {type(host).__name__}"
-            raise ServiceError(f"{what} is no host of a network", type(self).__name__, 'give one, such as net["server"]')
+        if what := no_host(host):
+            raise ServiceError(what, type(self).__name__, 'give one, such as net["server"]')
         self.host = host
         self.directory = Path(directory or owner.this().run or owner.directory() / "logs")
         self._process: subprocess.Popen[bytes] | None = None

@@ -40,6 +40,13 @@ class Hosts(Protocol):
     def __getitem__(self, name: str) -> Host: ...
 
 
+def no_host(given: object) -> str:
+    """Return what is wrong with what should be a host, such as a host's name; empty if nothing is."""
+    if not isinstance(given, str) and hasattr(given, "name"):
+        return ""
+    return f"{repr(given) if isinstance(given, str) else f'a {type(given).__name__}'} is no host of a network"
+
+
 def environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return the environment of the current process with ``LC_ALL=C``, the system's program folders on PATH, and ``more``."""
     path = os.pathsep.join(filter(None, [os.environ.get("PATH"), PATH]))

@@ -17,7 +17,7 @@ from typing import Any, ParamSpec, Protocol, TypeVar
 from slownet.lab import load_generators, native
 from slownet.lab import missing_programs as absent
 from slownet.model.errors import ToolError
-from slownet.tools.process import Host, end, environment
+from slownet.tools.process import Host, end, environment, no_host
 
 ENDING = ((signal.SIGINT, 2.0), (signal.SIGTERM, 2.0), (signal.SIGKILL, 5.0))
 """How a program that takes too long is ended. SIGINT comes first because many programs then print their results so far."""
@@ -178,9 +178,8 @@ def answering(
 
 def place(host: Host) -> str:
     """Return a host as the place of an error. Raises ToolError if it is none, such as a host's name."""
-    if isinstance(host, str) or not hasattr(host, "name"):
-        what = f"{host!r}" if isinstance(host, str) else f"a {type(host).__name__}"
-        raise ToolError(f"{what} is no host of a network", "in a tool", 'give one, such as net["client"]')
+    if what := no_host(host):
+        raise ToolError(what, "in a tool", 'give one, such as net["client"]')
     return f"host '{host.name}'"
 
 

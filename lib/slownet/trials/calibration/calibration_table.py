@@ -46,10 +46,7 @@ def _cells(row: Row, outside: bool) -> tuple[str | Text, ...]:
 
 
 def _number(value: float | None) -> str:
-    if value is None:
-        return NOTHING
-    shown = trimmed(round(abs(value), DIGITS), DIGITS)
-    return f"-{shown}" if value < 0 and shown != "0" else shown
+    return NOTHING if value is None else trimmed(round(value, DIGITS), DIGITS)
 
 
 def _notes(found: Calibration) -> list[str]:
