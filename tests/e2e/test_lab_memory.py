@@ -116,6 +116,25 @@ def test_a_fork_bomb(execute, clock):
     )
 
 
+GIVE_UP = """
+import os, sys, time
+if os.fork() == 0:
+    while True:
+        try:
+            if os.fork() == 0:
+                time.sleep(1)
+                os._exit(1)
+        except OSError:
+            os._exit(1)
+time.sleep(3)
+sys.exit(1)
+"""
+
+
+def test_processes_that_ended_before_the_command_did(execute):
+    assert last_line(execute("python3", "-c", GIVE_UP, options=[*SMALL, "--tdf", "inf"])) == NO_PROCESSES
+
+
 PUT_OUT = f"""
 import os, subprocess, time
 def threads():

@@ -75,6 +75,7 @@
 static int channel = -1;
 static int disk = -1;	/* the folder in memory that takes what is written */
 static unsigned long most_processes;
+static int crowded;
 
 struct job {
 	char **words;		/* ends with a NULL */
@@ -712,11 +713,23 @@ static void obey(struct command *command)
 	free(data);
 }
 
+/*
+ * Notes whether there is hardly room for another process. What could start none ends, in a busy lab long before the command does,
+ * so this looks before each such process is reaped: until then it counts.
+ */
+static void look_for_a_crowd(void)
+{
+	struct sysinfo info;
+
+	crowded |= !sysinfo(&info) && info.procs >= most_processes / 10 * 9;
+}
+
 static int reap(pid_t of_interest, int *status)
 {
 	int ended = 0, s;
 	pid_t pid;
 
+	look_for_a_crowd();
 	while ((pid = waitpid(-1, &s, WNOHANG)) > 0) {
 		if (pid == of_interest) {
 			*status = s;
@@ -801,13 +814,12 @@ static int open_events(void)
 static void report_full(int starved)
 {
 	struct statvfs now;
-	struct sysinfo info;
 
 	if (starved || number_behind(GROUP "/memory.events", "oom_kill"))
 		send_frame('F', "memory", 6);
 	else if (disk >= 0 && !fstatvfs(disk, &now) && now.f_bavail * now.f_bsize < 65536)
 		send_frame('F', "disk", 4);
-	else if (!sysinfo(&info) && info.procs >= most_processes / 10 * 9)
+	else if (crowded)
 		send_frame('F', "processes", 9);
 }
 
