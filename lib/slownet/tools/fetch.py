@@ -8,7 +8,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from slownet.judge.measured import Metrics
-from slownet.model.errors import ToolError, above_zero, counts
+from slownet.model.errors import SlownetError, ToolError, above_zero, counts
+from slownet.model.option_names import here, of_another_program
 from slownet.tools.numbers import Metric, metric, sample_sd, series
 from slownet.tools.output import last_line
 from slownet.tools.process import Host
@@ -128,7 +129,11 @@ def fetch(
     above_zero("fetch", timeout=timeout)
     if pause:
         above_zero("fetch", pause=pause)
-    protocol.read(http, tls, address.read(url))  # raises early
+    http, tls = str(http), str(tls)  # 2 is as good as "2"
+    try:
+        protocol.read(http, tls, address.read(url))  # raises early
+    except SlownetError as error:
+        raise type(error)(*map(_of_arguments, (error.what, error.where, error.fix))) from None
     trusted = str(certificates) if certificates else None
     job = {
         "url": url, "requests": requests, "pause_s": pause, "timeout_s": timeout, "http": http, "tls": tls,
@@ -137,8 +142,14 @@ def fetch(
     argv = python("phase_timer", json.dumps(job))
     done = run(host, argv, timeout=requests * (pause + timeout) + 60, check=False)
     if done.status:
-        raise ToolError(last_line(done.raw), f"host '{host.name}'", raw=done.raw)
+        raise ToolError(_of_arguments(last_line(done.raw)), f"host '{host.name}'", raw=done.raw)
     return parse(done.stdout, argv)
+
+
+def _of_arguments(text: str) -> str:
+    """Return a text with this function's arguments in place of the options that the command line has for them."""
+    with of_another_program({"--http": "http", "--tls": "tls"}, {r"--(http|tls) ([\d.]+)": r'\1="\2"'}):
+        return here(text)
 
 
 def parse(text: str, command: Sequence[str] = ("fetch.py",)) -> Fetch:

@@ -203,7 +203,7 @@ def oltp(
     Raises
     ------
     ToolError
-        ``sysbench`` is missing, cannot connect, takes too long, or its output is not understood.
+        ``sysbench`` is missing, cannot connect, takes too long, its output is not understood, or ``database`` is no account.
 
     Examples
     --------
@@ -213,6 +213,10 @@ def oltp(
     """
     counts("oltp", threads=threads, transactions=transactions, rows=rows)
     above_zero("oltp", timeout=timeout)
+    if not isinstance(database, Account):
+        shown = repr(database) if isinstance(database, str) else f"of type {type(database).__name__}"
+        fix = "give OltpDatabase(...).account, or slownet.tools.sysbench.Account(host.IP(), user, password, schema)"
+        raise ToolError(f"the database is {shown}, no Account", "in oltp", fix)
     base = [
         "sysbench", "oltp_read_write", "--db-driver=mysql", f"--mysql-host={database.address}", f"--mysql-user={database.user}",
         f"--mysql-password={database.password}", f"--mysql-db={database.schema}", "--tables=1", f"--table_size={rows}",

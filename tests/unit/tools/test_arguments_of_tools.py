@@ -44,6 +44,11 @@ MISTAKES = {
     "pause is -1, in fetch: give more than 0": lambda: fetch(Host(), URL, pause=-1),
     "curl was given the text 'http://10.0.0.2/', host 'client': give a list": lambda: curl(Host(), URL),
     "rows is '9', in oltp: give a number": lambda: oltp(Host(), "10.0.0.2", rows="9"),
+    "the database is '10.0.0.2', no Account, in oltp: give OltpDatabase(...).account": lambda: oltp(Host(), "10.0.0.2"),
+    "the database is of type Host, no Account, in oltp": lambda: oltp(Host(), Host()),
+    "no HTTP version '4', http: choose from 1.1, 2, 3": lambda: fetch(Host(), URL, http=4),
+    "HTTP/3 is always encrypted, http: give an https URL": lambda: fetch(Host(), URL, http="3"),
+    "no TLS version '1.1', tls: did you mean": lambda: fetch(Host(), "https://10.0.0.2/", tls=1.1),
     "'client' is no host of a network, in a tool: give one, such as net[\"client\"]": lambda: wget("client", URL),
     "a dict is no host of a network": lambda: ab({}, URL),
 }
