@@ -4,6 +4,7 @@ import pytest
 
 from slownet.model.errors import ToolError
 from slownet.services.pooled import FarPostgreSQL
+from slownet.services.postgresql import PostgreSQL
 from slownet.services.redis import Redis
 from slownet.tools.redis_benchmark import redis_benchmark
 from slownet.tools.statements import statements
@@ -44,3 +45,12 @@ def test_a_client_that_is_refused_is_one_line(net):
     with pytest.raises(ToolError, match="mariadb: OperationalError: ") as caught:
         statements(net["client"], "mariadb", "SELECT 1", {"host": net["server"].IP(), "user": "wordpress"})
     assert len(str(caught.value).splitlines()) == 1
+
+
+def test_a_wrong_statement_is_named_by_the_servers_words(net, tmp_path):
+    with PostgreSQL(net["server"], tmp_path) as database:
+        with pytest.raises(
+            ToolError, match='postgresql did not do the statement: ERROR: syntax error at or near "selec", host'
+        ):
+            database.query("selec 1")
+        assert database.query("select 1") == ["1"]

@@ -7,10 +7,11 @@ import pwd
 from collections.abc import Sequence
 from pathlib import Path
 
-from slownet.model.errors import ServiceError
+from slownet.model.errors import ServiceError, ToolError
 from slownet.services import arguments
 from slownet.services.certificate import certificate
 from slownet.services.service import Service
+from slownet.tools.output import last_line
 from slownet.tools.process import Host
 from slownet.tools.programs.queries import USER
 from slownet.tools.tool import run
@@ -106,7 +107,12 @@ class PostgreSQL(Service):
 
         Raises ToolError if the statement fails.
         """
-        return run(self.host, self._psql(USER, sql), timeout=self.deadline_s).stdout.splitlines()
+        done = run(self.host, self._psql(USER, sql), timeout=self.deadline_s, check=False)
+        if done.status:  # psql's last line is the marker below the place in the statement
+            errors = [line for line in done.raw.splitlines() if "ERROR:" in line or "FATAL:" in line]
+            why = errors[0] if errors else last_line(done.raw, f"psql ended with status {done.status}")
+            raise ToolError(f"{self.name} did not do the statement: {why}", f"host '{self.host.name}'", raw=done.raw)
+        return done.stdout.splitlines()
 
     def _psql(self, database: str, sql: str) -> list[str]:
         return [*self._program("psql"), "-h", str(self.state), "-U", USER, "-d", database, "-Atqc", sql]
