@@ -13,6 +13,7 @@ INSTALL = (
     f'install it; in a lab, write packages = ["..."] with its Debian package {BUILD}; or name its whole path in a folder that '
     "--share gives"
 )
+NO_FILE = "name a file that is there; in a lab, in a folder that it sees: the project's, or one that --share gives"
 SHARE = "share the folder of that too"
 MODULE = re.compile(r"^ModuleNotFoundError: No module named '([\w.]+)'", re.MULTILINE)
 
@@ -26,6 +27,8 @@ def program(name: str) -> tuple[str, str]:
         with path.open("rb") as file:
             words = file.readline(256).decode(errors="replace").removeprefix("#!").split()
         return f"{name} needs {os.path.realpath(words[0]) if words else 'another program'}, which is not there", SHARE
+    if "/" in name and not path.exists():
+        return f"there is no program {name if path.is_absolute() else path.absolute()}", NO_FILE
     return f"{name} is not installed", INSTALL
 
 
