@@ -176,7 +176,7 @@ def test_an_alias_of_no_host(net, alias, tmp_path):
 
 def test_a_port_that_is_taken(net, tmp_path):
     with NameServer(net["db"], tmp_path / "first") as first:
-        with pytest.raises(ServiceError, match="port 53 is taken: Address already in use, host 'db'"):
+        with pytest.raises(ServiceError, match="port 53 is taken, so dnsmasq cannot have it, host 'db'"):
             NameServer(net["db"], tmp_path / "second").start()
         lookup(net)
         assert "query[A] web" in first.log.read_text()

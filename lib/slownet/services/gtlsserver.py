@@ -37,7 +37,8 @@ class GtlsServer(Service):
         return f"https://{self.host.IP()}/"
 
     def prepare(self) -> None:
-        """Write certificate and files."""
+        """Write certificate and files. Raises ServiceError if the port is taken."""
+        self.require_port(443, self.host.IP())
         certificate(self.state)
         files(self.state, self.files)
 

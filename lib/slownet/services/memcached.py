@@ -40,6 +40,10 @@ class Memcached(Service):
         """IP address and port for other hosts: ``"10.0.0.3:11211"``."""
         return f"{self.host.IP()}:{self.port}"
 
+    def prepare(self) -> None:
+        """Raise ServiceError if the port is taken."""
+        self.require_port(self.port)
+
     def command(self) -> Sequence[str]:
         """Return the command line."""
         return ["memcached", "-u", "memcache", "-l", "0.0.0.0", "-p", str(self.port)]

@@ -93,11 +93,7 @@ class NameServer(Service):
 
     def prepare(self) -> None:
         """Write the addresses of the network's hosts. Raises ServiceError if an alias is of no host, or the port is taken."""
-        with inside(self.host), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as own:
-            try:
-                own.bind((self.host.IP(), PORT))
-            except OSError as error:  # another one's answer would look like this one's
-                raise ServiceError(f"port {PORT} is taken: {error.strerror}", f"host '{self.host.name}'") from error
+        self.require_port(PORT, self.host.IP())
         hosts = {host.name: host for host in addresses.reachable(self.host)}
         for alias, name in self.aliases.items():
             if name not in hosts:

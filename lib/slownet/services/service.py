@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import threading
@@ -20,7 +22,8 @@ from slownet.lab import owner
 from slownet.lab.charge import charged_s, charged_since
 from slownet.lab.excerpt import LOG_LINES, tail
 from slownet.model.errors import ServiceError
-from slownet.services import snapshot
+from slownet.net.nodes import inside
+from slownet.services import arguments, snapshot
 from slownet.services.faulty_disk import Disk
 from slownet.tools.process import POLL_S, Host, end, environment, family, no_host
 from slownet.tools.tool import not_found
@@ -107,6 +110,26 @@ class Service:
     def environment(self) -> Mapping[str, str]:
         """Return environment variables for the program, in addition to the current process's."""
         return {}
+
+    def require_port(self, port: int, udp_at: str = "") -> None:
+        """Raise ServiceError if another program of the host has a TCP port: its answers would look like this server's.
+
+        udp_at: an address of the host, whose UDP port is meant instead.
+        """
+        with inside(self.host):
+            own = socket.socket(socket.AF_INET, socket.SOCK_DGRAM if udp_at else socket.SOCK_STREAM)
+        with own:
+            if not udp_at:
+                own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # connections that have ended do not count
+            try:
+                own.bind((udp_at, port))
+            except OSError as error:
+                if error.errno != errno.EADDRINUSE:
+                    raise
+                raise ServiceError(
+                    f"port {port} is taken, so {self.name} cannot have it", f"host '{self.host.name}'",
+                    "stop the program that listens there, or choose another port or host",
+                ) from None  # fmt: skip
 
     # ---- files ----
 
@@ -209,6 +232,8 @@ class Service:
                 if time.monotonic() > deadline:
                     raise self.error(f"{self.name} does not answer after {self.deadline_s:g} s{_of_cpu(charged)}")
                 time.sleep(POLL_S)
+            if (status := process.poll()) is not None:  # what answered was another program, or its last words
+                raise self._ended(status, "as soon as it answered")
         except BaseException:
             self.stop()
             raise
@@ -218,9 +243,15 @@ class Service:
         if not_found(program, self._lately(1)):
             what, fix = absent.program(program)
             return ServiceError(what, where, fix)
-        ended = f"{self.name} ended {_status(status)} before it answered"
-        lacking = absent.module(log)
-        return ServiceError(f"{ended}: {lacking[0]}", where, lacking[1], log=log) if lacking else self.error(ended)
+        if lacking := absent.module(log):
+            ended = f"{self.name} ended {_status(status)} before it answered"
+            return ServiceError(f"{ended}: {lacking[0]}", where, lacking[1], log=log)
+        return self._ended(status, "before it answered")
+
+    def _ended(self, status: int, when: str) -> ServiceError:
+        # status 0: as programs do that go on in the background
+        fix = "a server's program must stay in the foreground; " if status == 0 else ""
+        return self.error(f"{self.name} ended {_status(status)} {when}", fix)
 
     def _answers(self) -> bool:
         try:
@@ -402,9 +433,9 @@ class Service:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.stop()
 
-    def error(self, what: str) -> ServiceError:
-        """Return a ServiceError for this service, with the last lines of its log."""
-        return ServiceError(what, f"host '{self.host.name}'", f"its log is {self.log}", log=self._lately())
+    def error(self, what: str, fix: str = "") -> ServiceError:
+        """Return a ServiceError for this service, with the last lines of its log. fix: what stands before the log's name."""
+        return ServiceError(what, f"host '{self.host.name}'", f"{fix}its log is {self.log}", log=self._lately())
 
 
 def _reason(error: OSError) -> str:

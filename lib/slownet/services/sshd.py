@@ -39,7 +39,8 @@ class Sshd(Service):
         )  # fmt: skip
 
     def prepare(self) -> None:
-        """Make the keys and write the configuration."""
+        """Make the keys and write the configuration. Raises ServiceError if the port is taken."""
+        self.require_port(PORT)
         for name in ("host_key", "key"):
             run(self.host, ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", str(self.state / name)])
         key = (self.state / "host_key.pub").read_text()

@@ -71,7 +71,8 @@ class Unbound(Service):
         return ["unbound", "-d", "-p", "-c", str(self.config)]
 
     def prepare(self) -> None:
-        """Write the configuration, and a certificate for TLS."""
+        """Write the configuration, and a certificate for TLS. Raises ServiceError if the port is taken."""
+        self.require_port(PORTS[UDP], self.address)
         lines = [
             *("server:", 'username: ""', 'chroot: ""', f'directory: "{self.state}"', "use-syslog: no"),
             *('module-config: "iterator"', "access-control: 0.0.0.0/0 allow", f"interface: {self.address}"),
