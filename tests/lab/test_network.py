@@ -202,3 +202,10 @@ def test_hosts_of_every_class_find_the_others_by_name(cls):
 def test_a_router_finds_the_others_by_name(name):
     with Network(ClientProxyServer()) as routed:
         assert routed[name].cmd("getent hosts server").split() == ["10.0.1.2", "server"]
+
+
+def test_a_host_in_place_of_its_name_is_one_line(net):
+    with pytest.raises(ExperimentError, match=r"^net\[...\] takes the name of a host, and got a Host: use the host as it is$"):
+        net[net["web"]]
+    with pytest.raises(ExperimentError, match=r'^net\[...\] takes the name of a host, and got a int: write net\["web"\]$'):
+        net[0]

@@ -163,6 +163,9 @@ class Network:
         ExperimentError
             There is no such node; it suggests the nearest name.
         """
+        if not isinstance(name, str):
+            what = f"net[...] takes the name of a host, and got a {type(name).__name__}"
+            raise ExperimentError(what, fix="use the host as it is" if name in self.mininet.values() else 'write net["web"]')
         if name not in self.mininet.nameToNode:
             raise ExperimentError(
                 f"no host '{name}' in {type(self._topology).__name__}", fix=nearest(name, self.mininet.nameToNode)

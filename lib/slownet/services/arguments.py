@@ -6,9 +6,11 @@ import os
 import shlex
 from collections.abc import Iterable, Mapping
 from numbers import Real
+from pathlib import Path
 from typing import Any
 
-from slownet.model.errors import ServiceError
+from slownet.model.errors import ExperimentError, ServiceError
+from slownet.tools.process import Host, no_host
 
 LAST_PORT = 65535
 
@@ -52,6 +54,34 @@ def mapping(given: Any, where: str, what: str, example: str) -> dict[str, str]:
         if isinstance(value, bool) or not isinstance(value, str | Real | os.PathLike):
             raise ServiceError(f"{what} has {_shown(value)} as '{name}', where a text belongs", where, fix)
     return {name: str(value) for name, value in given.items()}
+
+
+def host(net: Any, name: Any, where: str) -> Host:
+    """Return the host of a network that a service runs on, by its name or itself. Raises ServiceError."""
+    example = f'{where}(net, on="web")'
+    if isinstance(net, str | bytes) or not hasattr(net, "__getitem__"):
+        raise ServiceError(f"{_shown(net)} is no network", where, f"give the network, and the host's name: {example}")
+    if not no_host(name):
+        name = name.name
+    try:
+        found: Host = net[name]
+    except ExperimentError as error:
+        raise ServiceError(error.what, where, f"{error.fix}, and name it: {example}") from None
+    return found
+
+
+def whole(given: Any, where: str, what: str, unit: str, example: int) -> int:
+    """Return a whole number that is not negative. Raises ServiceError."""
+    if isinstance(given, bool) or not isinstance(given, int) or given < 0:
+        raise ServiceError(f"{what} is {_shown(given)}", where, f"give whole {unit} as a number: {what}={example}")
+    return given
+
+
+def folder(given: Any, where: str, what: str) -> Path | None:
+    """Return the path of a folder, or None if none is given. Raises ServiceError."""
+    if given is None or isinstance(given, str | os.PathLike):
+        return Path(given) if given else None
+    raise ServiceError(f"{what} is {_shown(given)}", where, f'give the path of a folder: {what}="..."')
 
 
 def port(given: Any, where: str) -> int:

@@ -56,7 +56,7 @@ class Command(Awaited):
             raise ServiceError("no program", "Command", 'name one: Command(host, ["python3", "shop.py"])')
         super().__init__(host, directory, name=name or Path(self.argv[0]).name, port=port, ready=ready, timeout=timeout)
         self.variables = arguments.mapping(env, "Command", "env", 'env={"LOG_LEVEL": "debug"}')
-        self.folder = Path(cwd) if cwd else None
+        self.folder = arguments.folder(cwd, "Command", "cwd")
 
     def command(self) -> Sequence[str]:
         """Return the program and its arguments."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from slownet.model.units import size
+from slownet.services import arguments
 from slownet.services.nginx import Nginx
 from slownet.tools.process import Hosts
 
@@ -18,7 +19,7 @@ class FileServer(Nginx):
     ----------
     net : Hosts
         The network.
-    directory : str or Path
+    directory : str or Path, optional
         The run directory, for log and configuration.
     length : str
         The file's size, such as ``"250MiB"``. It is sparse and takes no disk space.
@@ -28,8 +29,8 @@ class FileServer(Nginx):
 
     operation = "download"
 
-    def __init__(self, net: Hosts, directory: str | Path, *, length: str = "250MiB", on: str = "server") -> None:
-        super().__init__(net[on], directory, root="")
+    def __init__(self, net: Hosts, directory: str | Path | None = None, *, length: str = "250MiB", on: str = "server") -> None:
+        super().__init__(arguments.host(net, on, type(self).__name__), directory, root="")
         self.length = size(length)
 
     @property

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from slownet.services.certificate import certificate
-from slownet.services.https import files
+from slownet.services.https import contents, files
 from slownet.services.service import Service
 from slownet.tools.process import Host
 from slownet.tools.tool import run
@@ -19,7 +19,7 @@ class GtlsServer(Service):
     ----------
     host : Host
         The host that it runs on.
-    directory : str or Path
+    directory : str or Path, optional
         The run directory, for its log.
     files : mapping of str to int
         The files that it serves, with their size in bytes: ``{"page": 1000}``.
@@ -27,9 +27,9 @@ class GtlsServer(Service):
 
     name = "gtlsserver"
 
-    def __init__(self, host: Host, directory: str | Path, *, files: Mapping[str, int]) -> None:
+    def __init__(self, host: Host, directory: str | Path | None = None, *, files: Mapping[str, int]) -> None:
         super().__init__(host, directory)
-        self.files = dict(files)
+        self.files = contents(files, "GtlsServer")
 
     @property
     def url(self) -> str:

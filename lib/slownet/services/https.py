@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+from slownet.model.errors import ServiceError
+from slownet.services import arguments
 from slownet.services.certificate import certificate
 from slownet.services.nginx import Nginx
 from slownet.tools.process import Host
@@ -29,7 +32,7 @@ class HttpsServer(Nginx):
     ----------
     host : Host
         The host that it runs on.
-    directory : str or Path
+    directory : str or Path, optional
         The run directory, for log and configuration.
     files : mapping of str to int or bytes
         The files that it serves, with their content, or their size in bytes if it does not matter: ``{"page": 1000}``.
@@ -44,7 +47,7 @@ class HttpsServer(Nginx):
     name = "nginx"
 
     def __init__(
-        self, host: Host, directory: str | Path, *, files: Mapping[str, int | bytes], certificate_bytes: int = 0,
+        self, host: Host, directory: str | Path | None = None, *, files: Mapping[str, int | bytes], certificate_bytes: int = 0,
         groups: str = "X25519:P-256", retry: bool = False,
     ) -> None:  # fmt: skip
         # Files do not change, so they are opened once.
@@ -53,8 +56,8 @@ class HttpsServer(Nginx):
             "open_file_cache_valid 1d",
         )  # fmt: skip
         super().__init__(host, directory, root="", directives=keeps)
-        self.files = dict(files)
-        self.certificate_bytes = certificate_bytes
+        self.files = contents(files, type(self).__name__)
+        self.certificate_bytes = arguments.whole(certificate_bytes, type(self).__name__, "certificate_bytes", "bytes", 4000)
         self.groups = groups
         self.retry = retry
 
@@ -88,6 +91,20 @@ class HttpsServer(Nginx):
             "ssl_early_data on",
             f"quic_retry {'on' if self.retry else 'off'}",
         ]
+
+
+def contents(given: Any, where: str) -> dict[str, int | bytes]:
+    """Return the files of a server by name, as their size or content. Raises ServiceError."""
+    fix = 'write files={"page": 1000}, or its content as bytes: files={"page": b"..."}'
+    if not isinstance(given, Mapping):
+        raise ServiceError(f"files is a {type(given).__name__} instead of a mapping", where, fix)
+    for name, content in given.items():
+        if not isinstance(name, str) or "/" in name or name in ("", ".", ".."):
+            raise ServiceError(f"{name!r} is no name of a file in the server's one folder", where, fix)
+        if isinstance(content, bool) or not isinstance(content, int | bytes) or (isinstance(content, int) and content < 0):
+            shown = repr(content) if isinstance(content, str | int | float | None) else f"a {type(content).__name__}"
+            raise ServiceError(f"the file '{name}' is {shown}", where, fix)
+    return dict(given)
 
 
 def files(folder: Path, contents: Mapping[str, int | bytes]) -> Path:

@@ -100,7 +100,7 @@ class MariaDB(Service):
     ----------
     host : Host
         The host that it runs on.
-    directory : str or Path
+    directory : str or Path, optional
         The run directory, for the log.
     template : str or Path
         The data directory to copy; it is never written to.
@@ -119,14 +119,14 @@ class MariaDB(Service):
     def __init__(
         self,
         host: Host,
-        directory: str | Path,
+        directory: str | Path | None = None,
         *,
         template: str | Path = TEMPLATE,
         options: Sequence[str] = (),
         replication: Replication | None = None,
     ) -> None:
         super().__init__(host, directory)
-        self.template = Path(template)
+        self.template = arguments.folder(template, type(self).__name__, "template") or TEMPLATE
         own = arguments.words(options, "MariaDB", "options", 'options=["--max-connections=50"]')
         self.options = (*(replication.options if replication else ()), *own)
 

@@ -23,7 +23,7 @@ class Memcached(Service):
     ----------
     host : Host
         The host that it runs on.
-    directory : str or Path
+    directory : str or Path, optional
         The run directory, for the log.
     port : int
         The TCP port to listen on.
@@ -31,7 +31,7 @@ class Memcached(Service):
 
     name = "memcached"
 
-    def __init__(self, host: Host, directory: str | Path, *, port: int = PORT) -> None:
+    def __init__(self, host: Host, directory: str | Path | None = None, *, port: int = PORT) -> None:
         super().__init__(host, directory)
         self.port = arguments.port(port, "Memcached")
 

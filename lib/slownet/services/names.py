@@ -72,9 +72,7 @@ class NameServer(Service):
         for alias in self.aliases:
             if not alias or alias.split() != [alias]:
                 raise ServiceError(f"the alias {alias!r} is no name", "NameServer", 'write one like "shop.example"')
-        self.ttl = ttl
-        if isinstance(ttl, bool) or not isinstance(ttl, int) or ttl < 0:
-            raise ServiceError(f"ttl is {ttl!r}", "NameServer", "give whole seconds as a number: ttl=60")
+        self.ttl = arguments.whole(ttl, "NameServer", "ttl", "seconds", 60)
         self.options = arguments.words(options, "NameServer", "options", 'options=["single-request"]')
         for option in self.options:
             if option.partition(":")[0] not in OPTIONS:  # resolvers ignore what they do not know

@@ -21,7 +21,7 @@ class Nginx(Service):
     ----------
     host : Host
         The host that it runs on.
-    directory : str or Path
+    directory : str or Path, optional
         The run directory, for log and configuration.
     root : str or Path
         The document root.
@@ -34,14 +34,16 @@ class Nginx(Service):
     name = "nginx"
 
     def __init__(
-        self, host: Host, directory: str | Path, *, root: str | Path, php: str | Path | None = None,
+        self, host: Host, directory: str | Path | None = None, *, root: str | Path, php: str | Path | None = None,
         directives: Sequence[str] = (),
     ) -> None:  # fmt: skip
         super().__init__(host, directory)
         self.directives = arguments.words(
             directives, type(self).__name__, "directives", 'directives=["keepalive_requests 100000"]'
         )
-        self.root = Path(root)
+        if root is None:
+            raise ServiceError("there is no folder to serve", type(self).__name__, 'name that of the pages: root="pages"')
+        self.root = arguments.folder(root, type(self).__name__, "root") or Path()
         self.php = php
 
     @property

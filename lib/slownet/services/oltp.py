@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Self
 
+from slownet.services import arguments
 from slownet.services.mariadb import MariaDB
 from slownet.tools.process import Hosts
 from slownet.tools.sysbench import Account
@@ -17,7 +18,7 @@ class OltpDatabase(MariaDB):
     ----------
     net : Hosts
         The network.
-    directory : str or Path
+    directory : str or Path, optional
         The run directory, for the log.
     on : str
         The name of the host that it runs on.
@@ -30,8 +31,8 @@ class OltpDatabase(MariaDB):
 
     operation = "transaction"
 
-    def __init__(self, net: Hosts, directory: str | Path, *, on: str = "server") -> None:
-        super().__init__(net[on], directory)
+    def __init__(self, net: Hosts, directory: str | Path | None = None, *, on: str = "server") -> None:
+        super().__init__(arguments.host(net, on, type(self).__name__), directory)
         self.account = Account(self.host.IP())
 
     def start(self) -> Self:

@@ -34,7 +34,7 @@ class PhpFpm(Service):
     ----------
     host : Host
         The host that it runs on.
-    directory : str or Path
+    directory : str or Path, optional
         The run directory, for log and configuration.
     variables : mapping of str to str, optional
         Environment variables of the pages, such as ``{"SLOWNET_DB_HOST": "10.0.0.3"}``.
@@ -47,7 +47,7 @@ class PhpFpm(Service):
     def __init__(
         self,
         host: Host,
-        directory: str | Path,
+        directory: str | Path | None = None,
         *,
         variables: Mapping[str, str] | None = None,
         additions: Mapping[Path, Sequence[Path]] | None = None,

@@ -32,7 +32,7 @@ class Awaited(Service):
     ) -> None:  # fmt: skip
         super().__init__(host, directory)
         where = type(self).__name__
-        if "/" in name or "\0" in name:
+        if not isinstance(name, str) or "/" in name or "\0" in name:
             raise ServiceError(f"{name!r} cannot begin the name of a log", where, 'give it another name: name="shop"')
         given: object = ready
         if given is http or not (given is None or isinstance(given, str) or callable(given)):
@@ -128,7 +128,11 @@ def http(path: str = "/", port: int | None = None, status: int | Sequence[int] =
     if not isinstance(path, str) or not path.startswith("/") or path.split() != [path]:
         fix = 'write it as in a URL, from its slash on: http("/health")'
         raise ServiceError(f"{path!r} is no path of a page", "http()", fix)
-    codes = (status,) if isinstance(status, int) else tuple(status)
+    given = (status,) if isinstance(status, int) else tuple(status)
+    codes = tuple(each for each in given if not isinstance(each, str))
+    if len(codes) < len(given):  # "404" is a sequence of its digits, and would match none
+        raise ServiceError(f"status is {status!r}", "http()", "give numbers: status=404, or status=[200, 404]")
+    port = None if port is None else arguments.port(port, "http()")
 
     def answered(service: Awaited) -> bool:
         at = port or service.port

@@ -19,7 +19,7 @@ class Redis(Service):
     ----------
     host : Host
         The host that it runs on.
-    directory : str or Path
+    directory : str or Path, optional
         The run directory, for the log.
     port : int
         The TCP port to listen on.
@@ -29,7 +29,9 @@ class Redis(Service):
 
     name = "redis"
 
-    def __init__(self, host: Host, directory: str | Path, *, port: int = 6379, options: Sequence[str] = ()) -> None:
+    def __init__(
+        self, host: Host, directory: str | Path | None = None, *, port: int = 6379, options: Sequence[str] = ()
+    ) -> None:
         super().__init__(host, directory)
         self.port = arguments.port(port, "Redis")
         self.options = arguments.words(options, "Redis", "options", 'options=["--maxmemory", "50mb"]')

@@ -84,7 +84,8 @@ class Service:
         if what := no_host(host):
             raise ServiceError(what, type(self).__name__, 'give one, such as net["server"]')
         self.host = host
-        self.directory = Path(directory or owner.this().run or owner.directory() / "logs")
+        given = arguments.folder(directory, type(self).__name__, "directory")
+        self.directory = given or Path(owner.this().run or owner.directory() / "logs")
         self._process: subprocess.Popen[bytes] | None = None
         self._state: Path | None = None
         self._data: snapshot.Data | None = None
@@ -409,8 +410,9 @@ class Service:
         Raises
         ------
         ServiceError
-            The server is not started.
+            The server is not started, or these are no numbers.
         """
+        after, seconds = arguments.seconds(after, "stalls()", "after"), arguments.seconds(seconds, "stalls()", "seconds")
         process, ended = self._started(), threading.Event()
 
         def stall() -> None:

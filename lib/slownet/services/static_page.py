@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from slownet.services import arguments
 from slownet.services.nginx import Nginx
 from slownet.tools.process import Hosts
 
@@ -15,7 +16,7 @@ class StaticPage(Nginx):
     ----------
     net : Hosts
         The network.
-    directory : str or Path
+    directory : str or Path, optional
         The run directory, for log and configuration.
     length : int
         The page's size in bytes.
@@ -23,10 +24,10 @@ class StaticPage(Nginx):
         The name of the host that it runs on.
     """
 
-    def __init__(self, net: Hosts, directory: str | Path, *, length: int = 612, on: str = "server") -> None:
+    def __init__(self, net: Hosts, directory: str | Path | None = None, *, length: int = 612, on: str = "server") -> None:
         forever = ("keepalive_requests 1000000000", "keepalive_timeout 1d")
-        super().__init__(net[on], directory, root="", directives=forever)
-        self.length = length
+        super().__init__(arguments.host(net, on, type(self).__name__), directory, root="", directives=forever)
+        self.length = arguments.whole(length, type(self).__name__, "length", "bytes", 612)
 
     def prepare(self) -> None:
         """Write the page and the configuration."""

@@ -5,10 +5,13 @@ from __future__ import annotations
 import socket
 import struct
 from collections.abc import Mapping, Sequence
+from ipaddress import ip_address
 from pathlib import Path
+from typing import Any
 
 from slownet.model.errors import ServiceError, nearest
 from slownet.net.nodes import inside
+from slownet.services import arguments
 from slownet.services.certificate import certificate
 from slownet.services.service import Service
 from slownet.theory.lookups import PORTS, UDP
@@ -22,6 +25,42 @@ SOA = "localhost. nobody.invalid. 1 3600 1200 604800 60"
 """Without it, others do not remember that a name has no address of a kind, and ask again (RFC 2308, 5)."""
 OPTIONS: Mapping[str, str] = {UDP: "", "TCP": "forward-tcp-upstream: yes", "TLS": "forward-tls-upstream: yes"}
 """How a forwarder asks, by transport; unbound asks nobody over HTTPS."""
+
+
+def _records(given: Any) -> dict[str, tuple[str, ...]]:
+    """Return the addresses of names. Raises ServiceError."""
+    example = 'records={"page.example": ["10.0.0.2"]}'
+    if not isinstance(given, Mapping):
+        raise ServiceError(f"records is a {type(given).__name__} instead of a mapping", "Unbound", f"write {example}")
+    found = {}
+    for name, several in given.items():
+        if not isinstance(name, str) or name.split() != [name]:
+            raise ServiceError(f"{name!r} is no name", "Unbound", f"write {example}")
+        found[name] = arguments.words(several, "Unbound", f"records of '{name}'", example)
+        for each in found[name]:
+            _address(each, example)
+    return found
+
+
+def _forward(given: Any) -> tuple[str, str] | None:
+    """Return whom a server asks, and over what. Raises ServiceError."""
+    if not given:
+        return None
+    example = 'forward=("10.0.0.2", "UDP")'
+    server, *transport = arguments.words(given, "Unbound", "forward", example)
+    if len(transport) != 1:
+        raise ServiceError(f"forward has {1 + len(transport)} texts instead of two", "Unbound", f"write {example}")
+    if transport[0] not in OPTIONS:
+        raise ServiceError(f"unbound does not ask over '{transport[0]}'", "Unbound", nearest(transport[0], OPTIONS))
+    _address(server, example)
+    return server, transport[0]
+
+
+def _address(given: str, example: str) -> None:
+    try:
+        ip_address(given)
+    except ValueError:
+        raise ServiceError(f"'{given}' is no IP address", "Unbound", f"give a host's, host.IP(), as in {example}") from None
 
 
 class Unbound(Service):
@@ -50,11 +89,12 @@ class Unbound(Service):
         forward: tuple[str, str] | None = None, ttl: int = 60,
     ) -> None:  # fmt: skip
         super().__init__(host, directory)
-        if forward and forward[1] not in OPTIONS:
-            raise ServiceError(f"unbound does not ask over '{forward[1]}'", "Unbound", nearest(forward[1], OPTIONS))
-        self.records = dict(records or {})
-        self.forward = forward
-        self.ttl = ttl
+        if records and forward:
+            fix = "give one; a server that forwards has no names of its own"
+            raise ServiceError("both records and forward", "Unbound", fix)
+        self.records = _records(records or {})
+        self.forward = _forward(forward)
+        self.ttl = arguments.whole(ttl, "Unbound", "ttl", "seconds", 60)
 
     @property
     def address(self) -> str:

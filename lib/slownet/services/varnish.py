@@ -29,7 +29,7 @@ class Varnish(Service):
     ----------
     host : Host
         The host that it runs on.
-    directory : str or Path
+    directory : str or Path, optional
         The run directory, for log and configuration.
     behind : str or Path
         The backend: its IP address (port 80), or its Unix socket (a Path) if it is on the same host.
@@ -41,7 +41,9 @@ class Varnish(Service):
 
     name = "varnish"
 
-    def __init__(self, host: Host, directory: str | Path, *, behind: str | Path, port: int = PORT, ttl_s: int = 86400) -> None:
+    def __init__(
+        self, host: Host, directory: str | Path | None = None, *, behind: str | Path, port: int = PORT, ttl_s: int = 86400
+    ) -> None:
         super().__init__(host, directory)
         self.behind = behind
         self.port = arguments.port(port, "Varnish")

@@ -29,7 +29,7 @@ class WordPress(Together):
     ----------
     net : Hosts
         The network.
-    directory : str or Path
+    directory : str or Path, optional
         The run directory, for logs and configurations.
     web, db, client : str
         The names of the hosts of the web server, the database and the reader.
@@ -54,7 +54,7 @@ class WordPress(Together):
     def __init__(
         self,
         net: Hosts,
-        directory: str | Path,
+        directory: str | Path | None = None,
         web: str = "web",
         db: str = "db",
         client: str = "client",

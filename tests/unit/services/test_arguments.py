@@ -4,19 +4,33 @@ from types import SimpleNamespace
 
 import pytest
 
-from slownet.model.errors import ServiceError
+from slownet.model.errors import ExperimentError, ServiceError
 from slownet.services.command import Command
+from slownet.services.files import FileServer
+from slownet.services.gtlsserver import GtlsServer
+from slownet.services.https import HttpsServer
 from slownet.services.mariadb import MariaDB
 from slownet.services.memcached import Memcached
 from slownet.services.names import NameServer
 from slownet.services.nginx import Nginx
+from slownet.services.oltp import OltpDatabase
 from slownet.services.php_fpm import PhpFpm
 from slownet.services.postgresql import PostgreSQL
 from slownet.services.readiness import http
 from slownet.services.redis import Redis
+from slownet.services.static_page import StaticPage
+from slownet.services.unbound import Unbound
 from slownet.services.varnish import Varnish
 
 HOST = SimpleNamespace(name="web", IP=lambda: "10.0.0.2")
+
+
+class Net:
+    def __getitem__(self, name):
+        if name != "web":
+            raise ExperimentError(f"no host '{name}' in Star", fix="choose from hub, web")
+        return HOST
+
 
 MISTAKES = {
     "options is 'max_connections=50' instead of a list of texts, PostgreSQL: write options=[\"max_connections=50\"]": (
@@ -53,6 +67,41 @@ MISTAKES = {
     "'a/b' cannot begin the name of a log, Command": lambda: Command(HOST, "true", name="a/b"),
     "'health' is no path of a page, http(): write it as in a URL": lambda: http("health"),
     "'/a b' is no path of a page": lambda: http("/a b"),
+    "directory is 6380, Redis: give the path of a folder": lambda: Redis(HOST, 6380),
+    "cwd is 5, Command: give the path of a folder": lambda: Command(HOST, "true", cwd=5),
+    "5 cannot begin the name of a log, Command": lambda: Command(HOST, "true", name=5),
+    "template is 3, MariaDB: give the path of a folder": lambda: MariaDB(HOST, template=3),
+    "there is no folder to serve, Nginx: name that of the pages": lambda: Nginx(HOST, root=None),
+    'a SimpleNamespace is no network, StaticPage: give the network, and the host\'s name: StaticPage(net, on="web")': (
+        lambda: StaticPage(HOST)
+    ),
+    "'web' is no network, FileServer: give the network": lambda: FileServer("web"),
+    "no host 'server' in Star, OltpDatabase: choose from hub, web, and name it: OltpDatabase(net, on=\"web\")": (
+        lambda: OltpDatabase(Net())
+    ),
+    "length is '612', StaticPage: give whole bytes as a number: length=612": lambda: StaticPage(Net(), on="web", length="612"),
+    "length is -1, StaticPage: give whole bytes": lambda: StaticPage(Net(), on=HOST, length=-1),
+    "files is a list instead of a mapping, HttpsServer: write files=": lambda: HttpsServer(HOST, files=["page"]),
+    "the file 'page' is '1kB', HttpsServer: write files=": lambda: HttpsServer(HOST, files={"page": "1kB"}),
+    "the file 'page' is -1, GtlsServer: write files=": lambda: GtlsServer(HOST, files={"page": -1}),
+    "'/etc/page' is no name of a file in the server's one folder": lambda: HttpsServer(HOST, files={"/etc/page": 1}),
+    "certificate_bytes is '4k', HttpsServer": lambda: HttpsServer(HOST, files={}, certificate_bytes="4k"),
+    "records of 'page.example' is '10.0.0.2' instead of a list of texts, Unbound: write records=": (
+        lambda: Unbound(HOST, records={"page.example": "10.0.0.2"})
+    ),
+    "records is a list instead of a mapping, Unbound": lambda: Unbound(HOST, records=["page.example"]),
+    "'page example' is no name, Unbound": lambda: Unbound(HOST, records={"page example": ["10.0.0.2"]}),
+    "'db' is no IP address, Unbound: give a host's, host.IP()": lambda: Unbound(HOST, records={"page.example": ["db"]}),
+    "forward is '10.0.0.2' instead of a list of texts, Unbound: write forward=": lambda: Unbound(HOST, forward="10.0.0.2"),
+    "forward has 1 texts instead of two, Unbound": lambda: Unbound(HOST, forward=("10.0.0.2",)),
+    "forward has a SimpleNamespace where a text belongs, Unbound": lambda: Unbound(HOST, forward=(HOST, "TLS")),
+    "unbound does not ask over 'tls', Unbound: did you mean 'TLS'?": lambda: Unbound(HOST, forward=("10.0.0.2", "tls")),
+    "both records and forward, Unbound: give one": (
+        lambda: Unbound(HOST, records={"page.example": ["10.0.0.2"]}, forward=("10.0.0.2", "TLS"))
+    ),
+    "ttl is '1m', Unbound: give whole seconds": lambda: Unbound(HOST, ttl="1m"),
+    "status is '404', http(): give numbers: status=404": lambda: http("/", status="404"),
+    "'http' is no port, http()": lambda: http("/", port="http"),
     "'web' is no host of a network, Command: give one, such as net": lambda: Command("web", "true"),
     "a dict is no host of a network, Redis": lambda: Redis({}, "logs"),
 }
@@ -71,3 +120,10 @@ def test_numbers_become_texts_and_hosts_their_names():
     assert Command(HOST, "true", port="8000", env={"N": 5}).environment() == {"N": "5"}
     assert Command(HOST, "true", port="8000").port == 8000
     assert NameServer(HOST, aliases={"shop.example": HOST}, options=["ndots:2"]).aliases == {"shop.example": "web"}
+
+
+def test_a_service_of_a_network_takes_its_hosts_name_or_the_host_and_needs_no_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr("slownet.lab.owner.directory", lambda: tmp_path)
+    for on in ("web", HOST):
+        assert StaticPage(Net(), on=on).host is HOST
+    assert StaticPage(Net(), on="web").directory == Redis(HOST).directory == tmp_path / "logs"

@@ -151,6 +151,17 @@ def test_one_that_ends_is_noticed_at_once_and_its_last_lines_shown(tmp_path: Pat
     assert list(state_root.iterdir()) == []
 
 
+def test_one_that_has_ended_when_it_answers_does_not_run(tmp_path: Path, state_root: Path):
+    class Background(Script):
+        def answers(self):
+            return not os.path.exists(f"/proc/{group_of(self)}/exe")  # a zombie has none
+
+    with pytest.raises(
+        ServiceError, match=r"^greeter ended with status 0 as soon as it answered, .*must stay in the foreground"
+    ):
+        Background(tmp_path, "echo ready").start()
+
+
 def test_a_killed_service_names_the_signal(tmp_path: Path):
     with pytest.raises(ServiceError, match=r"^greeter ended by SIGKILL before it answered"):
         Script(tmp_path, "kill -9 $$").start()
@@ -294,6 +305,9 @@ def test_a_stalled_server_pauses_and_continues(tmp_path: Path):
 
 
 def test_only_a_running_server_can_be_stalled(tmp_path: Path):
+    for after, seconds in (("1s", 1), (0, -1)):  # in its thread, an error would be no stall
+        with pytest.raises(ServiceError, match=r"stalls\(\): give seconds"), Greeter(tmp_path).stalls(after, seconds):
+            pass
     with pytest.raises(ServiceError, match="greeter is not started"), Greeter(tmp_path).stalls(0, 1):
         pass
 
