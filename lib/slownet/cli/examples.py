@@ -67,7 +67,7 @@ COMMANDS = {
             "slownet hunt mine.py --examples 2000 --budget 2h --labs 2 --seed 7",
             "slownet hunt mine.py --resume",
         ),
-        {0: "if nothing breaks", 1: "if something does", 2: MISTAKE} | INTERRUPTED,
+        {0: "if nothing breaks", 1: "if something does, or a schedule could not be measured", 2: MISTAKE} | INTERRUPTED,
     ),
     "slownet replay": Told(
         ("slownet replay hunts/mine/found.toml", "slownet replay hunts/mine/found.toml --times 20 --json"),

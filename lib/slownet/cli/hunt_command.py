@@ -79,7 +79,7 @@ def hunt(
         print(json.dumps(_facts(done)))
     else:
         show(done)
-    raise typer.Exit(int(done.smallest is not None))
+    raise typer.Exit(int(done.smallest is not None or bool(done.failed)))
 
 
 def replay(
@@ -123,18 +123,18 @@ def replay(
 def show(done: Hunted) -> None:
     """Print what came of a hunt."""
     from slownet.runner.hunt import coverage
+    from slownet.runner.hunt.hunt_outcome import in_words
 
     screen = console()
-    tried = coverage.of(each.faults for each in done.examples)
-    failed = [each for each in done.examples if each.error]
+    tried = coverage.of(each.faults for each in done.measured)
     if done.smallest is None:
         more = "" if not done.is_over else " when the time was over"
-        screen.print(f"nothing breaks in {tried.schedules} schedules{more}", highlight=False)
+        screen.print(f"nothing breaks in {in_words(tried.schedules)}{more}", highlight=False)
     elif not done.smallest.faults.steps:
         screen.print("it breaks without any fault:", highlight=False)
     else:
         more = ", not yet as small as can be: --resume goes on" if done.is_over else ""
-        screen.print(f"found by schedule {done.tried}, of {tried.schedules} tried in all{more}", highlight=False)
+        screen.print(f"found by schedule {done.tried}, of {done.schedules} tried in all{more}", highlight=False)
         screen.print(f"  {done.smallest.faults}", highlight=False, soft_wrap=True)
     for violation in done.smallest.violations if done.smallest else ():
         screen.print(f"  {violation}", highlight=False, soft_wrap=True)
@@ -144,9 +144,8 @@ def show(done: Hunted) -> None:
         )
         screen.print(same, highlight=False, soft_wrap=True)
     _show_coverage(screen, tried)
-    if failed:
-        screen.print(f"{len(failed)} schedules could not be measured, such as {failed[0].faults}:", highlight=False)
-        screen.print(f"  {failed[0].error.splitlines()[0]}", highlight=False, soft_wrap=True)
+    if done.failed:
+        screen.print(done.failed_in_words, highlight=False, soft_wrap=True)
     if done.smallest:
         screen.print(f"replay: slownet replay {done.directory / 'found.toml'}", highlight=False, soft_wrap=True)
     say_records(screen, done.directory)
@@ -156,6 +155,7 @@ def _show_coverage(screen: Any, tried: Any) -> None:
     if not tried.begun:
         return
     from slownet.runner.hunt.hunt_drawing import parts
+    from slownet.runner.hunt.hunt_outcome import in_words
 
     table = Fitted()
     table.add_column("breaks tried, by their begin")
@@ -167,7 +167,7 @@ def _show_coverage(screen: Any, tried: Any) -> None:
     if rest := rows[LISTED:]:
         table.add_row(f"{len(rest)} more", *(str(sum(column)) for column in zip(*(counts for _, counts in rest), strict=True)))
     screen.print(table)
-    screen.print(f"in {tried.together} schedules one break overlapped another", style="dim", highlight=False)
+    screen.print(f"in {in_words(tried.together)} one break overlapped another", style="dim", highlight=False)
 
 
 def show_replayed(done: Replayed) -> None:
@@ -206,6 +206,7 @@ def _facts(done: Hunted) -> dict[str, Any]:
     return {
         "tried": done.tried, "schedules": len(done.examples), "first": shown(done.first), "smallest": shown(done.smallest),
         "same": None if done.repeats is None else not done.repeats, "over": done.is_over, "directory": str(done.directory),
+        "failed": [{"words": str(each.faults), "error": each.error} for each in done.failed],
     }  # fmt: skip
 
 

@@ -205,6 +205,33 @@ def test_what_cannot_be_measured_is_no_violation_but_without_faults_a_mistake(la
         hunt(mine, tmp_path / "other").run()
 
 
+def test_nothing_is_said_of_schedules_that_could_not_be_measured(labs, mine, tmp_path, capsys):
+    labs.fails = "server"
+    with pytest.raises(SystemExit) as ended:
+        main(["hunt", str(mine), "--examples", "30", "--out", str(tmp_path / "hunt")])
+    printed = capsys.readouterr().out
+    assert ended.value.code == 1
+    assert "nothing breaks in 0 schedules\n" in printed
+    assert " schedules could not be measured, such as kill server at " in printed
+    assert "it does not start" in printed
+    assert "breaks tried" not in printed
+    page = (tmp_path / "hunt" / "report.html").read_text()
+    assert "Nothing broke it in 0 schedules. " in page
+    assert " schedules could not be measured, such as kill server at " in page
+
+
+def test_the_boot_that_compares_may_fail(labs, mine, tmp_path, monkeypatch):
+    smallest, seen = "kill server at 2 s; start server at 2.1 s", []
+
+    def measure(task):
+        seen.append(task.cells[0]["faults"])
+        labs.fails = smallest if seen.count(smallest) > 1 else ""
+        return labs(task)
+
+    monkeypatch.setattr(bench.task, "measure", measure)
+    assert hunt(mine, tmp_path / "hunt").run().repeats == "it was not measured: it does not start"
+
+
 def test_an_error_of_a_check_ends_the_hunt(labs, mine, tmp_path):
     mine.write_text(MINE.replace('no_lost_writes("put", "read")', "lambda history: 1 / 0 if len(history.operations) else None"))
     with pytest.raises(ExperimentError, match=r"the check '<lambda>' raises ZeroDivisionError"):

@@ -13,12 +13,12 @@ from slownet.report.hunt_page import Drawn, write_hunt
 from slownet.runner.hunt import coverage
 from slownet.runner.hunt.bench import Example
 from slownet.runner.hunt.coverage import PARTS, Coverage
-from slownet.runner.hunt.hunt_outcome import Hunted
+from slownet.runner.hunt.hunt_outcome import Hunted, in_words
 
 
 def write(done: Hunted, experiment: Experiment, facts: Mapping[str, Any], baseline: Example) -> Path:
     """Write the page of a hunt into its folder. Raises SlownetError."""
-    tried = coverage.of(each.faults for each in done.examples)
+    tried = coverage.of(each.faults for each in done.measured)
     shown = [(name, ", ".join(value) if isinstance(value, list) else str(value)) for name, value in facts.items()]
     return write_hunt(
         done.directory / REPORT, experiment.name, experiment.question, _answer(done, tried), list(_drawn(done, baseline)),
@@ -33,11 +33,13 @@ def parts(tried: Coverage) -> list[str]:
 
 
 def _answer(done: Hunted, tried: Coverage) -> str:
+    more = f" {done.failed_in_words[:1].upper()}{done.failed_in_words[1:]}." if done.failed else ""
     if done.smallest is None:
-        return f"Nothing broke it in {tried.schedules} schedules."
+        return f"Nothing broke it in {in_words(tried.schedules)}.{more}"
     if not done.smallest.faults.steps:
         return "It breaks without any fault."
-    return f"It breaks: {done.smallest.faults}. That was found by schedule {done.tried}, of {tried.schedules} tried in all."
+    found = f"That was found by schedule {done.tried}, of {done.schedules} tried in all."
+    return f"It breaks: {done.smallest.faults}. {found}{more}"
 
 
 def drawn(title: str, example: Example) -> Drawn:

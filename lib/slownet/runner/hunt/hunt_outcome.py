@@ -8,6 +8,11 @@ from pathlib import Path
 from slownet.runner.hunt.bench import Example
 
 
+def in_words(schedules: int) -> str:
+    """Return a number of schedules in words."""
+    return f"{schedules} schedule{'s' * (schedules != 1)}"
+
+
 @dataclass(frozen=True)
 class Hunted:
     """What came of a hunt.
@@ -35,3 +40,26 @@ class Hunted:
     tried: int = 0
     repeats: str | None = None
     is_over: bool = False
+
+    @property
+    def schedules(self) -> int:
+        """How many schedules were tried, without the boot that has no fault."""
+        return sum(bool(each.faults.steps) for each in self.examples)
+
+    @property
+    def measured(self) -> tuple[Example, ...]:
+        """What was tried and came to a history."""
+        return tuple(each for each in self.examples if not each.error)
+
+    @property
+    def failed(self) -> tuple[Example, ...]:
+        """What was tried and could not be measured: nobody knows whether it breaks the system."""
+        return tuple(each for each in self.examples if each.error)
+
+    @property
+    def failed_in_words(self) -> str:
+        """How many could not be measured, with one of them and why; empty if all were."""
+        if not self.failed:
+            return ""
+        one, some = self.failed[0], in_words(len(self.failed))
+        return f"{some} could not be measured, such as {one.faults}: {one.error.splitlines()[0]}"

@@ -141,7 +141,8 @@ class Hunt:
             if example:
                 save(self.directory / name, example, subject, self.seed)
         if smallest and smallest.history:
-            repeats = smallest.history.differs_from(again(subject, smallest.faults).history or smallest.history)
+            other = again(subject, smallest.faults)
+            repeats = smallest.history.differs_from(other.history) if other.history else f"it was not measured: {other.error}"
         done = Hunted(self.directory, tuple(bench.examples.values()), first, smallest, tried, repeats, is_over)
         hunt_drawing.write(done, subject.experiment, self._facts(subject), bench.baseline())
         return done
