@@ -79,6 +79,8 @@ class Service:
     folder: Path | None = None
     operation: str = "request"
     durable: Sequence[str] = ()
+    _may_end = False
+    """Whether it may end with status 0 and counts as ready then."""
 
     def __init__(self, host: Host, directory: str | Path | None = None) -> None:
         if what := no_host(host):
@@ -233,7 +235,10 @@ class Service:
                 if time.monotonic() > deadline:
                     raise self.error(f"{self.name} does not answer after {self.deadline_s:g} s{_of_cpu(charged)}")
                 time.sleep(POLL_S)
-            if (status := process.poll()) is not None:  # what answered was another program, or its last words
+            status = process.poll()
+            if status is not None and not (
+                status == 0 and self._may_end
+            ):  # what answered was another program, or its last words
                 raise self._ended(status, "as soon as it answered")
         except BaseException:
             self.stop()

@@ -160,6 +160,13 @@ def test_one_that_has_ended_when_it_answers_does_not_run(tmp_path: Path, state_r
         ServiceError, match=r"^greeter ended with status 0 as soon as it answered, .*must stay in the foreground"
     ):
         Background(tmp_path, "echo ready").start()
+    task = Background(tmp_path, "echo done")
+    task._may_end = True  # as a compose service that others wait for
+    task.start().stop()
+    failing = Background(tmp_path, "exit 3")
+    failing._may_end = True
+    with pytest.raises(ServiceError, match="greeter ended with status 3"):
+        failing.start()
 
 
 def test_a_killed_service_names_the_signal(tmp_path: Path):

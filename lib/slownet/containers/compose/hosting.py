@@ -43,6 +43,8 @@ class Hosted(Container):
     has run for a tenth of a second or has ended without an error.
     """
 
+    _may_end = True
+
     def __init__(self, host: Host, service: Service, says: Ready, mounts: list[Mount], directory: Path) -> None:
         super().__init__(
             host, service.image, command=service.command, entrypoint=service.entrypoint, env=service.environment,
