@@ -23,7 +23,7 @@ PACKAGES = ("site-packages", "dist-packages")
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class LabEnvironment:
     """The shares, the environment, the working directory (None for the place's own), and folders for sys.path.
 
     ``directory``: the run directory's path in the place.
@@ -36,7 +36,7 @@ class Surroundings:
     directory: str = ""
 
 
-def of(plan: Plan, job: Job, is_exact: bool = False) -> Surroundings:
+def of(plan: Plan, job: Job, is_exact: bool = False) -> LabEnvironment:
     """Return those of a boot. Raises SlownetError.
 
     is_exact: whether it is on the exact clock, where they may depend on nothing but what is asked: the run directory, whose
@@ -61,14 +61,14 @@ def of(plan: Plan, job: Job, is_exact: bool = False) -> Surroundings:
     more = compose_project.variables(plan.directory)
     source = Path(plan.facts["source"])
     if source.suffix not in FILES:
-        return Surroundings([*folders, *run], {**more, **given.env}, directory=directory)
+        return LabEnvironment([*folders, *run], {**more, **given.env}, directory=directory)
     taken = [each.path for each in given.shares]
     own, *others = caller.code_folders(source.parent)
     code = [Share(own), *(Share(each) for each in others if each not in taken)]
     here, path = caller.working_directory(), caller.imported_from(source.parent)
     its_code = [each for each in (own, *others) if each.name not in PACKAGES]
     env = caller.variables_named_in(its_code) if is_exact else caller.variables()
-    return Surroundings([*code, *folders, *run], {**env, **more, **given.env}, here, [str(each) for each in path], directory)
+    return LabEnvironment([*code, *folders, *run], {**env, **more, **given.env}, here, [str(each) for each in path], directory)
 
 
 def inside(job: Job, is_exact: bool) -> Job:

@@ -37,13 +37,13 @@ def measure(plans: Mapping[int, Plan], place: Place, follow: Follow, labs: Labs)
     second one. A lab that finds no boot left in its plan does nothing. Returns the plans that failed or were interrupted, and
     why. Raises any error that is not a SlownetError, after all have ended.
     """
-    rounds = {rank: Batch(each, place.with_clock(each.clock or place.clock), follow) for rank, each in plans.items()}
-    turns = sorted((lab > 1, rank, lab) for rank, each in rounds.items() for lab in range(1, each.labs + 1))
+    batches = {rank: Batch(each, place.with_clock(each.clock or place.clock), follow) for rank, each in plans.items()}
+    turns = sorted((lab > 1, rank, lab) for rank, each in batches.items() for lab in range(1, each.labs + 1))
     begun = [
-        (rounds[rank], labs.submit((is_further, rank), partial(rounds[rank].measure, lab))) for is_further, rank, lab in turns
+        (batches[rank], labs.submit((is_further, rank), partial(batches[rank].measure, lab))) for is_further, rank, lab in turns
     ]
     wait([future for _, future in begun])
-    for each in rounds.values():
+    for each in batches.values():
         each.end()
     return _broken(begun)
 

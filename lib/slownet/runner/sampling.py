@@ -56,7 +56,7 @@ class Open:
 
     cells: tuple[Label, ...] = ()
     stays_open: str = ""
-    takes: int | None = None
+    predicted_repetitions: int | None = None
     """Predicted total of repetitions that would decide it; None if it cannot be predicted."""
 
 
@@ -76,37 +76,39 @@ def decide(
     ``run`` and ``siblings`` hold the samples so far; their facts name the clock. Between two looks the decision only says how
     many boots are left until the next one.
     """
-    rounds = run.repetitions
+    repetitions = run.repetitions
     good = tuple(cell for cell in run.cells if cell.status == "ok")
     if rule.repeat is not None:
-        return _fixed(run, good, claims, rounds, rule.repeat)
+        return _fixed(run, good, claims, repetitions, rule.repeat)
     if rule.find is not None and good:
         return _until_found(run, good, rule, rule.find, spent_s, round_s)
     if not claims or not good:
-        return Decision((), DECIDING, f"{_count(rounds)}: {'no cell is ok' if claims else 'there is no claim to decide'}")
+        return Decision((), DECIDING, f"{_count(repetitions)}: {'no cell is ok' if claims else 'there is no claim to decide'}")
     plan = _schedule(run, good, rule.most)
-    left = RemainingBudget(min(plan.next(rounds) - rounds, _affordable(rule, spent_s, round_s)), rounds, rule, round_s)
-    if rounds < plan.first:
+    left = RemainingBudget(
+        min(plan.next(repetitions) - repetitions, _affordable(rule, spent_s, round_s)), repetitions, rule, round_s
+    )
+    if repetitions < plan.first:
         unknown = _without_a_spread(run, claims, siblings) if run.charging is Charging.FREE else ()
         return _before_the_first_look(run, good, plan, left, unknown)
-    confidence = 1 - plan.share(rounds, left.boots < 1)
-    if rounds not in plan.looks and left.boots > 0:
-        return Decision(_labels(good), confidence, f"{_count(rounds)}, judged after {plan.next(rounds)}", left.boots)
+    confidence = 1 - plan.share(repetitions, left.boots < 1)
+    if repetitions not in plan.looks and left.boots > 0:
+        return Decision(_labels(good), confidence, f"{_count(repetitions)}, judged after {plan.next(repetitions)}", left.boots)
     return _look(run, claims, siblings, confidence, left)
 
 
 def _until_found(run: RunData, good: Sequence[Cell], rule: Rule, part: float, spent_s: float, round_s: float) -> Decision:
     """Repeat until a difference of a part would be found between this run and one like it: `slownet.runner.finding`."""
-    rounds = run.repetitions
+    repetitions = run.repetitions
     total = min(finding.needed(run, part), rule.most)
-    why = f"{_count(rounds)}: {finding.reached(run, part)}"
-    if rounds >= total:
+    why = f"{_count(repetitions)}: {finding.reached(run, part)}"
+    if repetitions >= total:
         return Decision((), DECIDING, why)
-    more = min(total - rounds, _affordable(rule, spent_s, round_s))
+    more = min(total - repetitions, _affordable(rule, spent_s, round_s))
     if more < 1:
         spent = f"{why}, and the wall time of {show_duration(rule.budget_s)} is spent: --budget"
         return Decision((), DECIDING, why, last_line=spent)
-    return Decision(_labels(good), DECIDING, f"{_count(rounds)} of about {total}", more)
+    return Decision(_labels(good), DECIDING, f"{_count(repetitions)} of about {total}", more)
 
 
 @dataclass(frozen=True)
@@ -114,14 +116,14 @@ class RemainingBudget:
     """The rest of a budget: the boots until the next look."""
 
     boots: int
-    rounds: int
+    repetitions: int
     rule: Rule
     round_s: float
 
     @property
     def is_time(self) -> bool:
         """Whether wall time ended the repetition."""
-        return self.boots < 1 and self.rounds < self.rule.most
+        return self.boots < 1 and self.repetitions < self.rule.most
 
     @property
     def why(self) -> str:
@@ -136,7 +138,7 @@ class RemainingBudget:
         if not self.is_time:
             return ""
         bound, more = show_duration(self.rule.budget_s), show_duration(2 * self.rule.budget_s).replace(" ", "")
-        ended = f"stopped by the wall time of {bound} after {self.rounds} of at most {_count(self.rule.most)}"
+        ended = f"stopped by the wall time of {bound} after {self.repetitions} of at most {_count(self.rule.most)}"
         return f"{ended}, {unsettled}: --budget {self.rule.most},{more}"
 
 
@@ -149,20 +151,20 @@ def _least(good: Sequence[Cell]) -> int:
     return max((cell.verdict_from for cell in good), default=1)
 
 
-def _fixed(run: RunData, good: Sequence[Cell], claims: Sequence[Claim], rounds: int, repeat: int) -> Decision:
+def _fixed(run: RunData, good: Sequence[Cell], claims: Sequence[Claim], repetitions: int, repeat: int) -> Decision:
     """Follow ``--repeat``, and report if that is too few for a verdict."""
-    if rounds < repeat:
-        return Decision(_labels(good), DECIDING, f"{_count(rounds)} of {repeat}", repeat - rounds)
-    why = f"{_count(rounds)}, as requested"
-    if too_few := _too_few(run, good, claims, rounds):
-        return Decision((), DECIDING, f"{why}: {too_few}", last_line=f"{_count(rounds)}: {too_few}")
+    if repetitions < repeat:
+        return Decision(_labels(good), DECIDING, f"{_count(repetitions)} of {repeat}", repeat - repetitions)
+    why = f"{_count(repetitions)}, as requested"
+    if too_few := _too_few(run, good, claims, repetitions):
+        return Decision((), DECIDING, f"{why}: {too_few}", last_line=f"{_count(repetitions)}: {too_few}")
     return Decision((), DECIDING, why)
 
 
-def _too_few(run: RunData, good: Sequence[Cell], claims: Sequence[Claim], rounds: int) -> str:
+def _too_few(run: RunData, good: Sequence[Cell], claims: Sequence[Claim], repetitions: int) -> str:
     """Say that these repetitions are too few to decide a claim, and what to do; empty if they are enough."""
     least = _least(good)
-    if not claims or rounds >= least:
+    if not claims or repetitions >= least:
         return ""
     if any(cell.is_random for cell in good):
         return f"too few for a verdict, which needs {least} seeds: --repeat {least} or more"
@@ -190,8 +192,8 @@ def _before_the_first_look(
     seeds = any(cell.is_random for cell in good)
     is_for_clock = not seeds and not _is_for_programs(run)
     needs = f"{run.charging} needs {plan.first}" if is_for_clock else f"{plan.first} {'seeds ' * seeds}are needed"
-    why = f"{_count(left.rounds)}: {needs} {_to_learn(run)}"
-    if not plan.looks and left.rounds >= left.rule.most:
+    why = f"{_count(left.repetitions)}: {needs} {_to_learn(run)}"
+    if not plan.looks and left.repetitions >= left.rule.most:
         line = f"{why}, but {left.why}: --budget {plan.first}"
         return Decision((), DECIDING, line, last_line=line)
     if left.boots < 1 and left.is_time:
@@ -227,7 +229,7 @@ def _look(
 
     An error in a claim is not raised here but when the run is judged.
     """
-    seen, rounds = run.for_verdicts(confidence), left.rounds
+    seen, repetitions = run.for_verdicts(confidence), left.repetitions
     sure = {name: seen if each is run else each.for_verdicts(confidence) for name, each in siblings.items()}
     found = judge_all(claims, seen, sure, lambda claim, error: not_judged(claim, error, run))
     still = [_open(each, run) for each in found if each.verdict == INCONCLUSIVE and each.measured is not None]
@@ -235,27 +237,27 @@ def _look(
     asked = [each.cells for each in still if not each.stays_open]
     needed = [cell for cell in good if any(not labels or cell.label in labels for labels in asked)]
     unsettled = f"{len(still)} of {len(claims)} claim{'s' * (len(claims) > 1)} open"
-    state = f"{_count(rounds)}, {unsettled}"
+    state = f"{_count(repetitions)}, {unsettled}"
     if not needed and (stays := "; ".join(dict.fromkeys(each.stays_open for each in still if each.stays_open))):
         return Decision((), confidence, f"{state}: more repetitions do not help: {stays}")
     if not needed:
-        return Decision((), confidence, f"{_count(rounds)}: all decidable claims are decided; {_why_enough(run, good)}")
+        return Decision((), confidence, f"{_count(repetitions)}: all decidable claims are decided; {_why_enough(run, good)}")
     if all(cell.is_exact for cell in needed):
         return Decision((), confidence, f"{state}: nothing is random, another repetition gives the same numbers")
     if all(_repeats(cell) for cell in needed):
         return Decision((), confidence, f"{state}: all gave identical numbers")
     if left.boots < 1:
-        predicted = _predicted(still, rounds)
+        predicted = _predicted(still, repetitions)
         return Decision((), confidence, f"{state}: {left.why}{predicted}", last_line=left.last_line(f"{unsettled}{predicted}"))
     return Decision(_labels(needed), confidence, state, left.boots)
 
 
 def _open(found: Judgement, run: RunData) -> Open:
     repetitions = max((cell.repetitions for cell in run.cells if not found.cells or cell.label in found.cells), default=0)
-    return Open(found.cells, found.stays_open, takes(found, repetitions))
+    return Open(found.cells, found.stays_open, predicted_repetitions(found, repetitions))
 
 
-def takes(found: Judgement, repetitions: int) -> int | None:
+def predicted_repetitions(found: Judgement, repetitions: int) -> int | None:
     """Predict the total of repetitions that would decide an open claim if the noise stays the same; None if impossible.
 
     The half-width of the interval shrinks with the square root of the repetitions and with Student's t, until it is at most the
@@ -275,14 +277,14 @@ def takes(found: Judgement, repetitions: int) -> int | None:
     return FORESEEN
 
 
-def _predicted(still: Sequence[Open], rounds: int) -> str:
+def _predicted(still: Sequence[Open], repetitions: int) -> str:
     """Say how many repetitions would decide the open claims, if that can be predicted."""
-    predicted = [found.takes for found in still if found.takes is not None and not found.stays_open]
+    predicted = [each.predicted_repetitions for each in still if each.predicted_repetitions is not None and not each.stays_open]
     if not predicted:
         return ""
     if max(predicted) >= FORESEEN:
         return f"; the result is so close to a margin's end that {FORESEEN:,} would not decide it"
-    return f"; about {_count(max(*predicted, rounds + 1))} would decide {'it' if len(still) == 1 else 'all'}"
+    return f"; about {_count(max(*predicted, repetitions + 1))} would decide {'it' if len(still) == 1 else 'all'}"
 
 
 def _affordable(rule: Rule, spent_s: float, round_s: float) -> int:
@@ -325,5 +327,5 @@ def _why_enough(run: RunData, good: Sequence[Cell]) -> str:
     return "the intervals include the spread between boots"
 
 
-def _count(rounds: int) -> str:
-    return f"{rounds} repetition{'s' * (rounds != 1)}"
+def _count(repetitions: int) -> str:
+    return f"{repetitions} repetition{'s' * (repetitions != 1)}"

@@ -52,14 +52,14 @@ def test_older_records_that_tell_no_boots_have_one_a_sample():
 
 
 @pytest.mark.parametrize("charging", [Charging.REAL, Charging.TIME, Charging.WORK])
-def test_one_boot_has_the_measured_waver_in_it(charging):
+def test_one_boot_has_the_measured_variation_in_it(charging):
     found = of(charging, sample(50.0))
     assert found.half_width == pytest.approx(Z * math.hypot(0.2, charging.cpu_variation * 50), rel=0.02)
     two = of(charging, sample(50.0, boot=1), sample(50.0, boot=2))
     assert two.half_width == pytest.approx(Z * math.hypot(0.2, charging.cpu_variation * 50) / math.sqrt(2), rel=0.02)
 
 
-def test_only_the_cpus_part_of_a_time_wavers():
+def test_only_the_cpus_part_of_a_time_varies():
     part = of(Charging.TIME, sample(50.0, charged=0.5, took=5.0))  # a hundred requests of 50 ms, half a second of CPU
     assert part.half_width == pytest.approx(Z * math.hypot(0.2, 0.1 * 0.12 * 50), rel=0.02)
     beside = of(Charging.TIME, sample(50.0, charged=2.5, took=25.0))  # 20 s of these might be a service's start
@@ -93,7 +93,7 @@ def test_a_percentile_on_the_exact_clock_is_that_of_its_values():
     assert found.half_width == pytest.approx(Z * Charging.EXACT.cpu_variation * found.mean, rel=1e-4)
 
 
-def test_what_is_no_time_does_not_waver():
+def test_what_is_no_time_does_not_vary():
     for metric in ("loss", "queries_per_transaction"):
         assert of(Charging.TIME, sample(0.1, 0.3, metric=metric), metric=metric) == from_moments(0.1, 0.3, 100)
     constant = of(Charging.TIME, sample(100.0, 0.0, metric="target_per_s"), metric="target_per_s")
@@ -131,7 +131,7 @@ def test_boots_of_counted_work_are_pooled_with_what_was_measured_before():
 @pytest.mark.parametrize("charging", [Charging.WORK])
 @pytest.mark.parametrize("boots", [1, 2, 3, 10, 30])
 @pytest.mark.parametrize("confidence", [0.9, 0.95, 0.99, 0.9999])
-def test_counted_work_is_never_known_better_than_the_waver_says(charging, boots, confidence):
+def test_counted_work_is_never_known_better_than_the_variation_says(charging, boots, confidence):
     found = of(charging, *(sample(100.0, 1e-6) for _ in range(boots)), confidence=confidence)
     z = from_moments(0, math.sqrt(10**7), 10**7, confidence).half_width
     assert found.half_width >= z * charging.cpu_variation * 100 / math.sqrt(boots) * (1 - 1e-6)

@@ -8,7 +8,7 @@ from slownet.judge.records.charging import Terms
 from slownet.judge.records.result import gather
 from slownet.model.errors import ExperimentError, UnitError
 from slownet.runner.rule import BUDGET, MOST, Rule, read_rule
-from slownet.runner.sampling import decide, first_boots, takes
+from slownet.runner.sampling import decide, first_boots, predicted_repetitions
 from slownet.theory.stats import t_quantile
 
 TIME = "time_per_request_ms"
@@ -120,7 +120,7 @@ def test_unknown_programs_whose_round_trips_are_drawn_are_not_judged_by_luck():
     assert six.judge(run.for_verdicts(0.99)).verdict == "inconclusive"
 
 
-def test_unknown_programs_have_no_waver_that_was_measured_and_may_be_known_to_be_random():
+def test_unknown_programs_have_no_variation_that_was_measured_and_may_be_known_to_be_random():
     work = look(run_of(WORK | {"own_programs": True}, 0, random=False), FOUR)
     assert (work.cells, work.boots, work.why) == (CELLS, 2, "1 repetition: 3 are needed to estimate their spread")
     chance = look(run_of(UNKNOWN | {"chance": "threads"}, 0, random=False), FOUR)
@@ -153,7 +153,7 @@ def test_a_claim_can_be_decided_on_cells_of_one_boot_and_of_three():
     assert found.why.startswith("3 repetitions: all decidable claims are decided")
 
 
-def test_counted_work_is_decided_by_the_boots_that_its_measured_waver_asks_for():
+def test_counted_work_is_decided_by_the_boots_that_its_measured_variation_asks_for():
     found = look(run_of(WORK, 0), FOUR)
     assert (found.cells, found.boots) == ((), 0)
     assert found.why == (
@@ -210,7 +210,7 @@ def test_a_printed_percentile_has_the_interval_of_what_was_recorded():
         assert WITHIN.judge(run.at_confidence(0.99)).high > found.high
         assert WITHIN.judge(run.at_confidence(1 - 1e-5)).verdict == "inconclusive"  # a thousand values are too few
         assert bound("p99_ms", at_least=60.02).judge(run).verdict == "inconclusive"
-        work = WITHIN.judge(tail(WORK, 60.0, **kept))  # with the waver of boots and runs: 1.96 * 0.3 % of 60
+        work = WITHIN.judge(tail(WORK, 60.0, **kept))  # with the variation of boots and runs: 1.96 * 0.3 % of 60
         assert work.high - 60 == pytest.approx(((found.high - 60) ** 2 + 2 * (1.959964 * 0.18) ** 2) ** 0.5)
 
 
@@ -403,10 +403,10 @@ def test_how_many_repetitions_it_takes():
     samples = [sample(0, each, 1.0) | {"random": False} for each in values]
     run = gather(samples, {"experiment": "e", **VIRTUAL, "chance": "threads"}).for_verdicts(0.99)
     found = bound(TIME, at_least=95, at_most=105).judge(run)
-    number = takes(found, 10)
+    number = predicted_repetitions(found, 10)
     assert t_quantile(number - 1, 0.99) * sd / number**0.5 <= 2 < t_quantile(number - 2, 0.99) * sd / (number - 1) ** 0.5
-    assert takes(bound(TIME, at_least=95, at_most=103).judge(run), 10) is None  # exactly on the edge
-    assert takes(bound(TIME, at_least=95, at_most=103.001).judge(run), 10) == 1000
+    assert predicted_repetitions(bound(TIME, at_least=95, at_most=103).judge(run), 10) is None  # exactly on the edge
+    assert predicted_repetitions(bound(TIME, at_least=95, at_most=103.001).judge(run), 10) == 1000
 
 
 def test_a_number_of_repetitions_is_what_is_done():

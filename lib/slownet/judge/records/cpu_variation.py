@@ -45,10 +45,10 @@ def metric_variation(boots: Sequence[Boot], metric: str, terms: Terms) -> float:
     blocks = [block for boot in boots for block in boot]
     if all(block.record.get("sd") == 0 and int(block.record["n"]) > 1 for block in blocks):
         return 0.0
-    return fmean(_waver(block, metric, terms) for block in blocks)
+    return fmean(_cpu_variation(block, metric, terms) for block in blocks)
 
 
-def _waver(block: Block, metric: str, terms: Terms) -> float:
+def _cpu_variation(block: Block, metric: str, terms: Terms) -> float:
     """Return the relative standard deviation of a block's times that is due to the CPU."""
     if terms.charging is not Charging.REAL:
         return terms.cpu_variation * cpu_part(block, metric)
