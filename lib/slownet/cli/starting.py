@@ -64,11 +64,15 @@ def init(
     if left:
         blank = "\n" if added else ""
         print(f"{blank}left as {'they are' if len(left) > 1 else 'it is'}: {', '.join(map(str, left))}")
-    if (project := folder / "pyproject.toml") in left:
+    project = folder / "pyproject.toml"
+    if project in left:
         _print_what_lacks(project, browser, package)
     if added:
         more = "\nslownet run page.py  # the page in Chromium" if browser else ""
         steps = NEXT_OF_A_PACKAGE.format(module=starting_package.module(package)) if package else NEXT
+        if project in left:  # its testpaths may leave out the test that was added
+            added_tests = [each.relative_to(folder).as_posix() for each in added if each.name.startswith("test_")]
+            steps = steps.replace("\npytest\n", f"\npytest {' '.join(added_tests)}".rstrip() + "\n")
         print(f"\nNext, in {folder.resolve()}:\n{steps}{more}")
 
 

@@ -119,6 +119,7 @@ def test_a_project_that_exists_gets_what_it_lacks(tmp_path, capsys, monkeypatch)
     said = capsys.readouterr().out.split("\n\n")
     assert said[0].split() == ["README.md", "network.py", "test_shop.py", "shop.toml", CI["github"]]
     assert said[1] == "left as they are: shop.py, pyproject.toml, .gitignore"
+    assert "\npytest test_shop.py\n" in said[2]  # testpaths of a pyproject.toml that was there may leave it out
     assert [Path(name).read_text() for name in ("shop.py", "pyproject.toml")] == ["mine", "mine"]
     assert not Path("nowhere").exists()
     before = everything(tmp_path)
