@@ -118,6 +118,7 @@ def test_volumes(both):
     for ours, theirs in pairs(both):
         stated = {each["target"]: each for each in theirs.get("volumes", [])}
         stated |= {each.partition(":")[0]: {"type": "tmpfs"} for each in theirs.get("tmpfs", [])}
+        stated |= {"/dev/shm": {"type": "tmpfs"}} if "shm_size" in theirs else {}
         assert {each.target for each in ours.volumes} == set(stated)
         for each in ours.volumes:
             its = stated[each.target]

@@ -79,6 +79,7 @@ VALUES = {
     "services.*.restart": "always",
     "services.*.scale": 2,
     "services.*.secrets": [],
+    "services.*.shm_size": "1g",
     "services.*.stop_grace_period": "3s",
     "services.*.sysctls": ["net.core.somaxconn=1"],
     "services.*.tmpfs": ["/t"],

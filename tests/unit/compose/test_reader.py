@@ -224,6 +224,7 @@ WRONG = {
         "a number",
     ),
     "limit": (WEB + "    ulimits: {nfile: 5}\n", "4:15", "unknown limit 'nfile'", "'nofile'?"),
+    "size of shared memory": (WEB + "    shm_size: lots\n", "4:5", "unclear shm_size 'lots'", "write 256m"),
     "option of a tmpfs": (
         WEB + "    tmpfs: ['/run:siz=5m']\n",
         "4:13",
@@ -494,6 +495,12 @@ def test_configs_and_secrets(tmp_path):
         Content("/text", text="a b"), Content("/etc/t", text="a b", mode=0o440),
         Content("/run/secrets/key", path=f"{tmp_path}/key"), Content("/run/secrets/w", text="b"),
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(("stated", "size"), [("256mb", "256m"), ("1g", "1g"), ("65536", "65536")])
+def test_shared_memory_has_the_stated_size(tmp_path, stated, size):
+    assert web(tmp_path, f"shm_size: {stated}").volumes == (Volume("tmpfs", "/dev/shm", options=("mode=1777", f"size={size}")),)
+    assert web(tmp_path, f"shm_size: {stated}", "tmpfs: /dev/shm").volumes == (Volume("tmpfs", "/dev/shm"),)
 
 
 def test_memory_with_options(tmp_path):

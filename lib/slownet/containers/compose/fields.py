@@ -134,7 +134,7 @@ SERVICE: Mapping[str, Field] = {
     "scale": _done("a host for each: web-1, web-2; the name web has the addresses of all"),
     "secrets": _done("file or environment; read-only, of root and 0444 unless said"),
     "security_opt": _ignored("no new privileges is always set"),
-    "shm_size": _ignored(_NO_LIMIT),
+    "shm_size": _done("of /dev/shm; 64 MB, unless said"),
     "stdin_open": _ignored("standard input is empty"),
     "stop_grace_period": _done(),
     "stop_signal": _done(),

@@ -20,6 +20,7 @@ _TMPFS = re.compile(
     r"|relatime|strictatime|sync|async|dirsync)"
 )
 """Options of a tmpfs, as Docker takes them."""
+SHM = "/dev/shm"
 _SIZE = re.compile(r"(\d+)([kmg])(?:i?b)?", re.IGNORECASE)
 
 
@@ -45,6 +46,8 @@ class Storage:
                 )
             taken[target] = at
             yield volume
+        if tree.get("shm_size") and SHM not in taken:
+            yield _shared_memory(tree)
 
     def _stated(self, tree: Map) -> Iterator[tuple[Volume, Place]]:
         for number, each in enumerate(tree.get("volumes") or ()):
@@ -159,6 +162,14 @@ class Storage:
 def _but_access(options: Iterable[str]) -> Iterator[str]:
     """Yield the options of a tmpfs that are no defaults: whether it may be written to is the mount's own."""
     return (each for each in options if each not in ("ro", "rw"))
+
+
+def _shared_memory(tree: Map) -> Volume:
+    """Return POSIX shared memory of the stated size, in place of the usual 64 MB. Raises ComposeError."""
+    size = f"size={_size(tree['shm_size'])}"
+    if not _TMPFS.fullmatch(size):
+        raise ComposeError(f"unclear shm_size '{tree['shm_size']}'", str(tree.keys_at["shm_size"]), "write 256m")
+    return Volume("tmpfs", SHM, options=("mode=1777", size))
 
 
 def _tmpfs_options(stated: Any) -> Iterator[str]:
