@@ -424,6 +424,15 @@ def test_a_mount_that_the_lab_does_not_see(net, tmp_path):
         Container(net["web"], "server:1", mounts=[Mount("/no/such", "/a")], directory=tmp_path).start()
 
 
+def test_a_program_in_a_container_that_has_ended(net, tmp_path):
+    with Container(net["web"], "server:1", port=80, directory=tmp_path) as server:
+        server.kill()
+        with pytest.raises(ServiceError, match=r"^server has ended (by|with) .*, host 'web': its log is "):
+            server.execute("/server")
+    with pytest.raises(ServiceError, match=r"^server is not started, host 'web': call start\(\) first$"):
+        server.execute("/server")
+
+
 def test_a_name_twice(net, tmp_path):
     with Container(net["web"], "server:1", port=80, directory=tmp_path):
         with pytest.raises(ServiceError, match="another container is named server and writes"):

@@ -265,8 +265,7 @@ class Container(Awaited):
         ServiceError, ImageError
             The container does not run, or has no such user.
         """
-        if not self.running:
-            raise ServiceError(f"{self.name} is not started", f"host '{self.host.name}'", "call start() first")
+        self._started()
         assert self._plan
         own = {**self._plan.image.config.env, **self.replaced.env}
         main = container_program.described(self._main, container_program.words(words) or (), cwd, env or {})
