@@ -147,7 +147,8 @@ def _check(named: Sequence[Path], profile: Sequence[str]) -> int:
 
     found = reader.check(named, profile)
     missing = project_images.lacking(found.services)
-    for kind, lines in (("refused", found.refused), ("image", missing)):
+    refused = [*found.refused, *project_images.unchecked(found.services)]
+    for kind, lines in (("refused", refused), ("image", missing)):
         for error in lines:
             print(f"{kind}  {error.line}")
     for line in found.warnings[:-1] if found.ignored else found.warnings:
@@ -157,6 +158,6 @@ def _check(named: Sequence[Path], profile: Sequence[str]) -> int:
     for step in found.steps:
         print(f"fault  {step.words}, {step.at}")
     absent = "image missing" if len(missing) == 1 else "images missing"
-    wrong = [f"{len(lines)} {what}" for what, lines in (("refused", found.refused), (absent, missing)) if lines]
+    wrong = [f"{len(lines)} {what}" for what, lines in (("refused", refused), (absent, missing)) if lines]
     print(", ".join(wrong) or f"it comes up: {', '.join(each.name for each in found.services)}")
     return 2 if wrong else 0

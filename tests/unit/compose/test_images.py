@@ -84,6 +84,29 @@ def test_all_images_that_are_missing(project):
         project_images.need(found)
 
 
+WAITS = (
+    "services:\n  web: {image: 'shop:1', depends_on: {db: {condition: service_healthy}}}\n  db: {image: 'shop:1', scale: 2%s}\n"
+)
+
+
+def test_a_wait_for_the_health_of_replicas(project, tmp_path):
+    keep("shop:1")
+    assert not project_images.unchecked((found := project(WAITS % ", healthcheck: {test: a}")).services)
+    assert {name for name, each in project_images.need(found).items() if each.checked} == {"db-1", "db-2"}
+    without = project(WAITS % "")
+    (error,) = project_images.unchecked(without.services)
+    assert str(error) == (
+        f"web waits until db is healthy, which has no healthcheck, {tmp_path}/compose.yaml:2:39: add healthcheck: to db, or "
+        "wait for service_started"
+    )
+    with pytest.raises(ComposeError, match=r"^web waits until db is healthy"):
+        project_images.need(without)
+
+
+def test_an_image_that_is_not_kept_may_have_a_healthcheck(project):
+    assert not project_images.unchecked(project((WAITS % "").replace("shop:1", "none:1")).services)
+
+
 def test_an_image_that_was_built_and_added(project):
     built = keep("localhost/shop-web:latest")
     assert project_images.need(project("name: shop\nservices:\n  web: {build: ./web}\n"))["web"].digest == built.digest

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from slownet.containers import store
@@ -38,12 +38,24 @@ def need(project: Project) -> dict[str, Ready]:
     if missing:
         raise _with_number(missing)
     found = {each.name: _ready(each, store.need(each.image)) for each in project.services}
-    for service in project.services:
-        for each in service.depends_on:
-            if each.condition == HEALTHY and not found[each.service].checked:
-                what = f"{service.name} waits until {each.service} is healthy, which has no healthcheck"
-                raise ComposeError(what, each.at, f"add healthcheck: to {each.service}, or wait for service_started")
+    for error in _unchecked(project.services, found):
+        raise error
     return found
+
+
+def unchecked(services: Sequence[Service]) -> list[ComposeError]:
+    """Return an error for each wait for a health that nothing checks, as far as the images are kept."""
+    found = {each.name: _ready(each, store.need(each.image)) for each in services if not _absent(each)}
+    return list(_unchecked(services, found))
+
+
+def _unchecked(services: Sequence[Service], ready: Mapping[str, Ready]) -> Iterator[ComposeError]:
+    by_origin = {each.origin: ready[each.name] for each in services if each.name in ready}
+    for service in {each.origin: each for each in services}.values():
+        for each in service.depends_on:
+            if each.condition == HEALTHY and each.service in by_origin and not by_origin[each.service].checked:
+                what = f"{service.origin} waits until {each.service} is healthy, which has no healthcheck"
+                yield ComposeError(what, each.at, f"add healthcheck: to {each.service}, or wait for service_started")
 
 
 def lacking(services: Sequence[Service]) -> list[ComposeError]:
