@@ -34,7 +34,7 @@ from slownet.judge.records import comparisons, cpu_variation, intervals
 from slownet.judge.records.charging import Charging, Terms
 from slownet.model.errors import ExperimentError, NoMetricError, nearest
 from slownet.model.sample import Metric, Sample
-from slownet.model.units import duration
+from slownet.model.units import duration, milliseconds_of
 from slownet.theory.stats import DECIDING, Summary, difference
 
 
@@ -250,7 +250,6 @@ def in_unit_of(metric: str, value: float | str) -> float:
     """Convert a duration such as ``"300ms"`` to the metric's unit; a number stays. Raises UnitError, ExperimentError."""
     if not isinstance(value, str):
         return float(value)
-    for unit, factor in (("_ms", 1000), ("_us", 1_000_000), ("_s", 1)):
-        if metric.endswith(unit):
-            return duration(value) * factor
-    raise ExperimentError(f"'{value}' for {metric}", fix="give a plain number in the metric's unit")
+    if (unit_ms := milliseconds_of(metric)) is None:
+        raise ExperimentError(f"'{value}' for {metric}", fix="give a plain number in the metric's unit")
+    return duration(value) * (1000 / unit_ms)

@@ -96,6 +96,7 @@ def test_these_are_margins(kind, within):
             "a range with neither at_least nor at_most, in bound of time_ms: give at_least=, at_most= or both",
         ),
         (lambda: bound(TIME, at_most="3 lightyears"), "unknown unit"),
+        (lambda: bound("mbit_per_s", at_least="300ms"), "'300ms' for mbit_per_s: give a plain number in the metric's unit"),
         (lambda: bound(RATE, at_most="300ms"), "'300ms' for requests_per_second: give a plain number in the metric's unit"),
         (lambda: bound(TIME, at_most=3, percentile=0), "percentile is 0, in bound of time_ms: write a number between 0 "),
         (lambda: bound(TIME, at_most=3, percentile=100), "percentile is 100"),

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from slownet.judge.records.charging import Charging, Terms
 from slownet.judge.records.sample_values import Reading
 from slownet.model.sample import Sample
+from slownet.model.units import milliseconds_of
 
 TIMED = ("_ms", "_us", "_s", "_per_second")
 """Suffixes of times and rates, which depend on the speed of the CPU."""
@@ -90,7 +91,6 @@ def _asked_s(metric: str, record: Reading) -> float:
 def _each_s(metric: str, record: Reading) -> float:
     """Return the mean seconds of a record's requests; 0 if unknown."""
     mean = float(record["mean"])
-    for unit, seconds in (("_ms", 1e-3), ("_us", 1e-6), ("_per_second", 0.0), ("_per_s", 0.0), ("_s", 1.0)):
-        if metric.endswith(unit):
-            return mean * seconds if seconds else 1 / mean if mean > 0 else 0.0
-    return 0.0
+    if (unit_ms := milliseconds_of(metric)) is not None:
+        return mean * unit_ms / 1000
+    return 1 / mean if mean > 0 and metric.endswith(("_per_second", "_per_s")) else 0.0
