@@ -20,6 +20,11 @@ Label = Mapping[str, str]
 """A cell's conditions as its experiment writes them: ``{"rtt": "10ms"}``."""
 
 
+def cell_in_words(label: Mapping[str, object]) -> str:
+    """Return a cell's conditions as text: ``rtt 10ms, loss 1%``; empty without any."""
+    return ", ".join(f"{name} {value}" for name, value in label.items())
+
+
 class Metric(TypedDict, total=False):
     """One quantity from one measurement: the mean of ``n`` values, and how they spread.
 

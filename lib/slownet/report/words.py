@@ -9,7 +9,6 @@ from typing import Any
 from slownet.judge.records.condition_columns import NONE
 from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.result import RunData
-from slownet.judge.records.samples import cell_key
 from slownet.model.errors import UnitError
 from slownet.model.units import rate, rounded, show_rate, spoken, stated, unit_of
 from slownet.report.text import trimmed
@@ -262,7 +261,7 @@ def _trend(claim: Judgement, run: RunData) -> str:
 
 def _with(label: Mapping[str, str], run: RunData) -> str:
     """Say a cell by what sets it apart among the cells of the run."""
-    exact = next((cell for cell in run.cells if cell_key(cell.label) == cell_key(label)), None)
+    exact = run.exactly(label)
     return f"with {where(label if exact is None else exact.label, run)}"
 
 

@@ -155,5 +155,4 @@ class BootCheck:
     @property
     def _at(self) -> str:
         """The cell that was measured last, in words."""
-        label = ", ".join(f"{name} {value}" for name, value in (self._cell or {}).items())
-        return f" in cell {label}" if label else ""
+        return f" in cell {sample.cell_in_words(self._cell)}" if self._cell else ""

@@ -24,7 +24,7 @@ from slownet.lab.events import tell
 from slownet.lab.later import told
 from slownet.model.errors import ExperimentError, NetworkError, ServiceError, SlownetError, ToolError
 from slownet.model.importing import OF_FILES, Terminated, with_its_line
-from slownet.model.sample import Sample
+from slownet.model.sample import Sample, cell_in_words
 from slownet.net import Network, openvswitch
 from slownet.net import interface_captures as captures
 from slownet.net.layout import layout
@@ -187,7 +187,7 @@ def _measured(experiment: Experiment, *arguments: Any, **cell: str) -> Any:
 
 
 def _where(cell: Mapping[str, str]) -> str:
-    return "in cell " + (", ".join(f"{name} {value}" for name, value in cell.items()) or "without conditions")
+    return f"in cell {cell_in_words(cell) or 'without conditions'}"
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import pytest
 
 from slownet.judge.records.result import gather
 from slownet.model.errors import SlownetError, SweepError
+from slownet.model.sample import cell_in_words
 from slownet.runner.sweep import refine
 from slownet.runner.sweep.criterion import Criterion
 from slownet.runner.sweep.refine import Flip, Refinement
@@ -16,9 +17,9 @@ def bisected(cells, holds, step="rtt:1ms"):
     """Refine until nothing is added; return the flips and the number of cells that were measured."""
     refinement, cells = Refinement.read(step, FACTORS), list(cells)
     while True:
-        verdicts = {refine.title(cell): holds(cell) for cell in cells}
+        verdicts = {cell_in_words(cell): holds(cell) for cell in cells}
         added = refine.at_flips(refinement, cells, verdicts)
-        assert not {refine.title(each) for each in added} & verdicts.keys()
+        assert not {cell_in_words(each) for each in added} & verdicts.keys()
         if not added:
             return refine.flips(refinement, cells, verdicts), len(cells)
         cells += added
@@ -58,7 +59,7 @@ def test_without_a_flip_nothing_is_added():
 
 def test_a_bend_gets_points_on_both_sides_and_a_straight_line_none():
     refinement = Refinement.read("rtt:10ms", FACTORS)
-    straight = {refine.title(cell): 2 * number(cell) for cell in CELLS}
+    straight = {cell_in_words(cell): 2 * number(cell) for cell in CELLS}
     assert refine.at_bends(refinement, CELLS, straight) == []
     bent = straight | {"loss 1%, rtt 100ms": 20.0}
     assert refine.at_bends(refinement, CELLS, bent) == [{"loss": "1%", "rtt": "50ms"}, {"loss": "1%", "rtt": "150ms"}]

@@ -288,11 +288,6 @@ def labels(cells: Sequence[Cell]) -> tuple[Mapping[str, str], ...]:
     return tuple({cell.title: cell.label for cell in cells}.values())
 
 
-def described(at: Mapping[str, str]) -> str:
-    """Format conditions: ``rtt 10ms``."""
-    return ", ".join(f"{name} {value}" for name, value in at.items())
-
-
 def interval(summary: Summary, digits: int = 2) -> str:
     """Format a number with its interval.
 

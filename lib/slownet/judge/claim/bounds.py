@@ -14,7 +14,6 @@ from slownet.judge.claim.base import (
     Siblings,
     all_hold,
     decide,
-    described,
     ends,
     judge_parts,
     reason,
@@ -27,8 +26,8 @@ from slownet.judge.records.cell import Cell
 from slownet.judge.records.judgement import INCONCLUSIVE, Judgement, Reason
 from slownet.judge.records.quantity import quantity
 from slownet.judge.records.result import RunData
-from slownet.judge.records.samples import cell_key
 from slownet.model.errors import TooFewError
+from slownet.model.sample import cell_in_words
 from slownet.theory.stats import Summary
 
 
@@ -75,7 +74,7 @@ class bound:  # noqa: N801
         cells = self._cells(run)
         what = self.metric if self.percentile is None else f"p{self.percentile:g} of {self.metric}"
         is_alone = bool(self.at) and len(cells) == 1
-        where = cells[0].title if is_alone else described(self.at or {})
+        where = cells[0].title if is_alone else cell_in_words(self.at or {})
         name = f"{what} {span(self.at_least, self.at_most)}" + (f" at {where}" if self.at else "")
 
         def judge(run: RunData) -> Judgement:
@@ -86,8 +85,8 @@ class bound:  # noqa: N801
 
     def _cells(self, run: RunData) -> tuple[Cell, ...]:
         """Return the cells at the conditions, or the single cell that has exactly these conditions."""
-        exact = tuple(cell for cell in run.cells if self.at and cell_key(cell.label) == cell_key(self.at))
-        return exact or run.where(self.at).cells
+        exact = run.exactly(self.at) if self.at else None
+        return (exact,) if exact else run.where(self.at).cells
 
     def _part(self, run: RunData, cell: Cell, name: str, is_alone: bool) -> Judgement:
         least, most = (None if each is None else in_unit_of(self.metric, each) for each in (self.at_least, self.at_most))

@@ -7,14 +7,14 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Literal
 
 from slownet.judge.claim import validation
-from slownet.judge.claim.base import ALONE, Margin, Siblings, around, decide, described, interval, placed, reason, span
+from slownet.judge.claim.base import ALONE, Margin, Siblings, around, decide, interval, placed, reason, span
 from slownet.judge.claim.description import stating
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.charging import NOTHING_MS
 from slownet.judge.records.judgement import INCONCLUSIVE, Judgement, Reason
 from slownet.judge.records.result import RunData
-from slownet.judge.records.samples import cell_key
 from slownet.model.errors import ExperimentError
+from slownet.model.sample import cell_in_words
 from slownet.model.units import rounded
 from slownet.theory import stats
 from slownet.theory.stats import Summary
@@ -88,7 +88,9 @@ class ratio:  # noqa: N801
             measured = "measured"
         else:
             margin = around(number, self.within)
-            what = f"at {described(self.at)} is {rounded(number, 3)} times the {_start(base)}, within {100 * self.within:g} %"
+            what = (
+                f"at {cell_in_words(self.at)} is {rounded(number, 3)} times the {_start(base)}, within {100 * self.within:g} %"
+            )
             measured = f"times measured, {rounded(number, 4)} {source}"
         name = self.name or f"{self.metric} {what}"
         if why := _means_nothing(base, self.metric, run) or _no_ratio(cell, base, self.metric):
@@ -140,7 +142,7 @@ class equal:  # noqa: N801
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the ratio of the two cells with 1."""
         cell, base = _pair(run, self.at, self.of)
-        name = f"{self.metric} at {described(self.at)} equals the {_start(base)}, within {100 * self.within:g} %"
+        name = f"{self.metric} at {cell_in_words(self.at)} equals the {_start(base)}, within {100 * self.within:g} %"
         return decide(
             run,
             name,
@@ -193,7 +195,7 @@ class no_worse_than:  # noqa: N801
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the ratio of the two cells with the worst allowed ratio."""
         cell, base = _pair(run, self.at, self.of)
-        name = f"{self.metric} at {described(self.at)} is no worse than the {_start(base)}, within {100 * self.within:g} %"
+        name = f"{self.metric} at {cell_in_words(self.at)} is no worse than the {_start(base)}, within {100 * self.within:g} %"
         least, most = around(1.0, self.within)
         return decide(
             run,
@@ -208,16 +210,11 @@ class no_worse_than:  # noqa: N801
 
 def _pair(run: RunData, at: Mapping[str, str], of: Mapping[str, str] | None) -> tuple[Cell, Cell]:
     cell = run.at(at)
-    base = run.baseline_of(at) if of is None else _named(run, of) or run.at({**cell.label, **of} if of else of)
+    base = run.baseline_of(at) if of is None else run.exactly(of) or run.at({**cell.label, **of} if of else of)
     if cell is base:
-        what = f"{described(at) or 'no condition'} is compared with itself"
+        what = f"{cell_in_words(at) or 'no condition'} is compared with itself"
         raise ExperimentError(what, f"in experiment {run.experiment}", "name two cells")
     return cell, base
-
-
-def _named(run: RunData, label: Mapping[str, str]) -> Cell | None:
-    """Return the cell that has exactly these conditions."""
-    return next((cell for cell in run.cells if cell_key(cell.label) == cell_key(label)), None)
 
 
 def _means_nothing(base: Cell, metric: str, run: RunData) -> str:

@@ -13,7 +13,6 @@ from slownet.judge.claim.base import (
     Siblings,
     around,
     decide,
-    described,
     interval,
     judge_parts,
     judged,
@@ -29,6 +28,7 @@ from slownet.judge.records.judgement import INCONCLUSIVE, REFUTED, SUPPORTED, Ju
 from slownet.judge.records.quantity import quantity
 from slownet.judge.records.result import RunData
 from slownet.model.errors import ExperimentError
+from slownet.model.sample import cell_in_words
 from slownet.model.units import spoken, unit_of
 from slownet.theory import stats
 from slownet.theory.law import milliseconds, trip
@@ -162,7 +162,7 @@ class round_trips_between:  # noqa: N801
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Divide the difference of the times by that of the delays."""
         limit, margin, words = self._margin()
-        what = self.name or f"{spoken(self.metric)} from {described(self.of)} to {described(self.at)}"
+        what = self.name or f"{spoken(self.metric)} from {cell_in_words(self.of)} to {cell_in_words(self.at)}"
         name = f"{what}: {words}"
         far, near = run.at(self.at), run.at(self.of)
 

@@ -13,7 +13,7 @@ from slownet.judge.records.cpu_variation import woken_late
 from slownet.judge.records.samples import cell_key
 from slownet.lab.counters import total
 from slownet.model.errors import ExperimentError, TooFewError, nearest
-from slownet.model.sample import Label, Sample
+from slownet.model.sample import Label, Sample, cell_in_words
 from slownet.model.units import amount, unit_of
 from slownet.theory.stats import CONFIDENCE, DECIDING, Summary, quantile
 from slownet.theory.stats.paired import Boots
@@ -90,7 +90,7 @@ class Cell:
     @property
     def title(self) -> str:
         """The condition in words: ``"rtt 10ms"``."""
-        return ", ".join(f"{name} {value}" for name, value in self.label.items()) or "no condition"
+        return cell_in_words(self.label) or "no condition"
 
     def summary(self, metric: str) -> Summary:
         """Return the summary of a metric, with its source and boots. Raises ExperimentError with the nearest name."""

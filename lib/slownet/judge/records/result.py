@@ -25,7 +25,7 @@ from slownet.lab.clock import in_words
 from slownet.model import userfile
 from slownet.model.errors import DamageWarning, ExperimentError, NoCellError, SlownetError, nearest
 from slownet.model.facts import Facts, Published
-from slownet.model.sample import Sample
+from slownet.model.sample import Sample, cell_in_words
 from slownet.model.shapes import ShapeError
 from slownet.theory.law import milliseconds, trip
 from slownet.theory.stats import CONFIDENCE, DECIDING
@@ -131,8 +131,13 @@ class RunData:
         for name in wanted:
             if name not in names:
                 raise ExperimentError(f"no condition '{name}'", where, nearest(name, names))
-        what = "no cell at " + ", ".join(f"{name} {value}" for name, value in wanted.items())
-        raise NoCellError(what, where, "the cells are " + "; ".join(cell.title for cell in self.cells))
+        raise NoCellError(
+            f"no cell at {cell_in_words(wanted)}", where, "the cells are " + "; ".join(cell.title for cell in self.cells)
+        )
+
+    def exactly(self, label: Mapping[str, object]) -> Cell | None:
+        """Return the cell that has these conditions and no others; None if there is none."""
+        return next((cell for cell in self.cells if cell_key(cell.label) == cell_key(label)), None)
 
     def at(self, label: Mapping[str, object]) -> Cell:
         """Return one cell.
@@ -147,11 +152,12 @@ class RunData:
         ExperimentError
             There is no such cell, or several; the message lists the existing ones.
         """
-        exact = [cell for cell in self.cells if cell_key(cell.label) == cell_key(label)]
-        cells = exact or self.where(label).cells
+        if exact := self.exactly(label):
+            return exact
+        cells = self.where(label).cells
         if len(cells) == 1:
             return cells[0]
-        what = f"{len(cells)} cells at {', '.join(f'{name} {value}' for name, value in label.items()) or 'any condition'}"
+        what = f"{len(cells)} cells at {cell_in_words(label) or 'any condition'}"
         raise ExperimentError(what, f"in experiment {self.experiment}", "name one: " + "; ".join(c.title for c in cells))
 
     def baseline_of(self, label: Mapping[str, object]) -> Cell:

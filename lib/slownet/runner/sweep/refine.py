@@ -15,12 +15,14 @@ from decimal import Decimal
 from slownet.hypotheses.experiment import Cell
 from slownet.judge.records.judgement import REFUTED, SUPPORTED
 from slownet.model.errors import SweepError, nearest
+from slownet.model.sample import cell_in_words
 
 OPTION = "--refine"
 BEND = 0.05
 _VALUE = re.compile(r"(\d+(?:\.\d+)?|\.\d+)([A-Za-z%]*)", re.ASCII)
 
 Verdicts = Mapping[str, str]
+"""By the cells' conditions in words."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class Flip:
     """The verdict at the lower end; that at the upper end is the opposite."""
 
     def __str__(self) -> str:
-        where = title(self.at)
+        where = cell_in_words(self.at)
         kept, lost = (self.low, self.high) if self.below == SUPPORTED else (self.high, self.low)
         word = "up to" if self.below == SUPPORTED else "from"
         return f"met {word} {self.factor} {kept}, not at {lost}" + (f" ({where})" if where else "")
@@ -108,22 +110,17 @@ def flips(refinement: Refinement, cells: Sequence[Cell], verdicts: Verdicts) -> 
 
 
 def _verdict(refinement: Refinement, others: Cell, value: Decimal, like: Cell, verdicts: Verdicts) -> str:
-    found = verdicts.get(title(refinement.cell(others, value, like)), "")
+    found = verdicts.get(cell_in_words(refinement.cell(others, value, like)), "")
     return found if found in (SUPPORTED, REFUTED) else ""
-
-
-def title(cell: Cell) -> str:
-    """Return the name of a cell in verdicts: `slownet.judge.records.cell.Cell.title`."""
-    return ", ".join(f"{name} {value}" for name, value in cell.items())
 
 
 def at_flips(refinement: Refinement, cells: Sequence[Cell], verdicts: Verdicts) -> list[Cell]:
     """Return the cells that halve the intervals in which verdicts flip."""
     added = []
-    lines = {title(others): values for others, values in refinement.lines(cells)}
+    lines = {cell_in_words(others): values for others, values in refinement.lines(cells)}
     for flip in flips(refinement, cells, verdicts):
         low, high = refinement.number(flip.low), refinement.number(flip.high)
-        inside = [value for value in lines[title(flip.at)] if low <= value <= high]
+        inside = [value for value in lines[cell_in_words(flip.at)] if low <= value <= high]
         for one, other in itertools.pairwise(inside):
             if (middle := refinement.between(one, other)) is not None:
                 added.append(refinement.cell(flip.at, middle, cells[0]))
@@ -134,7 +131,11 @@ def at_bends(refinement: Refinement, cells: Sequence[Cell], means: Mapping[str, 
     """Return the cells on both sides of where a metric bends."""
     added: dict[str, Cell] = {}
     for others, values in refinement.lines(cells):
-        known = [(value, means[name]) for value in values if (name := title(refinement.cell(others, value, cells[0]))) in means]
+        known = [
+            (value, means[name])
+            for value in values
+            if (name := cell_in_words(refinement.cell(others, value, cells[0]))) in means
+        ]
         span = max((mean for _, mean in known), default=0.0) - min((mean for _, mean in known), default=0.0)
         for (left, a), (value, mean), (right, b) in zip(known, known[1:], known[2:], strict=False):
             straight = a + (b - a) * float((value - left) / (right - left))
@@ -143,5 +144,5 @@ def at_bends(refinement: Refinement, cells: Sequence[Cell], means: Mapping[str, 
             for one, other in ((left, value), (value, right)):
                 if (middle := refinement.between(one, other)) is not None:
                     cell = refinement.cell(others, middle, cells[0])
-                    added[title(cell)] = cell
+                    added[cell_in_words(cell)] = cell
     return list(added.values())

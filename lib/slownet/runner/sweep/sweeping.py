@@ -17,6 +17,7 @@ from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.result import RunData, gather
 from slownet.lab.place import Place
 from slownet.model.errors import SlownetError, SweepError
+from slownet.model.sample import cell_in_words
 from slownet.runner import compose_project, planning
 from slownet.runner.sharing import check_labs
 from slownet.runner.sweep import cells as chosen
@@ -250,8 +251,8 @@ def _more(refinement: Refinement, cells: Sequence[Cell], found: RunData, test: C
         metric = next((name for cell in found.cells for name in cell.metrics), "")
         means = {cell.title: cell.metrics[metric].mean for cell in found.cells if metric in cell.metrics}
         added = refining.at_bends(refinement, cells, means)
-    known = {refining.title(cell) for cell in cells}
-    return [cell for cell in added if refining.title(cell) not in known]
+    known = {cell_in_words(cell) for cell in cells}
+    return [cell for cell in added if cell_in_words(cell) not in known]
 
 
 def _team(cluster: str | None, scheduler_file: Path | str | None, labs: int | None, place: Place, follow: Follow) -> Workers:
