@@ -14,7 +14,7 @@ from slownet.judge.records.result import RunData
 from slownet.model.units import amount, unit_of
 from slownet.report.text import trimmed
 from slownet.report.view import CURE, Row, View, baseline
-from slownet.report.words import capital, counted, listed, noun, one, operation, place, where
+from slownet.report.words import capital, conditions_phrase, counted, listed, metric_name, operation, where, with_article
 from slownet.theory.stats import Summary
 
 LATENCIES = ("corrected_p99_s", "uncorrected_p99_s")
@@ -94,16 +94,16 @@ def _judged_law(seen: View, claim: Judgement | None, thing: str, then: str, abou
     expected = None if claim is None else claim.expected
     if expected and verdict == SUPPORTED:
         about_k = expected if abs(expected - round(expected)) < 1e-9 else float(f"{k.mean:.3g}")
-        return f"{one(thing)} costs {counted(about_k, 'round trip')}: {then}"
+        return f"{with_article(thing)} costs {counted(about_k, 'round trip')}: {then}"
     if expected and verdict == REFUTED:
         wanted = counted(expected, "round trip")
-        return f"{one(thing)} does not cost the {wanted} that were expected, but {found}: {about}"
+        return f"{with_article(thing)} does not cost the {wanted} that were expected, but {found}: {about}"
     if verdict == INCONCLUSIVE:
-        return f"not decided: {one(thing).lower()} seems to cost {found}, so that {about}"
+        return f"not decided: {with_article(thing).lower()} seems to cost {found}, so that {about}"
     far = max(time.mean for time in seen.law.times)
     is_bent = seen.law.bent and max(map(abs, seen.law.residuals)) > BEND * far  # long measurements detect any bend
     bend = "" if not is_bent else ", though the times do not lie on a straight line"
-    return f"{one(thing)} costs {found} as measured here: {about}{bend}"
+    return f"{with_article(thing)} costs {found} as measured here: {about}{bend}"
 
 
 def _latencies(run: RunData) -> str:
@@ -144,7 +144,7 @@ def _harm(cell: Cell) -> str:
     names = [name for name in cell.label if name not in (CURE, "operation")]
     if "harm" in cell.label:
         return str(cell.label["harm"])
-    return listed([place(name, cell.label[name]) for name in names])
+    return conditions_phrase(cell.label, names)
 
 
 def _without(cured: Cell, cell: Cell) -> bool:
@@ -169,14 +169,14 @@ def _groups(seen: View) -> str:
     edge = max(other, key=lambda pair: pair[1].mean) if far == "at most" else min(other, key=lambda pair: pair[1].mean)
     rest = f"the other {len(other)}" if len(other) > 1 else f"{where(other[0][0].label, seen.run)}"
     return (
-        f"{noun(seen.metric, seen.run)} is {_span([each for _, each in small], seen)} with {names}, "
+        f"{metric_name(seen.metric, seen.run)} is {_span([each for _, each in small], seen)} with {names}, "
         f"and {far} {_plain(edge[1], seen)} with {rest}"
     )
 
 
 def _extremes(seen: View) -> str:
     """Answer by the smallest and the largest number."""
-    found, what = _measured(seen), noun(seen.metric, seen.run)
+    found, what = _measured(seen), metric_name(seen.metric, seen.run)
     if not found:
         return ""
     many = not unit_of(seen.metric) and what.endswith("s") and not what.endswith(("ss", "us"))

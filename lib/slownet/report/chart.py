@@ -159,25 +159,22 @@ class Chart:
                     taken.append(at)
                     break
 
-    def rule(self, x: float, name: str, colour: str = "soft") -> None:
+    def rule(self, x: float, name: str) -> None:
         """Add a dashed vertical line at a number."""
         across, _ = self.place(x, 0)
-        self._series.append(
-            f'<path class="line" stroke="var(--{colour})" stroke-dasharray="2 3" d="M{_n(across)} {{0}}V{{-1}}"/>'
-        )
-        self._named(name, f'<path class="line" stroke="var(--{colour})" stroke-dasharray="2 3" d="M0 0h16"/>')
+        style = 'class="line" stroke="var(--soft)" stroke-dasharray="2 3"'
+        self._series.append(f'<path {style} d="M{_n(across)} {{0}}V{{-1}}"/>')
+        self._named(name, f'<path {style} d="M0 0h16"/>')
 
     def svg(self) -> str:
         """Return the ``<svg>`` element."""
         top, bottom = self._top, self.height - BELOW
         parts = [self._grid(top, bottom), *self._series]
         body = _placed("".join(parts), top, bottom)
-        return element(self.label, WIDTH, self.height, body + self._titles(top) + _legend(self._legend))
+        return element(self.label, self.height, body + self._titles(top) + _legend(self._legend))
 
     def _mark(self, says: str, across: float, up: float, drawn: str) -> None:
-        self._series.append(
-            f'<g class="mark" data-x="{_n(across)}" data-y="{{{up:.5f}}}" data-says="{escaped(says)}">{drawn}</g>'
-        )
+        self._series.append(marked(drawn, across, f"{{{up:.5f}}}", says))
 
     def _named(self, name: str, drawn: str) -> None:
         name = clipped(name, WIDTH - 30)
@@ -204,10 +201,16 @@ class Chart:
         return across + f'<text x="4" y="{_n(top - 8)}">{escaped(titled(self.y_title, self.y))}</text>'
 
 
-def element(label: str, width: int, height: float, body: str) -> str:
+def marked(drawn: str, across: float, up: float | str, says: str) -> str:
+    """Return what is drawn as a mark: a pointer or key finds it at that place, and it says something."""
+    place = f'data-x="{_n(across)}" data-y="{up if isinstance(up, str) else _n(up)}"'
+    return f'<g class="mark" {place} data-says="{escaped(says)}">{drawn}</g>'
+
+
+def element(label: str, height: float, body: str) -> str:
     """Return an ``<svg>`` element without a fixed size."""
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 {width} {_n(height)}" role="img" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 {WIDTH} {_n(height)}" role="img" '
         f'aria-label="{escaped(label)}">{body}</svg>'
     )
 

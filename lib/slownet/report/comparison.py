@@ -12,7 +12,7 @@ from slownet.judge.records.judgement import NOT_JUDGED, SUPPORTED, WORST_FIRST, 
 from slownet.judge.records.result import RunData
 from slownet.judge.records.samples import cell_key, finite
 from slownet.report.view import Row, View, baseline, view
-from slownet.report.words import said
+from slownet.report.words import claim_sentence
 from slownet.theory.stats import Summary
 
 PREDICTION, LIMIT, LAW = "predicted", "bound", "law"
@@ -106,7 +106,7 @@ def _line(seen: View, cell: Cell, row: Row, metric: str, articles: Mapping[str, 
         published_ratio=_over(published, start),
         ratio=_ratio(seen, cell, base, metric) if base and start else None,
         verdict=verdict,
-        claim=said(claims[0], seen.run) if claims else "",
+        claim=claim_sentence(claims[0], seen.run) if claims else "",
         is_main=metric == seen.metric,
     )
 

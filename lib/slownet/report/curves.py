@@ -13,7 +13,7 @@ from slownet.report.chart import COLOURS, Chart, Point
 from slownet.report.figure import Figure
 from slownet.report.text import spelled, trimmed
 from slownet.report.view import ALONG, View
-from slownet.report.words import capital, listed, noun, place
+from slownet.report.words import conditions_phrase, metric_title
 from slownet.theory.law import Law, fit
 from slownet.theory.stats import Summary
 
@@ -41,13 +41,13 @@ def curve_figure(seen: View) -> Figure | None:
     measured = [cell.metrics[seen.metric] for each in curves for _, cell in each.points]
     times = [end for time in measured for end in ((time.mean, time.high) if time.known else (time.mean,))]
     times += [time for each in curves for _, cell in each.points if (time := published[cell_key(cell.label)])]
-    title = f"{capital(noun(seen.metric, seen.run)[4:])} against added round-trip delay"
+    title = f"{metric_title(seen.metric, seen.run)} against added round-trip delay"
     across = scale.along(at for each in curves for at, _ in each.points)
     chart = Chart(f"{seen.run.experiment}: {title}", across, scale.from_zero(times), "added round-trip delay, ms", seen.unit)
     rows: list[tuple[str | float | None, ...]] = []
     for number, each in enumerate(curves):
         colour = FREE[number % len(FREE)]
-        name = listed([place(name, each.label[name]) for name in differing]) or "measured"
+        name = conditions_phrase(each.label, differing) or "measured"
         delays = (each.points[0][0], each.points[-1][0])
         chart.line(((at, each.law.at(at).mean) for at in delays), f"{name}: {trimmed(each.law.k.mean, 3)} round trips", colour)
         chart.points(

@@ -106,7 +106,7 @@ def _shares(metric: str, found: dict[tuple[str, ...], float]) -> list[Figure]:
         drawn.append(f'<text x="{LEFT - 6}" y="{top + 14}" text-anchor="end">{escaped(clipped(name, LEFT - 12))}</text>')
         drawn.append(f'<rect x="{LEFT}" y="{top + 2}" width="{wide:.1f}" height="{ROW - 8}" fill="var(--measured)"/>')
         drawn.append(f'<text x="{LEFT + wide + 6:.1f}" y="{top + 14}">{100 * share:.1f} %</text>')
-    svg = element(title, WIDTH, 10 + ROW * len(named), "".join(drawn))
+    svg = element(title, 10 + ROW * len(named), "".join(drawn))
     rows = tuple((name, share) for name, share in named)
     note = "A pair's share is its interaction: what the sum of the two factors' effects does not explain."
     return [Figure(f"shares-{metric}", title, svg, ("factor", "share"), rows, note if len(named) > 2 else "")]

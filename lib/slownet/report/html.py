@@ -10,7 +10,7 @@ from slownet.report.answer import answer, standing
 from slownet.report.columns import columns, verdicts
 from slownet.report.text import near
 from slownet.report.view import View, clock_line, instructions_lines, intervals_line, law_line
-from slownet.report.words import said
+from slownet.report.words import claim_sentence
 
 MARKS = {SUPPORTED: "✓", REFUTED: "✗", "failed": "✗"}
 OPEN = "?"
@@ -34,7 +34,7 @@ def of_run(seen: View, picture: str) -> str:
     if seen.lawful:
         found.append(_paragraph(f"Law: {law_line(seen)}"))
     found += map(_paragraph, instructions_lines(seen))
-    listed = "".join(_claim(claim.verdict, said(claim, run), claim.text) for claim in run.claims)
+    listed = "".join(_claim(claim.verdict, claim_sentence(claim, run), claim.text) for claim in run.claims)
     found += [f'<ul style="list-style:none;padding:0">{listed}</ul>'] if listed else []
     small = "; ".join(filter(None, (clock_line(run), intervals_line(seen) if seen.rows else "", near(run.directory))))
     return _whole([*found, picture, f"<small>{escape(small)}</small>"])

@@ -36,7 +36,7 @@ from slownet.report.view import (
     sampling_notes,
     view,
 )
-from slownet.report.words import said
+from slownet.report.words import claim_sentence
 
 REPORT = "report.html"
 MANY_CLAIMS = 9
@@ -159,7 +159,7 @@ def _context(seen: View, name: str) -> dict[str, Any]:
 
 def _claims(run: RunData) -> dict[str, list[tuple[Judgement, str]]]:
     """Return the claims with their sentences, worst first; of many those that are supported stand apart, folded."""
-    found = [(claim, said(claim, run)) for claim in sorted(run.claims, key=_how_good)]
+    found = [(claim, claim_sentence(claim, run)) for claim in sorted(run.claims, key=_how_good)]
     good = [pair for pair in found if pair[0].verdict == SUPPORTED] if len(found) > MANY_CLAIMS else []
     return {"claims": [pair for pair in found if pair not in good], "folded_claims": good}
 

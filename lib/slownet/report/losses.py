@@ -16,7 +16,7 @@ from slownet.report.curves import FREE, measured_point
 from slownet.report.figure import Figure
 from slownet.report.text import trimmed
 from slownet.report.view import View
-from slownet.report.words import capital, listed, noun, place, varied
+from slownet.report.words import conditions_phrase, metric_title, varied
 
 RATES = ("mbit_per_s", "mib_per_s")
 LOSS = "loss"
@@ -41,7 +41,7 @@ def loss_figure(seen: View) -> Figure | None:
     theory, claimed = _theory(seen), _claimed(seen)
     cells = [cell for line in lines for _, cell in line.cells]
     numbers = [cell.metrics[seen.metric].mean for cell in cells] + [*theory.values()]
-    title = f"{capital(noun(seen.metric, seen.run)[4:])} against loss"
+    title = f"{metric_title(seen.metric, seen.run)} against loss"
     across = scale.along_levels(at for line in lines for at, _ in line.cells)
     chart = Chart(f"{seen.run.experiment}: {title}", across, scale.log(numbers), "packets lost, %", seen.unit)
     published = {row.title: row.published_time for row in seen.rows if row.published_time}
@@ -83,7 +83,7 @@ def _lines(seen: View) -> list[_Line]:
         share = cell.condition.get(f"{name}_percent")
         if not isinstance(share, int | float) or share <= 0 or cell.metrics[seen.metric].mean <= 0:
             return []
-        said = listed([place(each, cell.label[each]) for each in others if each in cell.label]) or "measured"
+        said = conditions_phrase(cell.label, others) or "measured"
         groups.setdefault(said, []).append((float(share), cell))
     if len(groups) > len(FREE) or max(len(group) for group in groups.values()) < FEWEST:
         return []

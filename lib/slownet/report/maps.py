@@ -15,7 +15,7 @@ from slownet.judge.records.cell import Cell
 from slownet.judge.records.judgement import REFUTED, SUPPORTED
 from slownet.judge.records.result import RunData
 from slownet.model.units import spoken
-from slownet.report.chart import CHARACTER, clipped, element, escaped, text_width
+from slownet.report.chart import CHARACTER, clipped, element, escaped, marked, text_width
 from slownet.report.figure import Figure
 from slownet.report.grid import Factor, named, panels
 from slownet.report.scale import Linear, Log, shades
@@ -65,8 +65,7 @@ class _Frame:
         middle, centre = self.at(x, y)
         at = f'x="{middle - self.wide / 2:.1f}" y="{centre - self.high / 2:.1f}"'
         rect = f'<rect {at} width="{self.wide:.1f}" height="{self.high:.1f}" {fill}/>'
-        mark = f'data-x="{middle:.1f}" data-y="{centre:.1f}" data-says="{escaped(says)}"'
-        return f'<g class="mark" {mark}>{rect}</g>'
+        return marked(rect, middle, centre, says)
 
     def word(self, x: int, y: int, text: str) -> str:
         """Write a word into a cell if there is room."""
@@ -168,7 +167,7 @@ def _figure(
     squares = "".join(square for (square, _), _, _ in drawn)
     words = "".join(frame.word(x, y, word) for (_, word), x, y in drawn)
     links, note = frame.links()
-    svg = element(title, WIDTH, TOP + HIGH + BOTTOM, squares + above + words + frame.axes() + links)
+    svg = element(title, TOP + HIGH + BOTTOM, squares + above + words + frame.axes() + links)
     last = ("verdict",) if verdicts is not None else (metric, "low", "high")
     rows = tuple((*map(str, cell.label.values()), *_row(cell, metric, verdicts)) for _, _, cell in places)
     head = (*(places[0][2].label if places else ()), *last)

@@ -10,7 +10,7 @@ from slownet.model.errors import SlownetError
 from slownet.report.grid import factors
 from slownet.report.text import trimmed
 from slownet.report.view import View
-from slownet.report.words import capital, operation, place
+from slownet.report.words import capital, condition_phrase, operation
 from slownet.theory.law import fit, per_round_trip, trip
 from slownet.theory.stats import Summary
 
@@ -53,7 +53,7 @@ def matrix(seen: View) -> Matrix | None:
 
 
 def _level(name: str, value: str) -> str:
-    return place(name, value).removeprefix(f"{name.replace('_', ' ')} ")
+    return condition_phrase(name, value).removeprefix(f"{name.replace('_', ' ')} ")
 
 
 def _levels(seen: View) -> dict[str, list[str]]:

@@ -11,7 +11,7 @@ from slownet.report.dots import Dot, dots
 from slownet.report.figure import Figure
 from slownet.report.text import spelled
 from slownet.report.view import ALONG, View
-from slownet.report.words import capital, noun
+from slownet.report.words import metric_title
 
 
 def names(views: Sequence[View]) -> list[str]:
@@ -43,7 +43,7 @@ def together(views: Sequence[View]) -> Figure | None:
 
 
 def _title(seen: View) -> str:
-    return f"{capital(noun(seen.metric, seen.run)[4:])} of all runs"
+    return f"{metric_title(seen.metric, seen.run)} of all runs"
 
 
 def _curves(views: Sequence[View]) -> str:

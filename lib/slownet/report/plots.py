@@ -20,7 +20,7 @@ from slownet.report.series import series_figures
 from slownet.report.text import confidence, spelled
 from slownet.report.view import ALONG, CURE, RATE, Row, View, baseline
 from slownet.report.waterfall import waterfall_figures
-from slownet.report.words import capital, listed, noun, operation, place, varied, where
+from slownet.report.words import capital, condition_phrase, conditions_phrase, metric_title, operation, varied, where
 from slownet.theory.stats import Summary
 
 STEPS = 60
@@ -69,7 +69,7 @@ def _curve(
     xs = [row.delay for row, _ in measured if row.delay is not None] + [at for at, _ in published]
     y = scale.fitting(numbers, limits) if name == "rate" else scale.from_zero([*numbers, *limits])
     x_title = "added round-trip delay, ms" if seen.along == ALONG else spoken(seen.along)
-    what = capital(noun(metric, seen.run)[4:]) if name == "time" else capital(unit_)
+    what = metric_title(metric, seen.run) if name == "time" else capital(unit_)
     title = f"{what} against {x_title.partition(',')[0]}"
     chart = Chart(f"{seen.run.experiment}: {title}", scale.along(xs), y, x_title, unit_)
     if seen.law and curve:
@@ -103,9 +103,8 @@ def dot_figure(seen: View) -> Figure | None:
             continue
         group, title = "", where(cell.label, seen.run)
         if is_cured:
-            others = [place(name, cell.label[name]) for name in varied(seen.run) if name != CURE and name in cell.label]
-            harm = listed(others)
-            group, title = (harm if harm != before else ""), place(CURE, cell.label.get(CURE, NONE))
+            harm = conditions_phrase(cell.label, [name for name in varied(seen.run) if name != CURE])
+            group, title = (harm if harm != before else ""), condition_phrase(CURE, cell.label.get(CURE, NONE))
             before = harm
         hollow = is_cured and cell.label.get(CURE) == "none"
         says = f"{row.title}: {spelled(row.time)} {unit_of(seen.metric)}".rstrip()
@@ -114,7 +113,7 @@ def dot_figure(seen: View) -> Figure | None:
     start = baseline(seen.run, seen.run.cells[0]) if one else None
     base = start.metrics[seen.metric].mean if start and seen.metric in start.metrics else None
     name = "cures" if is_cured else "cells"
-    title = f"Harm against cure: {seen.unit}" if is_cured else f"{capital(noun(seen.metric, seen.run)[4:])} by condition"
+    title = f"Harm against cure: {seen.unit}" if is_cured else f"{metric_title(seen.metric, seen.run)} by condition"
     measured = [(row, row.time) for row in seen.rows if row.time]
     published = {row.title: row.published_time for row in seen.rows if row.published_time}
     label = _measured([summary for _, summary in measured])

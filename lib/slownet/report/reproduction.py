@@ -28,7 +28,7 @@ from slownet.report.html_page import REPORT, script, template, write_html
 from slownet.report.table import STYLES
 from slownet.report.text import NOTHING, confidence, number, spelled, with_interval
 from slownet.report.view import view
-from slownet.report.words import capital, said
+from slownet.report.words import capital, claim_sentence
 from slownet.theory import published
 from slownet.theory.published import Title
 
@@ -176,7 +176,7 @@ def _table(texts: Sequence[str], numbers: Sequence[str]) -> Table:
 
 def _open(run: RunData, claim: Judgement) -> Text:
     line = Text(f"{claim.verdict:<12} ", style=STYLES.get(claim.verdict, ""))
-    return line.append(f"{run.experiment}: {said(claim, run)}: {claim.text}", style="default")
+    return line.append(f"{run.experiment}: {claim_sentence(claim, run)}: {claim.text}", style="default")
 
 
 def _shown(done: Reproduction, run: RunData) -> dict[str, Any]:
@@ -187,7 +187,7 @@ def _shown(done: Reproduction, run: RunData) -> dict[str, Any]:
         "answer": answer(view(run)),
         "differs": _why(run) if run.published.get("rows") else "",
         "verdicts": in_words(run.claims),
-        "claims": [(claim, said(claim, run)) for claim in run.claims],
+        "claims": [(claim, claim_sentence(claim, run)) for claim in run.claims],
         **_table_of(done.by_run[run.experiment]),
         "page": page.relative_to(done.directory).as_posix() if page.is_relative_to(done.directory) and page.exists() else "",
     }

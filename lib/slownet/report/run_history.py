@@ -8,11 +8,12 @@ from slownet.judge.histories.checks import Violation
 from slownet.judge.histories.history import FAIL, INFO, OK, History, Operation, short
 from slownet.links.fault_space import breaks
 from slownet.links.faults import NONE, Action, Ailment, Cut, Deed, Faults, Heal, Mtu, Reset
-from slownet.report.chart import CHARACTER, WIDTH, clipped, element, escaped
+from slownet.report.chart import WIDTH, clipped, element, escaped, marked
 from slownet.report.figure import Figure
 from slownet.report.scale import Linear
+from slownet.report.timeline import Timeline, legend
 
-LEFT, RIGHT, ROW, BAR = 108, 10, 20, 12
+LEFT, ROW, BAR = 108, 20, 12
 CUT = "cut "
 MOST = 2000
 """Operations that are drawn; the history has all."""
@@ -44,13 +45,13 @@ def history_figure(
     """
     shown = history.operations[:MOST]
     last = max([each.time for each in history.events] + [int(faults.steps[-1].at * 1e9) if faults.steps else 0] + [1]) / 1e9
-    x = Linear(0.0, 1.02 * last)
+    x = Timeline(Linear(0.0, 1.02 * last), LEFT)
     breaks = list(_spans(faults, last))
     clients = sorted({each.process for each in shown})
     top = 44.0
     middle = top + ROW * len(breaks)
     bottom = middle + ROW * len(clients) + 6
-    body = [_legend(), *_axis(x, top, bottom)]
+    body = [legend((name, colour) for _, name, colour in OUTCOMES), *x.axis(top, bottom, "s since the faults' begin")]
     for number, (what, begin, end) in enumerate(breaks):
         body.append(_leading(_shade(x, what, begin, end, top + ROW * number, bottom), logs, begin))
     rows = {process: middle + 4 + ROW * number for number, process in enumerate(clients)}
@@ -59,7 +60,7 @@ def history_figure(
     body += _marked(violations, x, top, bottom, logs)
     more = len(history.operations) - len(shown)
     note = f"{faults}." + (f" {more} more operations are not drawn." if more else "")
-    return Figure(name, title, element(title, WIDTH, bottom + 34, "".join(body)), HEAD, tuple(map(_row, shown)), note)
+    return Figure(name, title, element(title, bottom + 34, "".join(body)), HEAD, tuple(map(_row, shown)), note)
 
 
 def _spans(faults: Faults, last: float) -> Iterator[tuple[str, float, float]]:
@@ -85,62 +86,38 @@ def _subject(action: Action) -> str:
     return f"mtu {action.host}" if isinstance(action, Mtu) else ""
 
 
-def _at(x: Linear, seconds: float) -> float:
-    return LEFT + x.at(seconds) * (WIDTH - LEFT - RIGHT)
-
-
-def _legend() -> str:
-    found, at = [], 4.0
-    for _, name, colour in OUTCOMES:
-        found.append(
-            f'<rect x="{at}" y="4" width="12" height="9" fill="var(--{colour})"/><text x="{at + 16}" y="12">{name}</text>'
-        )
-        at += 30 + CHARACTER * len(name)
-    return "".join(found)
-
-
-def _axis(x: Linear, top: float, bottom: float) -> Iterator[str]:
-    for value, text in x.ticks:
-        at = f"{_at(x, value):.1f}"
-        yield f'<path class="grid" d="M{at} {top:.0f}V{bottom:.0f}"/>'
-        yield f'<text x="{at}" y="{bottom + 15:.0f}" text-anchor="middle">{text}</text>'
-    yield f'<text x="{WIDTH - RIGHT}" y="{bottom + 29:.0f}" text-anchor="end">s since the faults\' begin</text>'
-
-
-def _shade(x: Linear, what: str, begin: float, end: float, y: float, bottom: float) -> str:
-    left, right = _at(x, begin), _at(x, end)
+def _shade(x: Timeline, what: str, begin: float, end: float, y: float, bottom: float) -> str:
+    left, right = x.at(begin), x.at(end)
     area = f'x="{left:.1f}" y="{y + 4:.1f}" width="{max(1.0, right - left):.1f}" height="{bottom - y - 4:.1f}"'
-    mark = f'data-x="{(left + right) / 2:.1f}" data-y="{y + 10:.1f}" data-says="{escaped(f"{what}, {begin:g} to {end:g} s")}"'
     label = f'<text x="{LEFT - 6}" y="{y + 14:.0f}" text-anchor="end">{escaped(clipped(what, LEFT - 10))}</text>'
-    return f'{label}<g class="mark" {mark}><rect {area} fill="var(--bad)" fill-opacity=".16"/></g>'
+    shade = f'<rect {area} fill="var(--bad)" fill-opacity=".16"/>'
+    return label + marked(shade, (left + right) / 2, y + 10, f"{what}, {begin:g} to {end:g} s")
 
 
-def _bar(each: Operation, x: Linear, y: float, last: float) -> str:
+def _bar(each: Operation, x: Timeline, y: float, last: float) -> str:
     end = each.end / 1e9 if each.end is not None else None
-    left = _at(x, each.begin / 1e9)
-    right = _at(x, end if end is not None else min(last, each.begin / 1e9 + last / 100))
+    left = x.at(each.begin / 1e9)
+    right = x.at(end if end is not None else min(last, each.begin / 1e9 + last / 100))
     colour = next(colour for kind, _, colour in OUTCOMES if kind == each.type)
     until = "" if end is None else f", ended at {end:.3f} s"
     result = f", gave {short(each.result)}" if each.result not in (None, each.value) else ""
     says = f"{each}: {_outcome(each)}{until}{result}{', ' + each.error if each.error else ''}"
-    mark = f'data-x="{(left + right) / 2:.1f}" data-y="{y + BAR / 2:.1f}" data-says="{escaped(says)}"'
     shape = f'x="{left:.1f}" y="{y:.1f}" width="{max(1.0, right - left):.1f}" height="{BAR}"'
-    return f'<g class="mark" {mark}><rect {shape} fill="var(--{colour})"/></g>'
+    return marked(f'<rect {shape} fill="var(--{colour})"/>', (left + right) / 2, y + BAR / 2, says)
 
 
-def _marked(violations: Sequence[Violation], x: Linear, top: float, bottom: float, logs: str) -> Iterator[str]:
+def _marked(violations: Sequence[Violation], x: Timeline, top: float, bottom: float, logs: str) -> Iterator[str]:
     timed = [each for each in violations if each.time is not None]
     if not timed:
         return
     first = min(timed, key=lambda each: each.time or 0)
     seconds = (first.time or 0) / 1e9
-    across = _at(x, seconds)
+    across = x.at(seconds)
     right = across > WIDTH / 2
     anchor = f'x="{across + (-3 if right else 3):.1f}" text-anchor="{"end" if right else "start"}"'
     line = f'<path class="line" stroke="var(--bad)" d="M{across:.1f} {top - 16:.0f}V{bottom:.0f}"/>'
-    mark = f'data-x="{across:.1f}" data-y="{top - 10:.0f}" data-says="{escaped(str(first))}"'
     text = f'<text class="small" {anchor} y="{top - 8:.0f}">violation, {seconds:.3f} s</text>'
-    yield _leading(f'<g class="mark" {mark}>{line}</g>{text}', logs, seconds)
+    yield _leading(marked(line, across, top - 10, str(first)) + text, logs, seconds)
 
 
 def _leading(drawn: str, logs: str, seconds: float) -> str:

@@ -16,7 +16,7 @@ from slownet.report import scale
 from slownet.report.chart import COLOURS, Chart, Point
 from slownet.report.figure import Figure
 from slownet.report.text import trimmed
-from slownet.report.words import listed, place, varied, where
+from slownet.report.words import conditions_phrase, varied, where
 from slownet.tools import iperf3, wget
 
 Steps = list[tuple[float, float]]
@@ -42,7 +42,7 @@ def _figures(run: RunData, quantity: Quantity) -> list[Figure]:
     names = varied(run)
     apart = names[:1] if len(names) > 1 and len(found) > TOGETHER else names
     for cell, steps in found:
-        rest = listed([place(name, cell.label[name]) for name in names if name in cell.label and name not in apart])
+        rest = conditions_phrase(cell.label, [name for name in names if name not in apart])
         groups.setdefault(rest, []).append((cell, steps))
     if any(len(group) > TOGETHER for group in groups.values()):
         groups = {where(cell.label, run): [(cell, steps)] for cell, steps in found}
@@ -68,7 +68,7 @@ def _figure(
     chart = Chart(f"{run.experiment}: {title}", x, axes[1], "seconds", quantity.unit)
     rows: list[tuple[str | float | None, ...]] = []
     for (cell, steps), colour in zip(group, COLOURS, strict=False):
-        name = listed([place(each, cell.label[each]) for each in apart if each in cell.label]) or where(cell.label, run)
+        name = conditions_phrase(cell.label, apart) or where(cell.label, run)
         drawn = [(0.0, steps[0][1]), *steps]
         chart.line(_stairs(drawn), name, colour)
         chart.marks(

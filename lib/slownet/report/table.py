@@ -22,7 +22,7 @@ from slownet.report.view import (
     sampling_notes,
     view,
 )
-from slownet.report.words import said
+from slownet.report.words import claim_sentence
 
 MANY = 12
 """Cells of which two factors are printed as a matrix."""
@@ -50,7 +50,7 @@ def show(run: RunData) -> RenderableType:
     parts += [Text(note, style="dim") for note in sampling_notes(run)]
     for claim in run.claims:
         line = Text(f"{claim.verdict:<12} ", style=STYLES.get(claim.verdict, ""))
-        parts.append(line.append(said(claim, run), style="default bold").append(f": {claim.text}", style="default"))
+        parts.append(line.append(claim_sentence(claim, run), style="default bold").append(f": {claim.text}", style="default"))
     return Group(*parts)
 
 

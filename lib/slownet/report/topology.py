@@ -67,7 +67,7 @@ def topology_figure(run: RunData) -> Figure | None:
     rows = tuple(
         (link.name, each, "varied" if link.is_varied else "") for link in links for each in link.conditions or (CLEAN,)
     )
-    svg = element(f"{run.experiment}: the network", WIDTH, height, lines + boxes + labels)
+    svg = element(f"{run.experiment}: the network", height, lines + boxes + labels)
     head = ("link", "condition", "")
     note = "The thick link is the one that the cells differ in." if any(link.is_varied for link in links) else ""
     return Figure("network", "The network", svg, head, rows, note)

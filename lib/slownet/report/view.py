@@ -177,8 +177,7 @@ class _Reader:
         """Return the ratio of the cell that differs only by its condition ``cure``, which is "none"."""
         if cell.label.get(CURE, NONE) == NONE:
             return None
-        without = cell_key({**cell.label, CURE: NONE})
-        same = next((each for each in self.run.cells if cell_key(each.label) == without), None)
+        same = self.run.exactly({**cell.label, CURE: NONE})
         return self._ratio(same) if same else None
 
     def _published_ratio(self, cell: Cell) -> float | None:

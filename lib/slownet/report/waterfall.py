@@ -14,9 +14,10 @@ from urllib.parse import urlsplit
 from slownet.judge.records.result import RunData
 from slownet.judge.records.samples import RawOutput
 from slownet.model.errors import SlownetError
-from slownet.report.chart import CHARACTER, WIDTH, clipped, element, escaped
+from slownet.report.chart import WIDTH, clipped, element, escaped, marked
 from slownet.report.figure import Figure
 from slownet.report.scale import Linear
+from slownet.report.timeline import RIGHT, Timeline, legend
 from slownet.report.words import where
 from slownet.tools.browser.browse import Browse, parse
 from slownet.tools.browser.critical_path import CONNECTING, critical_path, described
@@ -24,7 +25,7 @@ from slownet.tools.browser.loading import Load, Request
 
 LOADS, QUEUE = "-browse.txt", "-queue.json"
 MOST_CELLS, MOST_REQUESTS, MOST_PICTURES = 4, 60, 8
-LEFT, RIGHT, ROW, STRIP = 128, 10, 14, 46
+LEFT, ROW, STRIP = 128, 14, 46
 BINS = 25
 """Parts of the time that the rate is drawn in."""
 PARTS = (("connecting", CONNECTING, "third"), ("waiting for the first byte", ("request",), "published"),
@@ -117,12 +118,15 @@ def waterfall(
     """
     shown = load.requests[:MOST_REQUESTS]
     last = max(_last(load), until)
-    x = Linear(0.0, 1.02 * last)
+    x = Timeline(Linear(0.0, 1.02 * last), LEFT)
     strips = [each for each in (_rate(load, last), _queued(load, queue or {})) if each]
     top = 62.0
     bottom = top + ROW * len(shown)
     critical = critical_path(load)
-    body = [_legend(), *_axis(x, top, bottom + STRIP * len(strips))]
+    body = [
+        legend((name, colour) for name, _, colour in PARTS),
+        *x.axis(top, bottom + STRIP * len(strips), "ms since the load began"),
+    ]
     body += [_row(each, x, top + ROW * number, each in critical) for number, each in enumerate(shown)]
     body += [_strip(each, x, bottom + STRIP * number) for number, each in enumerate(strips)]
     body += _milestones(load, x, top, bottom + STRIP * len(strips))
@@ -130,7 +134,7 @@ def waterfall(
     more = len(load.requests) - len(shown)
     note = described(load, rtt_ms) + (f" {more} more requests are not drawn." if more else "")
     text = f"Requests of the page over time{', ' + title if title else ''}"
-    return Figure(name, text, element(text, WIDTH, height, "".join(body)), HEAD, _rows(load), note)
+    return Figure(name, text, element(text, height, "".join(body)), HEAD, _rows(load), note)
 
 
 def _last(load: Load) -> float:
@@ -154,43 +158,20 @@ def _short(request: Request) -> str:
     return (parts.path.rpartition("/")[2] or "/") + (f"?{parts.query}" if parts.query else "")
 
 
-def _at(x: Linear, ms: float) -> float:
-    return LEFT + x.at(min(max(ms, 0.0), x.high)) * (WIDTH - LEFT - RIGHT)
-
-
-def _legend() -> str:
-    found, at = [], 4.0
-    for name, _, colour in PARTS:
-        found.append(
-            f'<rect x="{at}" y="4" width="12" height="9" fill="var(--{colour})"/><text x="{at + 16}" y="12">{name}</text>'
-        )
-        at += 34 + CHARACTER * len(name)
-    return "".join(found)
-
-
-def _axis(x: Linear, top: float, bottom: float) -> Iterator[str]:
-    for value, text in x.ticks:
-        at = f"{_at(x, value):.1f}"
-        yield f'<path class="grid" d="M{at} {top:.0f}V{bottom:.0f}"/>'
-        yield f'<text x="{at}" y="{bottom + 15:.0f}" text-anchor="middle">{text}</text>'
-    yield f'<text x="{WIDTH - RIGHT}" y="{bottom + 29:.0f}" text-anchor="end">ms since the load began</text>'
-
-
-def _row(request: Request, x: Linear, y: float, is_critical: bool) -> str:
+def _row(request: Request, x: Timeline, y: float, is_critical: bool) -> str:
     name = clipped(_short(request), LEFT - 10)
     weight = ' font-weight="bold"' if is_critical else ""
-    bars = [f'<path class="grid" d="M{_at(x, request.start):.1f} {y + 7:.1f}H{_at(x, request.end):.1f}"/>']
+    bars = [f'<path class="grid" d="M{x.at(request.start):.1f} {y + 7:.1f}H{x.at(request.end):.1f}"/>']
     for _, phases, colour in PARTS:
         spans = [request.phases[each] for each in phases if each in request.phases]
         if spans:
-            left, right = _at(x, min(first for first, _ in spans)), _at(x, max(last for _, last in spans))
+            left, right = x.at(min(first for first, _ in spans)), x.at(max(last for _, last in spans))
             shape = f'x="{left:.1f}" y="{y + 3:.1f}" width="{max(1.0, right - left):.1f}" height="8"'
             bars.append(f'<rect {shape} fill="var(--{colour})"/>')
     says = f"{_short(request)}, {request.kind}, {request.protocol or request.failed}: {_said(request)}"
-    middle = (_at(x, request.start) + _at(x, request.end)) / 2
+    middle = (x.at(request.start) + x.at(request.end)) / 2
     label = f'<text x="{LEFT - 6}" y="{y + 11:.1f}" text-anchor="end"{weight}>{escaped(name)}</text>'
-    mark = f'data-x="{middle:.1f}" data-y="{y + 7:.1f}" data-says="{escaped(says)}"'
-    return f'{label}<g class="mark" {mark}>{"".join(bars)}</g>'
+    return label + marked("".join(bars), middle, y + 7, says)
 
 
 def _said(request: Request) -> str:
@@ -198,15 +179,15 @@ def _said(request: Request) -> str:
     return f"from {request.start:.1f} to {request.end:.1f} ms ({', '.join(spans)}), {request.received_bytes} bytes"
 
 
-def _milestones(load: Load, x: Linear, top: float, bottom: float) -> Iterator[str]:
+def _milestones(load: Load, x: Timeline, top: float, bottom: float) -> Iterator[str]:
     times = [(load.milestones[each], text) for each, text in MILESTONES.items() if each in load.milestones]
     for number, (at, text) in enumerate(sorted(times)):
-        across, up = _at(x, at), top - 34 + 12 * number
+        across, up = x.at(at), top - 34 + 12 * number
         right = across > WIDTH - 110
         anchor = f'x="{across + (-3 if right else 3):.1f}" text-anchor="{"end" if right else "start"}"'
         line = f'<path class="line" stroke="var(--soft)" stroke-dasharray="2 3" d="M{across:.1f} {up - 8:.0f}V{bottom:.0f}"/>'
-        mark = f'data-x="{across:.1f}" data-y="{up:.0f}" data-says="{text} after {at:.1f} ms"'
-        yield f'<g class="mark" {mark}>{line}</g><text class="small" {anchor} y="{up:.0f}">{text} {at:.0f}</text>'
+        mark = marked(line, across, up, f"{text} after {at:.1f} ms")
+        yield f'{mark}<text class="small" {anchor} y="{up:.0f}">{text} {at:.0f}</text>'
 
 
 def _rate(load: Load, last: float) -> Strip | None:
@@ -233,22 +214,21 @@ def _queued(load: Load, queue: Mapping[str, Any]) -> Strip | None:
     return Strip(f"queue of {name}", points, max(value for _, value in points), "kB")
 
 
-def _strip(strip: Strip, x: Linear, y: float) -> str:
+def _strip(strip: Strip, x: Timeline, y: float) -> str:
     base, high = y + STRIP - 6, STRIP - 16
     words: list[str] = []
     for at, value in strip.points:
-        if at > x.high:
+        if at > x.scale.high:
             break
-        across, up = _at(x, at), base - high * (value / strip.most if strip.most else 0.0)
+        across, up = x.at(at), base - high * (value / strip.most if strip.most else 0.0)
         words.append(f"{'H' if words else 'M'}{across:.1f}{'V' if words else ' '}{up:.1f}")
     says = f"{strip.title}: {strip.most:.3g} {strip.unit} at most"
     line = f'<path class="line" stroke="var(--measured)" d="{"".join(words)}"/>'
     axis = f'<path class="axis" d="M{LEFT} {base:.0f}H{WIDTH - RIGHT}"/>'
-    mark = f'data-x="{(LEFT + WIDTH) / 2}" data-y="{base - high:.0f}" data-says="{escaped(says)}"'
     beside = f'x="{LEFT - 6}" text-anchor="end"'
     label = f'<text {beside} y="{base - high / 2:.0f}">{escaped(clipped(strip.title, LEFT - 10))}</text>'
     most = f'<text class="small" {beside} y="{base - high / 2 + 11:.0f}">up to {strip.most:.3g} {strip.unit}</text>'
-    return f'{label}{most}<g class="mark" {mark}>{line}{axis}</g>'
+    return label + most + marked(line + axis, (LEFT + WIDTH) / 2, base - high, says)
 
 
 def filmstrip(load: Load, title: str, name: str, rtt_ms: float | None = None) -> Figure:
@@ -269,4 +249,4 @@ def filmstrip(load: Load, title: str, name: str, rtt_ms: float | None = None) ->
     height = 8 + (high + 18) * -(-len(chosen) // 4)
     label = f"Filmstrip of the page{', ' + title if title else ''}"
     rows = tuple((at,) for at, _ in chosen)
-    return Figure(name, label, element(label, WIDTH, height, "".join(body)), ("picture taken, ms",), rows)
+    return Figure(name, label, element(label, height, "".join(body)), ("picture taken, ms",), rows)

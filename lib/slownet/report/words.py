@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from slownet.judge.records.condition_columns import NONE
@@ -57,12 +57,17 @@ def operation(run: RunData) -> str:
     return str(run.facts.get("operation") or OPERATION)
 
 
-def noun(metric: str, run: RunData) -> str:
+def metric_name(metric: str, run: RunData) -> str:
     """Return what a metric measures, without its unit: "the throughput", "the corrected p99"."""
     if metric in NOUNS:
         return NOUNS[metric].format(operation=operation(run))
     stem = spoken(re.sub(r"_p(\d+)_(\d+)_", r"_p\1.\2_", metric)).partition(",")[0]
     return f"the {stem} time" if unit_of(metric) in ("ms", "s") and not TIMES.search(metric) else f"the {stem}"
+
+
+def metric_title(metric: str, run: RunData) -> str:
+    """Return what a metric measures, for the start of a title: "Throughput"."""
+    return capital(metric_name(metric, run).removeprefix("the "))
 
 
 def counted(number: float, one: str) -> str:
@@ -72,7 +77,7 @@ def counted(number: float, one: str) -> str:
     return f"{text} {one}{'s' * (text not in ('one', '1'))}"
 
 
-def one(name: str) -> str:
+def with_article(name: str) -> str:
     """Put the indefinite article before a noun, and a capital letter at the start."""
     return f"{'An' if name[:1] in 'aeiou' else 'A'} {name}"
 
@@ -87,7 +92,7 @@ def listed(names: list[str]) -> str:
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1]))) if names else ""
 
 
-def place(name: str, value: Any) -> str:
+def condition_phrase(name: str, value: Any) -> str:
     """Say one condition: "100 ms of delay", "congestion bbr"."""
     text = re.sub(r"^([\d.]+)([A-Za-z]+)$", r"\1 \2", str(value))
     text = re.sub(r"^([\d.]+)%", r"\1 %", text)
@@ -96,6 +101,11 @@ def place(name: str, value: Any) -> str:
     if name in ITSELF:
         return f"no {name}" if text == NONE else text
     return PLACES[name].format(text) if name in PLACES else f"{name.replace('_', ' ')} {text}"
+
+
+def conditions_phrase(label: Mapping[str, str], names: Iterable[str]) -> str:
+    """Say those of some conditions that a cell has: "100 ms of delay and 10 % loss"; empty without any."""
+    return listed([condition_phrase(name, label[name]) for name in names if name in label])
 
 
 def _rate(text: str) -> str:
@@ -115,11 +125,10 @@ def varied(run: RunData) -> list[str]:
 def where(label: Mapping[str, str], run: RunData) -> str:
     """Say what sets a cell apart from the other cells of a run: "100 ms of delay and 10 % loss"."""
     names = varied(run) or [name for name in label if name not in SILENT] or list(label)  # cells may differ by their seed alone
-    said = [place(name, label[name]) for name in names if name in label]
-    return listed(said) or "no condition"
+    return conditions_phrase(label, names) or "no condition"
 
 
-def apart(cell: Mapping[str, str], base: Mapping[str, str], run: RunData) -> tuple[str, str, str]:
+def contrast(cell: Mapping[str, str], base: Mapping[str, str], run: RunData) -> tuple[str, str, str]:
     """Describe how two cells differ, and the shared conditions worth mentioning.
 
     Returns
@@ -130,14 +139,14 @@ def apart(cell: Mapping[str, str], base: Mapping[str, str], run: RunData) -> tup
     """
     names = [name for name in dict.fromkeys((*cell, *base)) if name not in SILENT]
     differing = [name for name in names if str(cell.get(name)) != str(base.get(name))]
-    both = [place(name, cell[name]) for name in names if name not in differing and name in varied(run)]
-    mine, other = (listed([place(name, label[name]) for name in differing if name in label]) for label in (cell, base))
+    both = conditions_phrase(cell, [name for name in names if name not in differing and name in varied(run)])
+    mine, other = (conditions_phrase(label, differing) for label in (cell, base))
     if not mine or not other:
-        return (f"with {mine}", "without it", listed(both)) if mine else (f"without {other}", "with it", listed(both))
-    return f"with {mine}", f"with {other}", listed(both)
+        return (f"with {mine}", "without it", both) if mine else (f"without {other}", "with it", both)
+    return f"with {mine}", f"with {other}", both
 
 
-def said(claim: Judgement, run: RunData) -> str:
+def claim_sentence(claim: Judgement, run: RunData) -> str:
     """Say a claim as a person would; a claim that has a name of its author's keeps it."""
     how = {
         "law": _law, "published_times": _published, "constant_round_trips": _constant, "more_round_trips": _more,
@@ -169,7 +178,7 @@ def _within(claim: Judgement) -> str:
 
 def _law(claim: Judgement, run: RunData) -> str:
     label = claim.parameters.get("at") or {}
-    at = f" with {listed([place(name, value) for name, value in label.items()])}" if label else ""
+    at = f" with {conditions_phrase(label, label)}" if label else ""
     if claim.expected is None:
         return f"{_timed(claim, run)} as many round trips as theory predicts{at}{_within(claim)}"
     return f"{_timed(claim, run)} {counted(claim.expected, 'round trip')}{at}{_within(claim)}"
@@ -177,7 +186,9 @@ def _law(claim: Judgement, run: RunData) -> str:
 
 def _timed(claim: Judgement, run: RunData) -> str:
     """Return what costs round trips: the operation, or, of another time than that of the run, what that measures."""
-    return f"{one(operation(run))} costs" if claim.metric == run.main_metric else f"{noun(claim.metric, run)} is"
+    if claim.metric == run.main_metric:
+        return f"{with_article(operation(run))} costs"
+    return f"{metric_name(claim.metric, run)} is"
 
 
 def _published(claim: Judgement, run: RunData) -> str:
@@ -197,14 +208,14 @@ def _more(claim: Judgement, run: RunData) -> str:
 
 def _two(claim: Judgement, run: RunData) -> tuple[str, str, str]:
     base, cell = claim.cells
-    mine, other, both = apart(cell, base, run)
+    mine, other, both = contrast(cell, base, run)
     return mine, other, f", at {both}" if both else ""
 
 
 def _ratio(claim: Judgement, run: RunData) -> str:
     mine, other, both = _two(claim, run)
     fields, number = claim.parameters, claim.parameters.get("published", claim.parameters.get("expected"))
-    start = f"{noun(claim.metric, run)} {mine} is"
+    start = f"{metric_name(claim.metric, run)} {mine} is"
     if number is not None:
         source = "as published" if "published" in fields else "as expected"
         return f"{start} {rounded(number, 3)} times that {other}, {source}{both}{_within(claim)}"
@@ -216,16 +227,16 @@ def _ratio(claim: Judgement, run: RunData) -> str:
 
 def _equal(claim: Judgement, run: RunData) -> str:
     mine, other, both = _two(claim, run)
-    return f"{noun(claim.metric, run)} is the same {mine} as {other}{both}{_within(claim)}"
+    return f"{metric_name(claim.metric, run)} is the same {mine} as {other}{both}{_within(claim)}"
 
 
 def _no_worse(claim: Judgement, run: RunData) -> str:
     mine, other, both = _two(claim, run)
-    return f"{noun(claim.metric, run)} is no worse {mine} than {other}{both}{_within(claim)}"
+    return f"{metric_name(claim.metric, run)} is no worse {mine} than {other}{both}{_within(claim)}"
 
 
 def _bound(claim: Judgement, run: RunData) -> str:
-    what, fields = noun(claim.metric, run), claim.parameters
+    what, fields = metric_name(claim.metric, run), claim.parameters
     if "percentile" in fields:
         share = trimmed(fields["percentile"])
         what = f"for {share} % of the values, {what}"
@@ -238,12 +249,12 @@ def _bound(claim: Judgement, run: RunData) -> str:
 
 
 def _predicted(claim: Judgement, run: RunData) -> str:
-    return f"{noun(claim.metric, run)} {_with(claim.parameters['at'], run)} is as predicted{_within(claim)}"
+    return f"{metric_name(claim.metric, run)} {_with(claim.parameters['at'], run)} is as predicted{_within(claim)}"
 
 
 def _between(claim: Judgement, run: RunData) -> str:
     far, near, fields = claim.cells[0], claim.cells[1], claim.parameters
-    mine, other, both = apart(far, near, run)
+    mine, other, both = contrast(far, near, run)
     end = f" {mine} than {other}" + (f", at {both}" if both else "")
     if fields.get("at_most") is not None:
         most = float(fields["at_most"])
@@ -255,8 +266,8 @@ def _between(claim: Judgement, run: RunData) -> str:
 def _trend(claim: Judgement, run: RunData) -> str:
     falls, along = claim.parameters.get("falling"), spoken(str(claim.parameters.get("along", "rtt_ms"))).partition(",")[0]
     if claim.kind == "grows":
-        return f"{noun(claim.metric, run)} {'falls' if falls else 'grows'} with the {along}"
-    return f"{noun(claim.metric, run)} never {'rises' if falls else 'falls'} as the {along} grows{_within(claim)}"
+        return f"{metric_name(claim.metric, run)} {'falls' if falls else 'grows'} with the {along}"
+    return f"{metric_name(claim.metric, run)} never {'rises' if falls else 'falls'} as the {along} grows{_within(claim)}"
 
 
 def _with(label: Mapping[str, str], run: RunData) -> str:

@@ -21,7 +21,7 @@ from slownet.judge.records.cell import Cell
 from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.result import RunData
 from slownet.model.units import amount
-from slownet.report.words import apart, counted, noun, said, where
+from slownet.report.words import claim_sentence, contrast, counted, metric_name, where
 from slownet.theory.stats import Summary
 
 RATE, TIME = "mib_per_s", "time_per_request_ms"
@@ -48,14 +48,14 @@ def delays(*values, slope=4.0, **facts):
 
 
 def words(claim, run):
-    return said(claim.judge(run), run)
+    return claim_sentence(claim.judge(run), run)
 
 
 def test_only_what_differs_between_two_cells_is_named():
     run = run_of(QUEUE, FAR)
     found = words(ratio(RATE, FAR, of=QUEUE, at_least=1.5), run)
     assert found == "The throughput without a queue of 1000 packets is at least 1.5 times that with it"
-    assert apart(QUEUE, FAR, run) == ("with a queue of 1000 packets", "without it", "")
+    assert contrast(QUEUE, FAR, run) == ("with a queue of 1000 packets", "without it", "")
 
 
 def test_what_other_cells_do_not_share_is_named_once():
@@ -120,7 +120,7 @@ def test_numbers_units_and_nouns():
         "7.01 us", "160 ms", "98 s", "13.5 MiB/s", "99",
     ]  # fmt: skip
     run = run_of(FAR)
-    assert [noun(each, run) for each in (RATE, "exchange_ms", "corrected_p99_9_s", "stalls", TIME)] == [
+    assert [metric_name(each, run) for each in (RATE, "exchange_ms", "corrected_p99_9_s", "stalls", TIME)] == [
         "the throughput", "the exchange time", "the corrected p99.9", "the number of stalls", "the time per request",
     ]  # fmt: skip
     assert where(CUBIC, run_of(CUBIC, CLEAN)) == "10 % loss"
@@ -173,10 +173,10 @@ def test_a_name_that_its_author_gave_a_claim_stays(name):
     ):
         judgement = claim.judge(run)
         assert judgement.name.startswith(name)
-        assert said(judgement, run) == judgement.name
+        assert claim_sentence(judgement, run) == judgement.name
         assert Judgement.from_json(judgement.to_json()).named is True
     made = ratio(TIME, {"rtt": "10ms"}, at_most=9).judge(run)
-    assert said(made, run) == said(replace(made, named=None), run) != made.name
+    assert claim_sentence(made, run) == claim_sentence(replace(made, named=None), run) != made.name
 
 
 def test_a_number_of_things_is_one_number():
