@@ -74,7 +74,8 @@ def sweep(
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", metavar="FOLDER", help="Where samples and report go.")] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the sweep in --out, or measure more in it; nothing is repeated.")
+        bool,
+        typer.Option("--resume", help="Go on with the sweep in --out, or measure more in it; only what failed is repeated."),
     ] = False,
     merge: Annotated[
         list[Path] | None,

@@ -234,5 +234,50 @@ def test_cells_that_are_set_aside_are_remembered(folder):
     with Store(folder) as store:
         store.set_aside({"rtt": "9ms"}, 2, "the lab did not boot")
         assert stores.read_aside(folder) == [{"cell": {"rtt": "9ms"}, "repetition": 2, "why": "the lab did not boot"}]
-        store.clear_aside()
+        store.clear_failed()
     assert stores.read_aside(folder) == []
+
+
+@pytest.mark.parametrize("full", [1, 3, 100])
+def test_what_failed_is_measured_again_and_stands_there_once(full, folder, monkeypatch):
+    monkeypatch.setattr(stores, "FULL", full)
+    with Store(folder) as store:
+        store.append(
+            [[kept("a")], [kept("b"), kept("b", 2, status="failed", metrics={})], [kept("c", status="failed", metrics={})]]
+        )
+    with Store(folder) as store:
+        store.append([[kept("d", status="failed", metrics={})]])
+        store.clear_failed()
+        assert store.done == {"a"}
+        assert store.append([[kept("b"), kept("b", 2)], [kept("c")], [kept("a", mean=9.0)]]) == 2
+    assert sorted(each["key"] for each in rows(folder)) == ["a-1", "b-1", "b-2", "c-1"]
+    assert {each["status"] for each in stores.read_samples(folder)} == {"ok"}
+    assert sorted(each.key for each in stores.read_kept(folder)) == ["a-1", "b-1", "b-2", "c-1"]
+
+
+def test_a_kill_while_what_failed_is_forgotten_leaves_nothing_of_it(folder, monkeypatch):
+    with Store(folder) as store:
+        store.append([[kept("a")], [kept("b", status="failed", metrics={})]])
+    write = tables.write
+
+    def killed(content, path):
+        write(content, path)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, Store(folder) as store:
+        patch.setattr(tables, "write", killed)
+        with pytest.raises(KeyboardInterrupt):
+            store.clear_failed()
+    with Store(folder) as store:
+        store.clear_failed()
+        assert store.append([[kept("b")]]) == 1
+    assert [(each.key, each.sample["status"]) for each in stores.read_kept(folder)] == [("a-1", "ok"), ("b-1", "ok")]
+
+
+def test_what_failed_in_another_sweep_is_not_taken_over(folder, tmp_path):
+    with Store(tmp_path / "other") as store:
+        store.describe(FACTS)
+        store.append([[kept("a")], [kept("b", status="failed", metrics={})]])
+    with Store(folder) as store:
+        assert store.merge(tmp_path / "other") == 1
+        assert store.done == {"a"}

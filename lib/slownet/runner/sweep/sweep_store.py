@@ -153,12 +153,18 @@ class Store:
         with open(self.directory / ASIDE, "a", encoding="utf-8") as file:
             file.write(json.dumps({"cell": dict(cell), "repetition": repetition, "why": why}) + "\n")
 
-    def clear_aside(self) -> None:
-        """Forget which cells could not be measured, before they are tried again."""
+    def clear_failed(self) -> None:
+        """Forget which cells failed or could not be measured, before they are tried again. Raises SweepError."""
         (self.directory / ASIDE).unlink(missing_ok=True)
+        self.roll()
+        tables.forget_failed(self.directory)
+        self.done = tables.units(self.directory)
 
     def merge(self, other: Path) -> int:
-        """Take over the samples of another sweep, and return how many units were new. Raises SweepError."""
+        """Take over the samples of another sweep, and return how many units were new. Raises SweepError.
+
+        What failed there is not taken over: it is measured here.
+        """
         header = read_header(other)
         ours = self.header.get("circumstances", {}).get("experiment")
         if (theirs := header.get("circumstances", {}).get("experiment")) != ours:
@@ -166,7 +172,7 @@ class Store:
         boots: dict[str, list[StoredSample]] = {}
         for each in [*tables.whole(other), *_journal(other)]:
             boots.setdefault(each.unit, []).append(each)
-        return self.append(list(boots.values()))
+        return self.append([boot for boot in boots.values() if all(each.sample["status"] == "ok" for each in boot)])
 
     def samples(self) -> Iterator[tuple[str, Sample]]:
         """Yield the unit and the whole sample of everything measured so far."""

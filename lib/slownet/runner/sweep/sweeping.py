@@ -124,7 +124,7 @@ def run(
         A factor and a step, ``"rtt:1ms"``: measure more of its values, down to that step, where the criterion's verdict
         flips; without a criterion, where the first metric bends.
     resume : bool
-        Whether the folder may hold a sweep already, of which nothing is measured again.
+        Whether the folder may hold a sweep already, of which only what failed is measured again.
     merge : sequence of Path or str
         Folders of other sweeps of the experiment, whose samples are taken over.
     labs : int, optional
@@ -188,9 +188,9 @@ def run(
             lab=fetched,
             check=test.check if test else lambda sample: None,
         )
+        store.clear_failed()
         for each in merge:
             store.merge(Path(each))
-        store.clear_aside()
         before = len(store.done)
         session.measure(cells)
         while refinement and (more := _more(refinement, cells, _gathered(session, cells, store), test)):

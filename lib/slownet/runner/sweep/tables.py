@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from slownet.judge.records.rows import row
@@ -86,6 +87,21 @@ def units(directory: Path) -> set[str]:
     for path in paths(directory, SAMPLES):
         found.update(_read(path, ["unit"]).column("unit").to_pylist())
     return found
+
+
+def forget_failed(directory: Path) -> None:
+    """Remove the units of which a sample failed from the parts, samples first: a kill between leaves records of no sample.
+
+    Raises SweepError.
+    """
+    for path in paths(directory, SAMPLES):
+        rows = _read(path, ["unit", "status"]).to_pylist()
+        failed = {each["unit"] for each in rows if each["status"] != "ok"}
+        good = pa.array({each["unit"] for each in rows} - failed, pa.string())
+        for each in (path, directory / RECORDS / path.name):
+            kept = pc.is_in(_read(each, ["unit"]).column("unit"), good)
+            if not all(kept.to_pylist()):
+                write(_read(each).filter(kept), each)
 
 
 def whole(directory: Path) -> Iterator[StoredSample]:
