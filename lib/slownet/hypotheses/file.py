@@ -47,11 +47,11 @@ from slownet.hypotheses import own, predictions
 from slownet.hypotheses.experiment import Experiment, condition, grid, once
 from slownet.hypotheses.predictions import Prediction
 from slownet.hypotheses.source import Source, read_toml
-from slownet.hypotheses.toolbox import SERVICES, TOOLS, how_to_write
+from slownet.hypotheses.toolbox import SERVICES, TOOLS, how_to_write, is_slownets
 from slownet.judge.claim import preflight
 from slownet.judge.records.unreadable import MALFORMED
 from slownet.links.conditions.link import Condition
-from slownet.links.faults import Faults
+from slownet.links.faults import Deed, Faults
 from slownet.model.errors import ExperimentError, SlownetError, nearest
 from slownet.model.importing import described
 from slownet.model.shapes import Json
@@ -73,6 +73,8 @@ TOP = (
 )
 TABLES = ("parameters", "options", "conditions", "faults")
 LINK = "link"
+NAMED = "condition"
+"""What experiments in Python call a condition with a name, such as LTE."""
 PAGE = "52kB"
 HOSTS = ("from", "to")
 """The options of tools that are names of hosts."""
@@ -197,7 +199,7 @@ class _Reader:
         return Hypothesis(
             self._path, self._string("question"), topology, data.get("parameters", {}), service, self._string("page", PAGE),
             tool, options, link, fixed, vary, self._predictions(vary),
-            self._string("unit") if "unit" in data else None, self._warm_up(), self._faults(),
+            self._unit(tool), self._warm_up(), self._faults(),
             {LINK: self._source.place(("conditions", LINK)), **{each: self._source.place(("options", each)) for each in HOSTS}},
         )  # fmt: skip
 
@@ -226,6 +228,9 @@ class _Reader:
             self._source.fail(
                 "conditions need a link", ("conditions", LINK), 'name its two ends, such as link = ["client", "switch"]'
             )
+        if NAMED in table:
+            fix = 'write its fields, such as rtt = ["0ms", "50ms"]; an experiment in Python can vary named conditions'
+            self._source.fail("a hypothesis file takes no named conditions", ("conditions", NAMED), fix)
         for name in table:
             if name != LINK:
                 self._source.tried(lambda: Condition().but(**{name: None}), ("conditions", name))  # noqa: B023  # called at once
@@ -254,6 +259,13 @@ class _Reader:
             self._source.fail(what, (key,), nearest(str(value or ""), known))
         return str(value)
 
+    def _unit(self, tool: str) -> str | None:
+        if "unit" in self._data and is_slownets(tool):
+            self._source.fail(
+                f"{tool} states its own units", ("unit",), "leave unit out: it is for numbers of a tool of your own"
+            )
+        return self._string("unit") if "unit" in self._data else None
+
     def _warm_up(self) -> int | None:
         value = self._data.get("warm_up")
         if value is not None and (type(value) is not int or value < 0):
@@ -264,12 +276,24 @@ class _Reader:
         table = self._data.get("faults")
         for at, steps in (table or {}).items():
             self._source.tried(lambda: Faults.parse({at: steps}), ("faults", at))  # noqa: B023  # called at once
+            self._source.tried(lambda: self._can_happen(Faults.parse({at: steps})), ("faults", at))  # noqa: B023  # called at once
         return Faults.parse(table) if table else None
+
+    def _can_happen(self, faults: Faults) -> None:
+        """Raise ExperimentError for a fault of a service where none is started."""
+        if "service" in self._data or own.is_project(self._data.get("topology")):
+            return
+        for step in faults.steps:
+            if isinstance(step.action, Deed):
+                raise ExperimentError(
+                    f"'{step.action}', but the file starts no service", fix='write service = "nginx", or another'
+                )
 
     def _string(self, key: str, default: str | None = None) -> str:
         value = self._data.get(key, default)
         if not isinstance(value, str) or not value.strip():
-            self._source.fail(f"{key} is not a text", (key,), f'write {key} = "..."')
+            what = "is missing" if value is None else "is not a text" if not isinstance(value, str) else "is empty"
+            self._source.fail(f"{key} {what}", (key,), f'write {key} = "..."')
         return str(value)
 
 

@@ -155,6 +155,11 @@ _TEXTS = frozenset(("congestion", "device", "cache", "window"))
 _VERSIONS = frozenset(("http", "tls"))
 
 
+def is_slownets(tool: str) -> bool:
+    """Return whether a tool is one of slownet's own, which states its units."""
+    return tool in _TOOLS
+
+
 def how_to_write(tool: str, option: str, value: Json) -> str:
     """Return how an option of one of slownet's own tools is written, if its value is of another kind; else empty."""
     number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

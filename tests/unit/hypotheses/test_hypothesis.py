@@ -490,3 +490,38 @@ def test_faults_in_a_file(file):
         read(file(whole.replace("kill server", "explode server")))
     with pytest.raises(ExperimentError, match="faults is not a table"):
         read(file(f"faults = 5\n{WHOLE}"))
+
+
+NO_SERVICE = WHOLE.replace('service = "nginx"\npage = "30kB"\ntool = "ab"', 'tool = "ping"').replace(
+    "requests = 20", "count = 2"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            WHOLE.replace('rtt = ["0ms", "10ms"]', 'condition = ["LTE", "3G"]').replace("at = { rtt", "at = { condition"),
+            "a hypothesis file takes no named conditions, FILE:13:1: write its fields, such as rtt = [",
+        ),
+        (
+            WHOLE.replace('tool = "ab"', 'tool = "ab"\nunit = "s"'),
+            "ab states its own units, FILE:7:1: leave unit out: it is for numbers of a tool of your own",
+        ),
+        (
+            NO_SERVICE.replace("[conditions]", '[faults]\n"1s" = "kill web"\n\n[conditions]'),
+            """'kill web', but the file starts no service, FILE:10:1: write service = "nginx", or another""",
+        ),
+        (WHOLE.replace('question = "Is it slow?"\n', ""), "question is missing, FILE:1:1: "),
+        (WHOLE.replace("Is it slow?", ""), "question is empty, FILE:1:1: "),
+    ],
+)
+def test_what_no_file_can_have_is_said_before_a_lab_boots(file, text, message):
+    with pytest.raises(ExperimentError) as caught:
+        read(file(text))
+    assert str(caught.value).replace(str(file(text)), "FILE").startswith(message)
+
+
+def test_faults_of_hosts_need_no_service(file):
+    cut = NO_SERVICE.replace("[conditions]", '[faults]\n"1s" = "cut server from client1"\n\n[conditions]')
+    assert read(file(cut)).faults
