@@ -14,11 +14,20 @@ if TYPE_CHECKING:  # most commands write neither
     from slownet.trials.field.runs import Comparison
 
 
+def need_place(path: Path, option: str) -> None:
+    """Raise ExperimentError if a file's folder does not exist or it is a folder itself, before something is measured."""
+    if not path.absolute().parent.is_dir():
+        raise ExperimentError(f"no folder {path.absolute().parent}", option, "make it, or name another file")
+    if path.is_dir():
+        raise ExperimentError(f"{path} is a folder", option, "name a file in it")
+
+
 @dataclass(frozen=True)
 class ForCi:
     """The files that the caller wants, None for none.
 
-    Raises ExperimentError if their folder does not exist or one is a folder itself, before anything is measured.
+    Raises ExperimentError if their folder does not exist, one is a folder itself, or the history is damaged, before anything is
+    measured or said.
     """
 
     junit: Path | None = None
@@ -36,10 +45,12 @@ class ForCi:
             ("--history", self.history),
             ("--prometheus", self.prometheus),
         ):
-            if path and not path.absolute().parent.is_dir():
-                raise ExperimentError(f"no folder {path.absolute().parent}", option, "make it, or name another file")
-            if path and path.is_dir():
-                raise ExperimentError(f"{path} is a folder", option, "name a file in it")
+            if path:
+                need_place(path, option)
+        if self.history:
+            from slownet.trials.field import comment
+
+            comment.read(self.history)
 
     def write(self, runs: Sequence[RunData]) -> None:
         """Write the results of runs. Raises ExperimentError."""

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from conftest import TIMES
 
+from slownet.cli.app import main
 from slownet.cli.ci import ForCi
 from slownet.model.errors import ExperimentError
 from slownet.trials.field.comment import Entry, append, comment, course, read
@@ -83,6 +84,14 @@ def test_a_damaged_line_is_named(tmp_path, line):
         opened.write(f"{line}\n")
     with pytest.raises(ExperimentError, match=r"this is no line of a history, .*history.jsonl line 2: leave the line out"):
         read(file)
+
+
+def test_a_damaged_history_is_said_before_a_comparison(tmp_path, capsys):
+    (history := tmp_path / "history.jsonl").write_text("{\n")
+    with pytest.raises(SystemExit) as ended:
+        main(["compare", "one", "two", "--history", str(history)])
+    assert ended.value.code == 2
+    assert "this is no line of a history" in capsys.readouterr().err
 
 
 def test_a_file_that_is_none_is_one_line(tmp_path):
