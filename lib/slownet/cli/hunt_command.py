@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from slownet.cli import completing
+from slownet.cli.ci import need_place
 from slownet.cli.options import (
     ConfinementOption,
     CpuOption,
@@ -105,11 +106,9 @@ def replay(
     from slownet.runner.hunt.replaying import replay as replayed
 
     where = _where(place, clock, tdf, cpu, memory, env, share, require_confinement)
-    done = replayed(file, experiment, where, times)
     if report:
-        from slownet.runner.hunt import replay_drawing
-
-        replay_drawing.write(report, done)
+        need_place(report, "--report")
+    done = replayed(file, experiment, where, times)
     if as_json:
         print(json.dumps({
             "faults": done.faults.to_json(), "violations": [_violations(each) for each in done.examples],
@@ -117,6 +116,10 @@ def replay(
         }))  # fmt: skip
     else:
         show_replayed(done)
+    if report:
+        from slownet.runner.hunt import replay_drawing
+
+        replay_drawing.write(report, done)
     raise typer.Exit(int(any(each.breaks or each.error for each in done.examples)))
 
 

@@ -4,6 +4,7 @@ from contextlib import suppress
 
 import pytest
 
+from slownet.cli.app import main
 from slownet.cli.sweep_command import Follower
 
 
@@ -23,3 +24,11 @@ def test_what_is_on_disk_counts_although_nobody_was_told(tmp_path, capsys):
 def test_nothing_is_said_of_none_or_all(tmp_path, capsys, saved):
     interrupted(tmp_path, saved)
     assert "saved" not in capsys.readouterr().err
+
+
+def test_a_folder_without_a_sweep_cannot_be_resumed(tmp_path, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["sweep", "--resume", "--out", str(tmp_path)])
+    assert ended.value.code == 2
+    said = f"slownet: {tmp_path} holds no sweep, --resume: name a folder with a sweep.json, or an experiment\n"
+    assert capsys.readouterr().err == said

@@ -292,6 +292,16 @@ def test_a_find_is_replayed_with_the_experiment_beside_it_after_both_were_moved(
     assert replaying.replay(found, None, Where()).examples[0].breaks
 
 
+def test_a_replay_without_a_place_for_its_page_measures_nothing(labs, mine, tmp_path, capsys):
+    hunt(mine, tmp_path / "hunt").run()
+    labs.measured.clear()
+    with pytest.raises(SystemExit) as ended:
+        main(["replay", str(tmp_path / "hunt" / "found.toml"), "--report", str(tmp_path / "none" / "page.html")])
+    assert ended.value.code == 2
+    assert f"no folder {tmp_path / 'none'}, --report: make it, or name another file" in capsys.readouterr().err
+    assert labs.measured == []
+
+
 def test_a_boot_that_could_not_be_measured_has_no_history(capsys):
     kill = Faults.parse({"1s": "kill server"})
     command.show_replayed(replaying.Replayed(kill, (Example(kill, error="no lab"),), ("",), False))

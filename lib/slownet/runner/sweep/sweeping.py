@@ -162,6 +162,8 @@ def run(
         raise SweepError(f"{directory} holds a sweep", "--out", "add --resume to go on with it, or name another folder")
     spec = replace(spec, where=spec.where.with_values())
     if not spec.experiment:
+        if resume:
+            raise SweepError(f"{directory} holds no sweep", "--resume", f"name a folder with a {HEADER}, or an experiment")
         raise SweepError("no experiment is named", "slownet sweep", "name one of slownet list, or resume a sweep")
     if repeat is not None and repeat < 1:
         raise SweepError(f"{repeat} repetitions", "--repeat", "write a whole number from 1")
