@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from slownet.report.scale import Scale, titled
+from slownet.report.scale import Scale, narrow, titled
 
 WIDTH, HEIGHT = 352, 272
 LEFT, RIGHT, BELOW = 52, 14, 40
@@ -186,7 +186,7 @@ class Chart:
         for value, text in self.y.ticks:
             up = f"{{{-self.y.at(value):.5f}}}"
             found.append(f'<path class="grid" d="M{self.left} {up}H{WIDTH - RIGHT}"/>')
-            found.append(f'<text x="{self.left - 6}" y="{up}" dy="4" text-anchor="end">{text}</text>')
+            found.append(f'<text x="{self.left - 6}" y="{up}" dy="4" text-anchor="end">{narrow(value, text)}</text>')
         for value, text in self.x.ticks:
             across, _ = self.place(value, self.y.ticks[0][0] if self.y.ticks else 0)
             found.append(f'<path class="grid" d="M{_n(across)} {_n(top)}V{_n(bottom)}"/>')

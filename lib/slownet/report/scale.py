@@ -14,6 +14,8 @@ NEAR = 0.07
 """Least distance of two ticks, as a fraction of the axis; closer labels would overlap."""
 WIDE = 20.0
 """Numbers that differ by this factor or more get a logarithmic axis."""
+LONGEST = 6
+"""Digits of a tick left of an axis; a point or a sign takes half of the room."""
 EDGE = 0.04
 """Room beside the first and the last value of an axis, as a fraction of it."""
 PERCENTILES = (0.0, 50.0, 75.0, 90.0, 99.0, 99.9, 99.99, 99.999)
@@ -43,7 +45,7 @@ class Linear:
 
     @property
     def ticks(self) -> list[tuple[float, str]]:
-        return [(value, trimmed(value)) for value in self.marked or _steps(self.low, self.high)]
+        return [(value, _written(value)) for value in self.marked or _steps(self.low, self.high)]
 
 
 @dataclass(frozen=True)
@@ -63,13 +65,13 @@ class Log:
     @property
     def ticks(self) -> list[tuple[float, str]]:
         if self.marked:
-            return [(value, trimmed(value)) for value in self.marked]
+            return [(value, _written(value)) for value in self.marked]
         first, last = math.floor(math.log10(self.low)), math.ceil(math.log10(self.high))
         decades = last - first
         digits = (1, 2, 5) if decades <= 3 else (1,)
         every = max(1, math.ceil(decades / 8))
         found = [digit * 10.0**power for power in range(first, last + 1, every) for digit in digits]
-        return [(value, trimmed(value)) for value in found if self.low * 0.999 <= value <= self.high * 1.001]
+        return [(value, _written(value)) for value in found if self.low * 0.999 <= value <= self.high * 1.001]
 
 
 @dataclass(frozen=True)
@@ -106,9 +108,10 @@ def titled(title: str, scale: Scale) -> str:
 
 
 def from_zero(values: Iterable[float]) -> Linear:
-    """Return a linear scale from 0 with room above the largest number."""
-    most = max((value for value in values if math.isfinite(value)), default=1.0)
-    return Linear(0.0, (most or 1.0) * 1.06)
+    """Return a linear scale from 0 with room above the largest number, and below the smallest one if that is below 0."""
+    found = [0.0, *(value for value in values if math.isfinite(value))]
+    low, high = min(found), max(found)
+    return Linear(low * 1.06, high * 1.06 if high or low else 1.06)
 
 
 def along(values: Iterable[float]) -> Linear:
@@ -166,10 +169,25 @@ def fitting(values: Iterable[float], ends: Iterable[float] = ()) -> Linear | Log
     return log([*found, *(end for end in ends if end > min(found) / 10)])
 
 
+def narrow(value: float, text: str) -> str:
+    """Write a tick left of an axis; one that has no room there as 2.5e8: cut off at its left, it would be another number."""
+    return text if sum(1.0 if each.isalnum() else 0.5 for each in text) <= LONGEST else _by_power(value)
+
+
+def _written(value: float) -> str:
+    text = trimmed(value)
+    return text if float(text) or not value else _by_power(value)
+
+
+def _by_power(value: float) -> str:
+    digits, _, power = f"{value:.3e}".partition("e")
+    return f"{trimmed(float(digits))}e{int(power)}"
+
+
 def _steps(low: float, high: float) -> list[float]:
     """Return four to eight round numbers between two others."""
     raw = (high - low) / 5 or 1.0
     power = 10.0 ** math.floor(math.log10(raw))
     step = next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= raw * 0.999)
     first = math.ceil(low / step - 1e-9)
-    return [round(number * step, 12) for number in range(first, math.floor(high / step + 1e-9) + 1)]
+    return [float(f"{number * step:.12g}") for number in range(first, math.floor(high / step + 1e-9) + 1)]

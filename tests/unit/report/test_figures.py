@@ -13,8 +13,8 @@ import pytest
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.result import RunData
 from slownet.model.errors import SlownetError
+from slownet.report import dots, scale
 from slownet.report import figure as figures
-from slownet.report import scale
 from slownet.report.chart import CHARACTER, Chart, Point, clipped, text_width
 from slownet.report.figure import Figure, written
 from slownet.report.latency import latency_figures
@@ -40,6 +40,9 @@ def test_scales_place_and_mark_numbers():
     far = scale.fitting([0.006, 43.5])
     assert isinstance(far, scale.Log)
     assert [text for _, text in far.ticks] == ["0.01", "0.1", "1", "10"]
+    assert [text for _, text in scale.from_zero([4e-12]).ticks] == ["0", "1e-12", "2e-12", "3e-12", "4e-12"]
+    assert [text for _, text in scale.from_zero([-5, -20]).ticks] == ["-20", "-15", "-10", "-5", "0"]
+    assert scale.from_zero([-5, 20]).at(-5) > 0
     assert isinstance(scale.fitting([0.0, 43.5]), scale.Linear)  # 0 has no place on a logarithmic axis
     # Ends of intervals are inside, unless a decade and more below the numbers.
     wide = scale.fitting([2.0, 100.0], [0.1, 50.0, 180.0])
@@ -290,3 +293,27 @@ def test_a_text_is_clipped_to_its_width(text, width, shown):
 def test_a_text_of_any_length_is_clipped():
     """A link that plays a recording says each of its steps; taking them off one by one took a quarter of an hour."""
     assert clipped("delay 1ms then " * 200_000, 165.0) == clipped("delay 1ms then " * 20, 165.0)
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (100000, "100000"), (1000000, "1e6"), (2.5e9, "2.5e9"), (-100000, "-1e5"), (0.0001, "0.0001"), (-0.0002, "-0.0002"),
+        (1e-12, "1e-12"), (0, "0"),
+    ],
+)  # fmt: skip
+def test_a_tick_that_has_no_room_is_written_by_a_power(value, written):
+    ((at, text), *_) = scale.Linear(0, 1, (value,)).ticks
+    assert scale.narrow(at, text) == written
+
+
+def test_a_chart_does_not_cut_its_ticks():
+    drawn = Chart("bytes", scale.from_zero([1]), scale.from_zero([4e6]), "x", "bytes").svg()
+    assert ">4e6</text>" in drawn
+    assert "000000" not in drawn
+
+
+def test_dots_of_negative_numbers_are_drawn():
+    rows = [dots.Dot(str(mean), Summary(mean, mean, mean, 1), "") for mean in (-5.0, -20.0)]
+    drawn = dots.dots("a difference", rows, "ms", "measured")
+    assert ">-20</text>" in drawn
