@@ -112,6 +112,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_cmdline_main(config: pytest.Config) -> Generator[None, object, object]:
+    if native.inside_lab():
+        xdist_workers.stand_in_for_controller(config)
     return xdist_workers.status(config, (yield))
 
 

@@ -23,6 +23,8 @@ TESTS = Path(inside.OUT, inside.SEED, "tests.json")
 FORWARDED = "slownet_forwarded"
 TEXT_CHARACTERS = 4 << 20
 """The most characters of a captured output in a report."""
+TEXTS = ("user_properties",)
+"""What of a report may hold any values: they are sent as texts."""
 
 
 def is_forwarded(config: pytest.Config) -> bool:
@@ -127,7 +129,17 @@ class Forwarder:
     def _report(self, event: str, report: pytest.CollectReport | pytest.TestReport) -> None:
         report.sections = [(name, _shortened(text)) for name, text in report.sections]
         data = self._config.hook.pytest_report_to_serializable(config=self._config, report=report)
-        inside.send({"event": event, "report": data})
+        # What a plugin adds and JSON would change is left out: testmon gets no lines of code rather than the names of lines.
+        inside.send({"event": event, "report": {name: each for name, each in data.items() if name in TEXTS or _is_json(each)}})
+
+
+def _is_json(value: Any) -> bool:
+    """Return whether JSON gives a value back as it was, but for tuples."""
+    if isinstance(value, dict):
+        return all(isinstance(name, str) and _is_json(each) for name, each in value.items())
+    if isinstance(value, list | tuple):
+        return all(map(_is_json, value))
+    return value is None or isinstance(value, str | int | float)
 
 
 def _shortened(text: str) -> str:

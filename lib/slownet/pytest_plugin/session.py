@@ -310,7 +310,7 @@ class Elsewhere:
         limit = config.getoption("maxfail", 0)
         more += [f"--maxfail={limit - self._session.testsfailed}"] if limit else []
         seed = getattr(config.option, "randomly_seed", None)
-        more += [f"--randomly-seed={seed}"] if isinstance(seed, int) and config.pluginmanager.hasplugin("randomly") else []
+        more += [f"--randomly-seed={seed}"] if isinstance(seed, int) else []
         return [*_looks(config, self._terminal), *map(str, config.invocation_params.args), *more]
 
     def _take(self, event: Event) -> None:

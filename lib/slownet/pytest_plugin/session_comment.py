@@ -79,7 +79,8 @@ class Tests:
     def take(self, report: Any) -> None:
         """Add a phase of a test. What a lab's report says of numbers is taken if it is of their shape."""
         test = visible(report.nodeid)[:LONGEST]
-        self._outcomes[test] = min(self._outcomes.get(test, PASSED), report.outcome, key=WORST_FIRST.index)
+        if report.outcome in WORST_FIRST:  # not "rerun", nor another one of a plugin that tries again
+            self._outcomes[test] = min(self._outcomes.get(test, PASSED), report.outcome, key=WORST_FIRST.index)
         if report.when == "call":
             self._numbers[test] = _numbers(test, getattr(report, ATTRIBUTE, None))
 

@@ -65,6 +65,32 @@ def settle(config: pytest.Config) -> None:
         given["cov_master_host"] = socket.gethostname()
 
 
+def stand_in_for_controller(config: pytest.Config) -> None:
+    """Give plugins what their half in the controller sends to workers, before they look for it.
+
+    Two count in the controller's process, at a port of loopback: a lab has a loopback of its own. And the session of a single
+    lab has no controller.
+    """
+    given: dict[str, Json] | None = getattr(config, "workerinput", None)
+    if given is None:
+        return
+    if reruns := _module(config, "pytest_rerunfailures", "ServerStatusDB"):
+        server = reruns.ServerStatusDB()
+        server.sock.listen()  # its own thread does so later, perhaps too late
+        given |= {"sock_port": server.sock_port, "statusdb_token": getattr(server, "token", "")}
+    if retries := _module(config, "pytest_retry.retry_plugin", "ReportServer"):
+        server = retries.ReportServer()
+        given["server_port"] = server.initialize_server()
+        server.sock.listen()
+    given.setdefault("randomly_seed", getattr(config.option, "randomly_seed", None))
+
+
+def _module(config: pytest.Config, name: str, attribute: str) -> Any:
+    """Return a plugin by its module, whatever name pytest has it under, if it is there and has that attribute."""
+    found = sys.modules.get(name)
+    return found if found and config.pluginmanager.is_registered(found) and hasattr(found, attribute) else None
+
+
 def status(config: pytest.Config, own: Any) -> Any:
     """Return the exit status of a process's session: its own, unless the session ran elsewhere."""
     return config.stash.get(STATUS, own)

@@ -114,6 +114,7 @@ def test_text_of_a_lab_stays_in_its_cell():
         (["passed", "failed", "passed"], "1 failed"),
         (["passed", "passed", "failed"], "1 failed"),
         (["skipped", "passed"], "1 skipped"),
+        (["passed", "rerun", "passed"], "1 passed"),
     ],
 )
 def test_the_worst_phase_of_a_test_counts(outcomes, said):

@@ -96,7 +96,8 @@ def test_a_skipped_test_has_its_place_and_reason(reporter, request):
 @pytest.mark.parametrize(
     "changed",
     [
-        {"nodeid": "test_other.py::test_b"}, {"outcome": "great"}, {"when": "never"}, {"longrepr": 7}, {"longrepr": [1]},
+        {"nodeid": "test_other.py::test_b"}, {"outcome": "so so"}, {"outcome": 7},
+        {"when": "never"}, {"longrepr": 7}, {"longrepr": [1]},
         {"toterminal": "text"}, {"failed": False}, {"__class__": "x"}, {"_from_json": 1}, {"sections": 3}, {"sections": [[1]]},
         {"longrepr": {"reprcrash": 1, "reprtraceback": 2}}, {"$report_type": "OtherReport"}, {"user_properties": [1]},
     ],
@@ -106,6 +107,12 @@ def test_a_report_that_cannot_be_is_refused(reporter, request, changed):
     with pytest.raises(ReportError):
         found.take(data(request.config, **changed))
     assert heard == []
+
+
+def test_a_plugins_own_outcome_is_passed_on(reporter, request):
+    found, heard = reporter
+    found.take(data(request.config, outcome="rerun"))
+    assert (heard[0].outcome, heard[0].failed, heard[0].passed) == ("rerun", False, False)
 
 
 def test_a_report_that_is_no_object_is_refused(reporter):

@@ -1,0 +1,90 @@
+"""pytest's plugins of others, in a session that runs in labs: those whose halves share what a lab does not."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+import wheels
+from conftest import PATIENCE_S
+
+from slownet.lab import cache, native
+
+pytestmark = pytest.mark.skipif(not native.lacks(), reason="this machine runs them in place")
+
+PLUGINS = {
+    "pytest_rerunfailures": ("pytest-rerunfailures", "1 passed, 2 rerun"),
+    "pytest_retry.retry_plugin": ("pytest-retry", "1 passed, 1 retried"),
+}
+
+THIRD = """
+import pytest
+
+tries = 0
+
+
+@pytest.mark.flaky(reruns=2, retries=2)
+def test_a_third_time(net):
+    global tries
+    tries += 1
+    assert tries == 3
+"""
+DRAWN = """
+import json
+import random
+
+import pytest
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_it(net, number):
+    print(json.dumps([number, random.random()]))
+"""
+
+
+@pytest.fixture(scope="module")
+def others(tmp_path_factory):
+    """A folder with the plugins, as pip installs them."""
+    folder = tmp_path_factory.mktemp("others")
+    names = [*(name for name, _ in PLUGINS.values()), "pytest-randomly"]
+    subprocess.run([*wheels.PIP, "install", "--no-deps", "--target", folder, *names], check=True)
+    return folder
+
+
+@pytest.fixture
+def session(built, others, tmp_path):
+    """Run pytest with slownet's plugin, pytest-xdist and those that are named."""
+
+    def run(text, *arguments):
+        (tmp_path / "test_it.py").write_text(text)
+        environment = {
+            **os.environ, "PYTHONPATH": str(others), "XDG_CACHE_HOME": str(cache.root().parent),
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        }  # fmt: skip
+        words = [sys.executable, "-m", "pytest", "-p", "slownet.pytest_plugin", "-p", "xdist", *arguments]
+        return subprocess.run(
+            words, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+        )
+
+    return run
+
+
+@pytest.mark.parametrize("workers", [[], ["-n1"]], ids=["alone", "a worker"])
+@pytest.mark.parametrize("module", PLUGINS)
+def test_a_test_is_tried_again_in_the_lab(session, module, workers):
+    done = session(THIRD, "-p", module, *workers)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(rf"^=+ {PLUGINS[module][1]} in ", done.stdout, re.MULTILINE), done.stdout
+
+
+def test_the_order_and_the_numbers_of_a_seed_are_the_same_in_each_lab(session):
+    def drawn(seed):
+        done = session(DRAWN, "-p", "pytest_randomly", f"--randomly-seed={seed}", "-rP")
+        assert done.returncode == 0, done.stdout + done.stderr
+        return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("[")]
+
+    first = drawn(7)
+    assert len({number for number, _ in first}) == 6
+    assert first == drawn(7) != drawn(8)
