@@ -50,11 +50,11 @@ def variables_named_in(folders: Iterable[Path]) -> dict[str, str]:
 
 
 def import_path(here: Path) -> list[Path]:
-    """Return the folders of sys.path outside the standard library that a lab can have; ``here`` stands for an empty entry."""
+    """Return the folders of sys.path outside the standard library that a lab can have; relative ones begin at ``here``."""
     own = [Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib")]
     found = []
     for text in dict.fromkeys(sys.path):
-        path = Path(text or here)
+        path = Path(text) if os.path.isabs(text) else Path(os.path.normpath(here / text))
         standard = path.resolve() in own or path.name == "lib-dynload"
         if path.is_dir() and not standard and not hides(path.resolve()):
             found.append(path)
