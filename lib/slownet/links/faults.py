@@ -211,18 +211,18 @@ class Faults:
     steps: tuple[Fault, ...]
 
     @classmethod
-    def parse(cls, steps: Mapping[str, str | Sequence[str]] | str) -> Faults:
+    def parse(cls, steps: Mapping[str, str | Sequence[str]] | Sequence[str] | str) -> Faults:
         """Read faults.
 
         Parameters
         ----------
-        steps : mapping of str to str or list of str, or str
+        steps : mapping of str to str or list of str, or str, or list of str
             By its time, such as "4.2s", what happens: "cut a, b from c" (both ways), "cut a to c" (only what a sends to c),
             "heal" (all cuts end), "reset a from b" (a resets its TCP connections with b), "mtu a 1280"; "kill db",
             "start db", "pause db", "resume db"; and, if the service has a disk of its own, "crash db" (what was not written is
             lost), "fill-disk db", "fail-disk db" (writes are refused), "slow-disk db 20ms", "mend-disk db"; "slow-cpu db 10%",
             "mend-cpu db"; "corrupt db 5%", "intact db", "lose-names web", "find-names web". Or all of it as one line, as it is
-            printed: "cut a from c at 4.2 s; heal at 9 s", or "none".
+            printed: "cut a from c at 4.2 s; heal at 9 s", or "none"; or a list of such steps.
 
         Returns
         -------
@@ -240,8 +240,13 @@ class Faults:
         >>> Faults.parse("heal at 9 s; cut b from c at 4.2 s").to_json()
         [{'at_s': 4.2, 'do': 'cut b from c'}, {'at_s': 9.0, 'do': 'heal'}]
         """
+        if isinstance(steps, list | tuple) and steps and all(isinstance(each, str) for each in steps):
+            steps = "; ".join(steps)  # as in compose files
         if isinstance(steps, str):
             return cls._of(_split(steps)) if steps.strip() != NONE else cls(())
+        if not isinstance(steps, Mapping):
+            what = f"faults are of type {type(steps).__name__}"
+            raise ConditionError(what, fix='write them like {"5s": "cut db from web", "6s": "heal"}')
         pairs = [(at, each) for at, given in steps.items() for each in _several(given)]
         if not pairs:
             raise ConditionError("faults without a step", fix='write them like {"5s": "cut db from web", "6s": "heal"}')

@@ -31,6 +31,15 @@ def test_words():
     assert [(at, len(actions)) for at, actions in faults.together()] == [(0.005, 1), (4.2, 1), (9.0, 2), (10.0, 1)]
 
 
+def test_a_list_of_steps_is_as_in_compose_files():
+    assert Faults.parse(["kill db at 2 s", "start db at 4 s"]) == Faults.parse({"2s": "kill db", "4s": "start db"})
+    with pytest.raises(ConditionError, match="'kill db' has no time, in the faults: write"):
+        Faults.parse(["kill db"])
+    for wrong, kind in (([], "list"), (5, "int"), ([5], "list")):
+        with pytest.raises(ConditionError, match=f"faults are of type {kind}: write them like"):
+            Faults.parse(wrong)
+
+
 def test_a_cut_loses_what_both_send_or_what_one_sends():
     assert Cut(("a", "b"), ("c",)).lost == {("a", "c"), ("b", "c"), ("c", "a"), ("c", "b")}
     assert Cut(("a", "b"), ("c",), one_way=True).lost == {("a", "c"), ("b", "c")}
