@@ -312,6 +312,8 @@ def test_a_project_is_the_topology_of_an_experiment(project):
 
 def test_a_project_in_pytest(project):
     (project / "test_it.py").write_text(TEST)
+    text = (project / "compose.yaml").read_text()
+    (project / "compose.yaml").write_text(text.replace('    user: "33"\n', '    user: "33"\n    mem_limit: 64m\n'))
     (project / "wrong.yaml").write_text("services:\n  web: {image: x, prots: [80]}\n")
     words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--slownet-tdf", "inf", "-rE"]
     done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=project, timeout=300)
@@ -320,6 +322,7 @@ def test_a_project_in_pytest(project):
     where = f"{project}/wrong.yaml:2:19"
     assert f"slownet: unknown field 'prots' in services.web, {where}: did you mean 'ports'?" in done.stdout
     assert "the fixture compose needs its project's network: leave out the marker topology" in done.stdout
+    assert "compose.yaml: ignored: mem_limit (web): a lab has no cgroup controllers" in done.stderr
 
 
 def test_workers_have_labs_with_the_project(project):

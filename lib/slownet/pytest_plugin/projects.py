@@ -14,6 +14,7 @@ from slownet.containers.compose.model import Project
 from slownet.lab.boot import Share
 from slownet.model.errors import ComposeError
 from slownet.pytest_plugin import short_names
+from slownet.pytest_plugin.staging import say
 from slownet.pytest_plugin.wishes import needs_network
 
 MARKER, FIXTURE = "compose", "slownet_compose"
@@ -65,13 +66,15 @@ def hand_over(config: pytest.Config, asked: Sequence[Named]) -> None:
     if not asked:
         return
     read = {handover.key(*each): _read(*each) for each in asked}
+    found = [each for each in read.values() if isinstance(each, Project)]
+    say(config, dict.fromkeys(line for each in found for line in each.warnings))  # such as limits that nothing keeps
     parent = tempfile.TemporaryDirectory(prefix="slownet-compose-")
     config.add_cleanup(parent.cleanup)
     folder = Path(parent.name, "projects")
     handover.write(folder, read)
     config.stash[_SHARES] = [
         Share(folder, at=AT),
-        *handover.shares(each for each in read.values() if isinstance(each, Project)),
+        *handover.shares(found),
     ]
 
 
