@@ -64,6 +64,16 @@ class Hosted(Container):
         """The service's name, the prefix of its files' names."""
         return self.name
 
+    @property
+    def url(self) -> str:
+        """The address of its front page, with the host's number. Raises ServiceError without a port."""
+        if self.port is None and self.ports:  # a health check says that it is ready, so no port was tried
+            self.port = next(filter(self._accepts, self.ports), self.ports[0])
+        if self.port is None:
+            fix = f"write expose: with it in the compose file, or take the address: {self.host.IP()}"
+            raise ServiceError(f"{self.name} states no port", f"host '{self.host.name}'", fix)
+        return super().url
+
     def answers(self) -> bool:
         """Return whether it is ready, from one attempt."""
         if self._ended_well():
@@ -196,6 +206,9 @@ class Running:
 
     def __getitem__(self, name: str) -> Hosted:
         """Return a service. Raises ExperimentError with the nearest name."""
+        if not isinstance(name, str):
+            what = f"compose[...] takes the name of a service, and got a {type(name).__name__}"
+            raise ExperimentError(what, fix='write compose["web"]')
         replicas = [each.name for each in self.project.replicas(name) if each.name != name]
         if replicas:
             raise ExperimentError(f"{name} has {len(replicas)} replicas", fix=f"name one: {', '.join(replicas)}")
