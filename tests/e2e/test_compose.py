@@ -322,7 +322,7 @@ def test_a_project_in_pytest(project):
     where = f"{project}/wrong.yaml:2:19"
     assert f"slownet: unknown field 'prots' in services.web, {where}: did you mean 'ports'?" in done.stdout
     assert "the fixture compose needs its project's network: leave out the marker topology" in done.stdout
-    assert "compose.yaml: ignored: mem_limit (web): a lab has no cgroup controllers" in done.stderr
+    assert "mem_limit (web): a lab has no cgroup controllers" in done.stderr
 
 
 def test_workers_have_labs_with_the_project(project):
