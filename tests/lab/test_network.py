@@ -15,7 +15,9 @@ from slownet.model.errors import ExperimentError, NetworkError, UnitError
 from slownet.net import verify
 from slownet.net.mininet_links import ACQUAINTED_S
 from slownet.net.network import SYSCTLS, Network
+from slownet.net.nodes import inside
 from slownet.topologies.client_proxy_server import ClientProxyServer
+from slownet.topologies.two_hosts import TwoHosts
 
 
 def pinged_ms(net, source, target, count=5):
@@ -209,3 +211,12 @@ def test_a_host_in_place_of_its_name_is_one_line(net):
         net[net["web"]]
     with pytest.raises(ExperimentError, match=r'^net\[...\] takes the name of a host, and got a int: write net\["web"\]$'):
         net[0]
+
+
+def test_a_network_that_has_ended_is_one_line():
+    with Network(TwoHosts) as network:
+        host = network["server"]
+    with pytest.raises(NetworkError, match=r"^the network is not up: take its hosts within its with block$"):
+        network["server"]
+    with pytest.raises(NetworkError, match=r"^this host's network is down: start programs while"), inside(host):
+        pass

@@ -43,6 +43,8 @@ def entered(namespace: int | None) -> Iterator[None]:
     if namespace is None:
         yield
         return
+    if namespace < 0:
+        raise _down()
     own = current()
     try:
         _call("setns", namespace, CLONE_NEWNET)
@@ -50,6 +52,10 @@ def entered(namespace: int | None) -> Iterator[None]:
     finally:
         _call("setns", own, CLONE_NEWNET)
         os.close(own)
+
+
+def _down() -> NetworkError:
+    return NetworkError("this host's network is down", fix="start programs while the network is up")
 
 
 def write_sysctls(values: Mapping[str, str]) -> None:
@@ -162,7 +168,7 @@ class Namespace:
         mounts: moves the calling thread to a mount namespace, which the program gets in place of the host's.
         """
         if self.net < 0:
-            raise NetworkError("this host's network is down", fix="start programs while the network is up")
+            raise _down()
 
         def enter() -> None:
             if mounts is None:

@@ -165,7 +165,9 @@ class Network:
         """
         if not isinstance(name, str):
             what = f"net[...] takes the name of a host, and got a {type(name).__name__}"
-            raise ExperimentError(what, fix="use the host as it is" if name in self.mininet.values() else 'write net["web"]')
+            raise ExperimentError(what, fix="use the host as it is" if hasattr(name, "IP") else 'write net["web"]')
+        if self.mininet is None:
+            raise NetworkError("the network is not up", fix="take its hosts within its with block")
         if name not in self.mininet.nameToNode:
             raise ExperimentError(
                 f"no host '{name}' in {type(self._topology).__name__}", fix=nearest(name, self.mininet.nameToNode)
