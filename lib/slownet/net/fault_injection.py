@@ -300,7 +300,12 @@ def addresses(host: Any) -> list[str]:
 def _single(services: Iterable[Any]) -> Iterator[Faulty]:
     """Yield the services one by one: some consist of several."""
     for each in services:
-        yield from each.servers if hasattr(each, "servers") else [each]
+        for one in each.servers if hasattr(each, "servers") else [each]:
+            if not hasattr(one, "label"):
+                what = repr(one) if isinstance(one, str) else f"a {type(one).__name__}"
+                fix = "give the service itself: net.faults(steps, service)"
+                raise ConditionError(f"{what} is no service", "in the faults", fix)
+            yield one
 
 
 def _names(services: Collection[Faulty]) -> Mapping[str, str]:
