@@ -9,10 +9,10 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Self
+from typing import IO, Any, Self
 
 from slownet.containers import container_program, loop, oci_bundle, runtime, store
 from slownet.containers.assembly import FILES, PROGRAM, Plan
@@ -26,7 +26,7 @@ from slownet.lab import owner
 from slownet.model.errors import ServiceError
 from slownet.net.namespace import Namespace, write_sysctls
 from slownet.net.nodes import inside
-from slownet.services import snapshot
+from slownet.services import arguments, snapshot
 from slownet.services.readiness import Awaited
 from slownet.services.snapshot import Data
 from slownet.tools.process import Host, end, environment, wait_until
@@ -79,8 +79,8 @@ class Container(Awaited):
         The first part of the log's name: the image's name, unless given.
     timeout : float
         Seconds until it must be ready.
-    limits : mapping of str to (int, int)
-        Soft and hard resource limits by name, such as ``{"nofile": (1024, 4096)}``; -1 is none.
+    limits : mapping of str to (int, int) or int
+        Soft and hard resource limits by name, such as ``{"nofile": (1024, 4096)}``; -1 is none, one number is both.
     groups, capabilities : sequence of str, optional
         Further groups of its user; what it may do in place of Docker's defaults: ``["CAP_NET_ADMIN"]``.
     sysctls : mapping of str to str, optional
@@ -107,30 +107,37 @@ class Container(Awaited):
 
     def __init__(
         self, host: Host, image: str, *, command: Sequence[str] | str | None = None,
-        entrypoint: Sequence[str] | str | None = None, env: Mapping[str, str] | None = None, user: str | None = None,
+        entrypoint: Sequence[str] | str | None = None, env: Mapping[str, str] | None = None, user: str | int | None = None,
         cwd: str | Path | None = None, hostname: str | None = None, mounts: Sequence[Mount] = (),
         read_only: bool = False, init: bool = False, directory: str | Path | None = None, port: int | None = None,
         ready: str | Callable[[Container], bool] | Healthy | None = None, name: str = "", timeout: float = 60.0,
-        stop_signal: str | None = None, stop_s: float = 10.0, limits: Mapping[str, tuple[int, int]] | None = None,
+        stop_signal: str | None = None, stop_s: float = 10.0, limits: Mapping[str, tuple[int, int] | int] | None = None,
         groups: Sequence[str] = (), capabilities: Sequence[str] | None = None, sysctls: Mapping[str, str] | None = None,
     ) -> None:  # fmt: skip
+        if not isinstance(image, str):
+            what = f"the image is {image!r}" if image is None else f"the image is of type {type(image).__name__}"
+            raise ServiceError(what, "Container", "give a name that slownet image list shows")
         name = name or image.removeprefix("sha256:").rpartition("/")[2].partition("@")[0].partition(":")[0]
         condition = None if isinstance(ready, Healthy) else ready
         super().__init__(host, directory, name=name, port=port, ready=condition, timeout=timeout)
         self.image = image
         words = container_program.words
         self.replaced = Overrides(
-            words(command), words(entrypoint), {key: str(value) for key, value in (env or {}).items()},
-            user, str(cwd) if cwd is not None else None, limits or {}, tuple(groups),
-            tuple(CAPABILITIES if capabilities is None else capabilities),
+            words(command), words(entrypoint), arguments.mapping(env, "Container", "env", 'env={"DB": "db"}'),
+            str(user) if user is not None else None, str(cwd) if cwd is not None else None, _limits(limits),
+            arguments.words(groups, "Container", "groups", 'groups=["audio"]'),
+            arguments.words(
+                CAPABILITIES if capabilities is None else capabilities, "Container", "capabilities",
+                'capabilities=["CAP_NET_ADMIN"]',
+            ),
         )  # fmt: skip
         self.hostname = hostname or host.name
-        self.mounts = tuple(mounts)
+        self.mounts = _mounts(mounts)
         self.read_only = read_only
         self.init = init
         self.sysctls = dict(sysctls or {})
         self.stop_signal = stop_signal
-        self.stop_s = stop_s
+        self.stop_s = arguments.seconds(stop_s, "Container", "stop_s")
         self._health = ready if isinstance(ready, Healthy) else None
         self._check: Healthcheck | None = None
         self._probe: Probe | None = None
@@ -409,3 +416,26 @@ def _named(plan: Plan) -> Iterator[tuple[Path, Data]]:
         data = snapshot.of(f"volume-{name}", shared=True) if each.kind == VOLUME and name else None
         if data:
             yield plan.volumes / name, data
+
+
+def _mounts(given: Any) -> tuple[Mount, ...]:
+    """Return what a container sees. Raises ServiceError."""
+    if isinstance(given, Iterable) and not isinstance(given, str):
+        found = tuple(given)
+        if all(isinstance(each, Mount) for each in found):
+            return found
+    raise ServiceError("mounts is no list of mounts", "Container", 'write mounts=[Mount("data", "/data")]')
+
+
+def _limits(given: Any) -> dict[str, tuple[int, int]]:
+    """Return soft and hard limits; one number is both. Raises ServiceError."""
+    fix = 'write limits={"nofile": (1024, 4096)}'
+    if given is not None and not isinstance(given, Mapping):
+        raise ServiceError(f"limits is a {type(given).__name__} instead of a mapping", "Container", fix)
+    found = {}
+    for name, limit in (given or {}).items():
+        pair = (limit, limit) if isinstance(limit, int) else limit
+        if not isinstance(pair, tuple | list) or len(pair) != 2 or not all(type(each) is int for each in pair):
+            raise ServiceError(f"the limit '{name}' is {limit!r}", "Container", fix)
+        found[name] = (pair[0], pair[1])
+    return found

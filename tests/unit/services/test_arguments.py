@@ -4,6 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from slownet.containers.container import Container
+from slownet.containers.mount import Mount
 from slownet.model.errors import ExperimentError, ServiceError
 from slownet.services.command import Command
 from slownet.services.files import FileServer
@@ -102,6 +104,16 @@ MISTAKES = {
     "ttl is '1m', Unbound: give whole seconds": lambda: Unbound(HOST, ttl="1m"),
     "status is '404', http(): give numbers: status=404": lambda: http("/", status="404"),
     "'http' is no port, http()": lambda: http("/", port="http"),
+    "the image is None, Container: give a name that slownet image list shows": lambda: Container(HOST, None),
+    "the image is of type int, Container": lambda: Container(HOST, 5),
+    "env is a list instead of a mapping, Container: write env=": lambda: Container(HOST, "shop:1", env=["A=1"]),
+    "mounts is no list of mounts, Container: write mounts=[Mount(": lambda: Container(HOST, "shop:1", mounts=["./data:/x"]),
+    "mounts is no list of mounts, Container: ": lambda: Container(HOST, "shop:1", mounts=Mount("/tmp", "/x")),
+    "the limit 'nofile' is '10', Container: write limits=": lambda: Container(HOST, "shop:1", limits={"nofile": "10"}),
+    "limits is a list instead of a mapping, Container": lambda: Container(HOST, "shop:1", limits=["nofile"]),
+    "groups is 'audio' instead of a list of texts, Container": lambda: Container(HOST, "shop:1", groups="audio"),
+    "capabilities is 'ALL' instead of a list of texts, Container": lambda: Container(HOST, "shop:1", capabilities="ALL"),
+    "stop_s is '1s', Container: give seconds": lambda: Container(HOST, "shop:1", stop_s="1s"),
     "'web' is no host of a network, Command: give one, such as net": lambda: Command("web", "true"),
     "a dict is no host of a network, Redis": lambda: Redis({}, "logs"),
 }
@@ -119,6 +131,8 @@ def test_numbers_become_texts_and_hosts_their_names():
     assert Redis(HOST, "logs", options=["--maxmemory", 50_000_000]).options == ("--maxmemory", "50000000")
     assert Command(HOST, "true", port="8000", env={"N": 5}).environment() == {"N": "5"}
     assert Command(HOST, "true", port="8000").port == 8000
+    told = Container(HOST, "shop:1", user=1000, limits={"nofile": 64, "core": (0, -1)}).replaced
+    assert (told.user, told.limits) == ("1000", {"nofile": (64, 64), "core": (0, -1)})
     assert NameServer(HOST, aliases={"shop.example": HOST}, options=["ndots:2"]).aliases == {"shop.example": "web"}
 
 
