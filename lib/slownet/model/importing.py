@@ -24,6 +24,8 @@ MOST = 4 << 20
 ARGUMENTS = "give them after --, as in: slownet shell FILE -- --bw 10; slownet mininet FILE --bw 10 runs it as a program"
 LONGEST = 300
 """Characters of an error's own words that are shown."""
+PACKAGE_FOLDERS = ("site-packages", "dist-packages")
+"""Folders of installed packages, whichever environment's."""
 _folders: set[str] = set()
 """The folders of the files that were imported here: the modules beside them are the user's as well."""
 _real_exit = os._exit

@@ -12,15 +12,15 @@ from slownet.net.limited import QuickLimitedHost
 from slownet.net.nodes import QuickNode, QuickSwitch, Renamed
 
 
-def made_quick(maker: Any, convert: Callable[[type], Any]) -> Any:
+def fast_factory(maker: Any, convert: Callable[[type], Any]) -> Any:
     """Convert a class, or the class in a `partial`; return any other function unchanged."""
     if isinstance(maker, partial):
-        return partial(made_quick(maker.func, convert), *maker.args, **maker.keywords)
+        return partial(fast_factory(maker.func, convert), *maker.args, **maker.keywords)
     return convert(maker) if isinstance(maker, type) else maker
 
 
 @cache
-def quick(cls: type) -> type:
+def fast_class(cls: type) -> type:
     """Return a node class that starts its shell only when needed; the class itself if that is impossible."""
     if issubclass(cls, QuickNode) or not issubclass(cls, Node):
         return cls

@@ -22,7 +22,7 @@ from mininet.nodelib import LinuxBridge
 
 from slownet.model.errors import NetworkError, nearest
 from slownet.net import device, learning, loops, parameters, places, spanning_tree, unique_names
-from slownet.net.conversion import made_quick, quick
+from slownet.net.conversion import fast_class, fast_factory
 from slownet.net.mininet_links import QuickLink, quick_link
 from slownet.net.mininet_tests import MininetTests
 from slownet.net.netlink import Route
@@ -74,7 +74,7 @@ class QuickNet(MininetTests, Mininet):  # type: ignore[misc]  # Mininet has no t
         controller = given.get("controller", DefaultController)
         self._on_their_own = _stands_in(controller)
         if self._on_their_own:
-            given["controller"] = quick(loops.StandIn)
+            given["controller"] = fast_class(loops.StandIn)
         defaults = {"switch": QuickSwitch, "host": Host, "link": Link, "intf": Intf}
         super().__init__(*args[4:], **defaults | given)
 
@@ -90,7 +90,7 @@ class QuickNet(MininetTests, Mininet):  # type: ignore[misc]  # Mininet has no t
         parameters.check_node(name, maker, params, places.here())
         if parameters.becomes_limited(maker, params):
             maker = CPULimitedHost
-        cls = made_quick(maker, lambda each: self._with_sysctls(quick(each)))
+        cls = fast_factory(maker, lambda each: self._with_sysctls(fast_class(each)))
         host = self._renamed(super().addHost(name, cls, **params))
         host.stated_at = places.of_node(self.topo, name) if self.topo and not self.built else places.here()
         host.unconfigured = not self.built
@@ -100,7 +100,7 @@ class QuickNet(MininetTests, Mininet):  # type: ignore[misc]  # Mininet has no t
         """Add a switch like Mininet; it learns by itself if no controller is installed."""
         parameters.check_node(name, cls or self.switch, params, places.here())
         in_place = cls is None and self.switch is STANDALONE and "failMode" not in params
-        cls = made_quick(cls or self.switch, quick)
+        cls = fast_factory(cls or self.switch, fast_class)
         kind = cls.func if isinstance(cls, partial) else cls
         if self._on_their_own and isinstance(kind, type) and issubclass(kind, OVSSwitch) and not issubclass(kind, OVSBridge):
             in_place = "failMode" not in params
@@ -131,7 +131,7 @@ class QuickNet(MininetTests, Mininet):  # type: ignore[misc]  # Mininet has no t
         stated = {name: port for name, port in (("port1", port1), ("port2", port2)) if port is not None}
         ports = {f"port{number}": node.newPort() for number, node in enumerate(nodes, start=1)} | stated
         parameters.check_link(cls or self.link, {"intf": self.intf, **ports, **params}, sides, places.here())
-        cls = made_quick(cls or self.link, quick_link)
+        cls = fast_factory(cls or self.link, quick_link)
         kind = cls.func if isinstance(cls, partial) else cls
         if isinstance(kind, type) and issubclass(kind, QuickLink):
             params |= {"group": self._group, "offloads_off": self._offloads_off, "shaping": self.shaping}

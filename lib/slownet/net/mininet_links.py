@@ -24,7 +24,7 @@ from slownet.links.conditions import tclink
 from slownet.model.errors import NetworkError
 from slownet.model.mininets import Parameters
 from slownet.net import ethtool, parameters, places, tc, unique_names
-from slownet.net.conversion import made_quick
+from slownet.net.conversion import fast_factory
 from slownet.net.namespace import current
 from slownet.net.netlink import End, Route
 from slownet.net.nodes import QuickSwitch, inside
@@ -203,11 +203,11 @@ class QuickLink(Link):  # type: ignore[misc]
         if isinstance(self, TCLink):
             for key in ("cls1", "cls2"):  # stock Mininet ignores the intf of a TCLink
                 params.setdefault(key, parameters.usual_end(type(self), params.get("intf")))
-        params["intf"] = made_quick(params.get("intf") or Intf, quick_interface)
+        params["intf"] = fast_factory(params.get("intf") or Intf, quick_interface)
         self._shape_plain_ends(params)
         for key in ("cls1", "cls2"):
             if params.get(key):
-                params[key] = made_quick(params[key], quick_interface)
+                params[key] = fast_factory(params[key], quick_interface)
         for key, node in (("intfName1", node1), ("intfName2", node2)):
             if params.get(key) and not node.inNamespace:
                 params[key] = unique_names.free(params[key])

@@ -21,7 +21,7 @@ from slownet.net.log import Log, Setting
 from slownet.net.play import Playing
 from slownet.net.seeds import ASKED, Seeds
 from slownet.net.shaper import TCEnd
-from slownet.net.shaping import Shaping, together
+from slownet.net.shaping import Shaping, merge_directions
 from slownet.net.verify import Verification
 
 
@@ -79,7 +79,7 @@ class Link:
             disciplines of another program that slownet does not know.
         """
         try:
-            return together(*(self._shaping.now(end) for end in self._ends))
+            return merge_directions(*(self._shaping.now(end) for end in self._ends))
         except ConditionError as error:
             raise ConditionError(error.what, where=f"link {self.name}", fix=error.fix) from None
 

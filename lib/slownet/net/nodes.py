@@ -45,7 +45,7 @@ def inside(node: Any) -> Iterator[None]:
 
 
 class Renamed:
-    """Mixin for nodes: in a command, a node appears under its name on the machine (see `names`)."""
+    """Mixin for nodes: in a command, a node appears under its name on the machine (see `slownet.net.unique_names`)."""
 
     name: str
     inNamespace: bool  # noqa: N815  # Mininet's names
@@ -56,7 +56,7 @@ class Renamed:
 
 
 class QuickNode(Renamed, Node):  # type: ignore[misc]  # Mininet has no types
-    """Mixin for a node class of Mininet or of a user (see `quick`): starts the shell only when it is needed."""
+    """Mixin for a node class of Mininet or of a user (`slownet.net.conversion`): starts the shell only when it is needed."""
 
     namespace: Namespace | None
     stated_at = Place()

@@ -92,10 +92,10 @@ class Shaping:
             raise ConditionError(error.what, f"interface {interface.name}", error.fix) from error
 
     def of_topology(self, cable: Any) -> Condition | None:
-        """Return what the topology states of a cable, None if nothing. Raises ConditionError, see `together`."""
+        """Return what the topology states of a cable, None if nothing. Raises ConditionError, see `merge_directions`."""
         ends = [self.last(end) for end in (cable.intf1, cable.intf2)]
         if cable not in self.own and any(isinstance(end, shaper.TCEnd) for end in ends):
-            self.own[cable] = together(*map(shaper.own, ends))
+            self.own[cable] = merge_directions(*map(shaper.own, ends))
         return self.own.get(cable)
 
     def present(self, interface: Any) -> OneWay:
@@ -112,7 +112,7 @@ class Shaping:
     def of(self, cable: Any) -> Condition:
         """Return the condition of a cable as it is now; `up` is what its intf1 sends. Raises ConditionError, see `now`."""
         try:
-            return together(self.now(cable.intf1), self.now(cable.intf2))
+            return merge_directions(self.now(cable.intf1), self.now(cable.intf2))
         except ConditionError as error:
             ends = f"link {cable.intf1.node.name}-{cable.intf2.node.name}"
             raise ConditionError(error.what, error.where or ends, error.fix) from None
@@ -151,7 +151,7 @@ class Shaping:
         return self.end(interface).queues.gone
 
 
-def together(first: OneWay, second: OneWay) -> Condition:
+def merge_directions(first: OneWay, second: OneWay) -> Condition:
     """Return the condition of a cable from those of its ends; `up` is what the first one sends.
 
     Raises ConditionError if they differ in a field that a condition has once for both directions.

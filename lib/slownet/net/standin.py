@@ -54,7 +54,7 @@ def install(stp: bool = False) -> None:
     from mininet import link, net, node
 
     from slownet.net import userspace
-    from slownet.net.conversion import quick
+    from slownet.net.conversion import fast_class
     from slownet.net.fast_mininet import QuickNet
     from slownet.net.loops import Reference
     from slownet.net.mininet_links import quick_interface, quick_link
@@ -63,7 +63,7 @@ def install(stp: bool = False) -> None:
     links = {name: quick_link(getattr(link, name)) for name in ("Link", "TCLink", "TCULink")}
     interfaces = {name: quick_interface(getattr(link, name)) for name in ("Intf", "TCIntf")}
     nodes: dict[str, object] = {
-        name: quick(getattr(node, name)) for name in ("Node", "Host", "CPULimitedHost", "OVSSwitch", "OVSBridge")
+        name: fast_class(getattr(node, name)) for name in ("Node", "Host", "CPULimitedHost", "OVSSwitch", "OVSBridge")
     }
     nodes["OVSKernelSwitch"] = nodes["OVSSwitch"]
     nodes["UserSwitch"] = userspace.switch()

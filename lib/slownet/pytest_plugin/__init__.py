@@ -2,7 +2,7 @@
 
 A test that requests the fixture `net`, directly or through another fixture, needs a place where links can be emulated. If this
 machine is none, these tests run in a lab (see `session`) and all others here. All names of the plugin begin with `slownet_`;
-some are also available without that prefix, see `names`.
+some are also available without that prefix, see `short_names`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The fixtures: a network, servers on it, and a recorder of measurements. None uses a short name: see `names`."""
+"""The fixtures: a network, servers on it, and a recorder of measurements. None uses a short name: see `short_names`."""
 
 from __future__ import annotations
 

@@ -18,6 +18,7 @@ import pytest
 
 from slownet.lab import native
 from slownet.lab import pytest_inside as inside
+from slownet.model.importing import PACKAGE_FOLDERS
 
 SECTION = "slownet"
 LIBRARY = re.compile(r"(\S+\.so[.\d]*): cannot open shared object file")
@@ -118,7 +119,7 @@ def _importing(traceback: TracebackType | None) -> str | None:
     while traceback:
         frame = traceback.tb_frame
         path = Path(frame.f_code.co_filename)
-        installed = {"site-packages", "dist-packages"} & set(path.parts) and not path.is_relative_to(sys.prefix)
+        installed = set(PACKAGE_FOLDERS) & set(path.parts) and not path.is_relative_to(sys.prefix)
         if installed and frame.f_code.co_name == "<module>":
             return str(frame.f_globals.get("__name__", "")).partition(".")[0] or None
         traceback = traceback.tb_next

@@ -14,6 +14,7 @@ import pytest
 
 from slownet.lab.place import PACKAGE
 from slownet.model.errors import SlownetError
+from slownet.model.importing import PACKAGE_FOLDERS
 
 _LIBRARIES = tuple(Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib", "purelib", "platlib"))
 
@@ -52,11 +53,9 @@ def _file(link: TracebackType) -> Path:
 
 def is_callers(path: Path) -> bool:
     """Return whether a file is neither slownet's nor a library's."""
-    return path.is_absolute() and not any(path.is_relative_to(each) for each in (PACKAGE, *_LIBRARIES)) and not _installed(path)
-
-
-def _installed(path: Path) -> bool:
-    return bool({"site-packages", "dist-packages"} & set(path.parts))
+    return path.is_absolute() and not (
+        any(path.is_relative_to(each) for each in (PACKAGE, *_LIBRARIES)) or set(PACKAGE_FOLDERS) & set(path.parts)
+    )
 
 
 def _has_callers(traceback: TracebackType | None) -> bool:

@@ -3,7 +3,7 @@
 This process collects the tests, runs those that need no network, and reports all of them: its reporters, limits, coverage and
 exit status are the session's. For the others `slownet/lab/pytest_inside.py` runs pytest in a lab, one for each clock
 that tests request, with the same arguments, environment and working directory; it sends what happens there (`forwarding`),
-which is reported here (`reporting`) as it happens, with this machine's dates and times.
+which is reported here (`relayed_reports`) as it happens, with this machine's dates and times.
 
 The lab can read the session's rootdir and working directory, and the folders of sys.path. What tests write there stays in the
 lab's memory (`slownet.lab.pytest_inside`); .pytest_cache, coverage data, logs of servers and what `[tool.slownet]
@@ -53,7 +53,7 @@ class Session:
         """Choose the places. Raises pytest.UsageError."""
         if session.testsfailed and not self._config.option.continue_on_collection_errors:
             return  # the session cannot run
-        groups = together(self._wishes(session), self._config)
+        groups = group_by_place(self._wishes(session), self._config)
         for _, place in groups:
             if place.kind == "native":
                 records.remember(place.facts, place.clock)
@@ -131,7 +131,7 @@ Groups = Sequence[tuple[Sequence[Wish], Place]]
 """The places of a session, each with the wishes that it fulfils."""
 
 
-def together(wishes: Iterable[Wish], config: pytest.Config) -> Groups:
+def group_by_place(wishes: Iterable[Wish], config: pytest.Config) -> Groups:
     """Return the places for these wishes, in order. Wishes that amount to the same clock, such as "virtual" and a lab's
     default, share a place. Raises pytest.UsageError."""
     found: list[tuple[list[Wish], Place]] = []

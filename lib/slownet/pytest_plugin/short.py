@@ -1,4 +1,4 @@
-"""The fixtures under their short names; see `names`."""
+"""The fixtures under their short names; see `short_names`."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ class Workers:
     def pytest_xdist_setupnodes(self, config: pytest.Config, specs: Sequence[Any]) -> None:
         assert self._session
         collected = Collected() if native.inside_lab() else _collected_by_a_copy(self._session)
-        groups = session.with_the_rest(session.together(collected.wishes, config), collected.rest)
+        groups = session.with_the_rest(session.group_by_place(collected.wishes, config), collected.rest)
         if any(place.clock.is_exact for _, place in groups):
             raise pytest.UsageError("slownet: workers (-n) are talked to, but nothing comes into a lab on the exact clock from "
                                     "outside: leave out -n, or the exact clock")  # fmt: skip

@@ -22,7 +22,7 @@ from slownet.report.columns import among_claims, beside_claims, columns, verdict
 from slownet.report.explained import explained
 from slownet.report.figure import Figure
 from slownet.report.matrix import matrix
-from slownet.report.overlay_figure import names, together
+from slownet.report.overlay_figure import names, overlay_figure
 from slownet.report.plots import figures
 from slownet.report.text import confidence, milliseconds, number, spelled, with_interval
 from slownet.report.topology import topology_figure
@@ -65,7 +65,7 @@ def render_page(views: Sequence[View], differences: Sequence[Differences] = (), 
     contexts = [_context(each, name) for each, name in zip(views, names(views), strict=True)]
     if contexts:
         contexts[0]["figures"] = [*contexts[0]["figures"], *more]
-    joint = together(views)
+    joint = overlay_figure(views)
     return explained(
         template("page.html.j2").render(runs=contexts, joint=joint, differences=differences, title=title, script=script())
     )
@@ -109,7 +109,7 @@ def write_html(path: Path, text: str) -> Path:
 
 def page_figures(views: Sequence[View]) -> list[tuple[str, Figure]]:
     """Return all figures of a page, each with a name that no other one has."""
-    joint = together(views)
+    joint = overlay_figure(views)
     found = [(joint.name, joint)] if joint else []
     for each, name in zip(views, names(views), strict=True):
         found += [(f"{name}-{figure.name}", figure) for figure in _figures(each)]

@@ -23,7 +23,7 @@ def names(views: Sequence[View]) -> list[str]:
     ]
 
 
-def together(views: Sequence[View]) -> Figure | None:
+def overlay_figure(views: Sequence[View]) -> Figure | None:
     """Draw the main numbers of several runs in one picture; None if they measured different things."""
     metrics = {each.metric for each in views if any(row.time for row in each.rows)}
     if len(views) < 2 or len(metrics) != 1:

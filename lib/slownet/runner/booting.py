@@ -93,7 +93,7 @@ class BootCheck:
         self._has_ended = False
 
     def take(self, event: Event) -> None:
-        """Note what an event says, and pass it on; `boot_events` has checked its shape, and that it comes once."""
+        """Note what an event says, and pass it on; `grammar` has checked its shape, and that it comes once."""
         kind = event["event"]
         if kind == "error":
             self._error = ServiceError(self._here(event["line"]), log=self._here(event["log"]))

@@ -38,7 +38,7 @@ class Job:
 
     @classmethod
     def read(cls, asked: Mapping[str, Json]) -> Job:
-        """Return the job of `main`'s JSON."""
+        """Return the job of the JSON that `slownet.runner.inside.main` gets."""
         steps = [(int(index), int(block), dict(cell)) for index, block, cell in asked["steps"]]
         return cls(
             steps, asked["boot"], asked["blocks"], asked["lab"], asked.get("capture") or [], bool(asked.get("aligned")),

@@ -11,15 +11,13 @@ from slownet.lab import caller
 from slownet.lab.boot import NOTHING, Share
 from slownet.lab.caller import Given
 from slownet.model.errors import SlownetError
+from slownet.model.importing import PACKAGE_FOLDERS
 from slownet.runner import compose_project
 from slownet.runner.job import Job
 from slownet.runner.planning import Plan
 
 RUN = "/opt/slownet/run"
 """The run directory in a lab on the exact clock."""
-
-PACKAGES = ("site-packages", "dist-packages")
-"""Folders of installed packages."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +64,7 @@ def of(plan: Plan, job: Job, is_exact: bool = False) -> LabEnvironment:
     own, *others = caller.code_folders(source.parent)
     code = [Share(own), *(Share(each) for each in others if each not in taken)]
     here, path = caller.working_directory(), caller.imported_from(source.parent)
-    its_code = [each for each in (own, *others) if each.name not in PACKAGES]
+    its_code = [each for each in (own, *others) if each.name not in PACKAGE_FOLDERS]
     env = caller.variables_named_in(its_code) if is_exact else caller.variables()
     return LabEnvironment([*code, *folders, *run], {**env, **more, **given.env}, here, [str(each) for each in path], directory)
 

@@ -15,7 +15,7 @@ from slownet.model.errors import ExperimentError, SlownetError
 from slownet.model.units import duration, milliseconds_of, unit_of
 from slownet.theory.slow_start import round_trips as round_trips
 from slownet.theory.stats import CONFIDENCE, LackOfFit, Scatter, Summary, difference, from_error, t_quantile, welch, z_quantile
-from slownet.theory.stats.paired import error_of_residuals, error_of_sum, together
+from slownet.theory.stats.paired import error_of_residuals, error_of_sum, of_common_boots
 
 NOISE = 1e-12  # a relative residual below this is floating-point rounding
 ENOUGH = 10  # degrees of freedom
@@ -286,7 +286,7 @@ class Law:
     def _boots(self) -> dict[Hashable, tuple[float, ...]]:
         """The times by boot, if all were measured in the same boots and are paired in them: `slownet.theory.stats.paired`."""
         same = all(time.boots.keys() == self.times[0].boots.keys() for time in self.times)
-        return together(*(time.boots for time in self.times)) if same else {}
+        return of_common_boots(*(time.boots for time in self.times)) if same else {}
 
     def _error(self, factors: Sequence[float]) -> tuple[float, float]:
         """Return the standard error of a weighted sum of the times, and its degrees of freedom."""

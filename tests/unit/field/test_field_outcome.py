@@ -10,7 +10,7 @@ from slownet.model.errors import DamageWarning, SlownetError
 from slownet.theory.stats import from_moments
 from slownet.trials.field import baseline, outcome
 from slownet.trials.field.compare import compare
-from slownet.trials.field.row import compared, missing, together
+from slownet.trials.field.row import compared, missing, with_holm
 from slownet.trials.field.runs import compare_runs
 
 SD, N = 0.5, 100
@@ -21,7 +21,7 @@ def row(metric, first, second, within=0.05, sd=SD):
 
 
 def judged(*rows, how=outcome.versions, within=0.05, cause=""):
-    return how(together(rows), within, cause)
+    return how(with_holm(rows), within, cause)
 
 
 @pytest.mark.parametrize(

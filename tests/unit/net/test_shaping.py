@@ -18,7 +18,7 @@ from slownet.model.errors import ConditionError, NetworkError
 from slownet.net import Network, device, neighbours, tc, verify
 from slownet.net.log import Setting, latest, longest
 from slownet.net.seeds import APART, Seeds
-from slownet.net.shaping import Shaping, together
+from slownet.net.shaping import Shaping, merge_directions
 from slownet.pytest_plugin import records
 from slownet.tools.ping import Ping, Rtt
 from slownet.topologies import TwoHosts
@@ -168,11 +168,11 @@ def test_of_an_interface_that_was_told_nothing_the_delay_is_known(program):
 def test_two_ends_make_one_condition():
     up = OneWay(Condition.parse(delay_up="3ms", rate_up="1Mbit", loss_up="1%", mtu=1400))
     down = OneWay(Condition.parse(delay="5ms", rate="8Mbit", jitter="1ms", mtu=1400), "down")
-    assert together(up, down) == Condition.parse(
+    assert merge_directions(up, down) == Condition.parse(
         delay_up="3ms", delay_down="5ms", rate_up="1Mbit", rate_down="8Mbit", jitter_down="1ms", loss_up="1%", mtu=1400
     )
     with pytest.raises(ConditionError, match="its two directions differ in slot, mtu, which one condition cannot state"):
-        together(up, OneWay(Condition.parse(slot="5ms"), "down"))
+        merge_directions(up, OneWay(Condition.parse(slot="5ms"), "down"))
 
 
 def test_whether_a_change_was_verified_could_not_be_or_needed_none():

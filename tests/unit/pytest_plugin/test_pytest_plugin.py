@@ -31,7 +31,7 @@ def test_wishes_for_one_clock_share_its_place(monkeypatch):
     monkeypatch.setattr(session, "choose", choose)
     config = SimpleNamespace(rootpath=Path("/shop"), getoption={CONFINED: True, MEMORY: 2048}.get)
     usual, real, virtual, free, four = Wish(), Wish("real"), Wish("virtual"), Wish("virtual", "inf"), Wish("virtual", "4")
-    groups = session.together([usual, real, virtual, free, four], config)
+    groups = session.group_by_place([usual, real, virtual, free, four], config)
     assert [alike for alike, _ in groups] == [[usual, virtual, free], [real], [four]]
     assert [str(place.clock) for _, place in groups] == ["virtual clock, TDF inf", "real clock", "virtual clock, TDF 4"]
 

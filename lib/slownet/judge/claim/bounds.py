@@ -20,7 +20,7 @@ from slownet.judge.claim.base import (
     span,
     verdict,
 )
-from slownet.judge.claim.description import stating
+from slownet.judge.claim.description import with_description
 from slownet.judge.measured import in_unit_of
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.judgement import INCONCLUSIVE, Judgement, Reason
@@ -68,7 +68,7 @@ class bound:  # noqa: N801
         if self.percentile is not None:
             validation.percentile(self.percentile, claim)
 
-    @stating
+    @with_description
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the metric with the limits in each cell; the judgement has the numbers of the deciding cell."""
         cells = self._cells(run)

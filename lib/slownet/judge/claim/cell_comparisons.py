@@ -8,7 +8,7 @@ from typing import Literal
 
 from slownet.judge.claim import validation
 from slownet.judge.claim.base import ALONE, Margin, Siblings, around, decide, interval, placed, reason, span
-from slownet.judge.claim.description import stating
+from slownet.judge.claim.description import with_description
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.charging import NOTHING_MS
 from slownet.judge.records.judgement import INCONCLUSIVE, Judgement, Reason
@@ -77,7 +77,7 @@ class ratio:  # noqa: N801
         else:
             validation.number(names[0], given[names[0]], claim, above=0)
 
-    @stating
+    @with_description
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the ratio of the two cells with the number or the limits."""
         cell, base = _pair(run, self.at, self.of)
@@ -138,7 +138,7 @@ class equal:  # noqa: N801
     def __post_init__(self) -> None:
         validation.within(self.within, validation.checked(self, self.metric))
 
-    @stating
+    @with_description
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the ratio of the two cells with 1."""
         cell, base = _pair(run, self.at, self.of)
@@ -191,7 +191,7 @@ class no_worse_than:  # noqa: N801
         if self.better not in ("lower", "higher"):
             raise validation.ClaimError(f"better is '{self.better}'", f"in {claim}", "write lower or higher", "better")
 
-    @stating
+    @with_description
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the ratio of the two cells with the worst allowed ratio."""
         cell, base = _pair(run, self.at, self.of)

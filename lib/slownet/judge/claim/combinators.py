@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from slownet.judge.claim import validation
 from slownet.judge.claim.base import ALONE, DECIDED, Claim, Siblings, all_hold, any_holds, judge_parts, raise_confidence
-from slownet.judge.claim.description import stating
+from slownet.judge.claim.description import with_description
 from slownet.judge.records.judgement import REFUTED, SUPPORTED, Judgement
 from slownet.judge.records.result import RunData
 from slownet.model.errors import ExperimentError
@@ -33,7 +33,7 @@ class all_of:  # noqa: N801
     def __init__(self, *claims: Claim) -> None:
         object.__setattr__(self, "claims", _some(claims))
 
-    @stating
+    @with_description
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Judge all claims: supported if all are, refuted if one is."""
         return _judge(self.claims, " and ", all_hold, run, siblings, by_chance=REFUTED)
@@ -59,7 +59,7 @@ class any_of:  # noqa: N801
     def __init__(self, *claims: Claim) -> None:
         object.__setattr__(self, "claims", _some(claims))
 
-    @stating
+    @with_description
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Judge all claims: supported if one is, refuted if all are."""
         return _judge(self.claims, " or ", any_holds, run, siblings, by_chance=SUPPORTED)
@@ -85,13 +85,20 @@ class not_:  # noqa: N801
     def __post_init__(self) -> None:
         validation.claims([self.claim], "in not_")
 
-    @stating
+    @with_description
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Judge the claim and exchange supported and refuted; other verdicts stay."""
         found = self.claim.judge(run, siblings)
         opposite = {SUPPORTED: REFUTED, REFUTED: SUPPORTED}.get(found.verdict, found.verdict)
         why = DECIDED[opposite] if opposite != found.verdict else found.reason
         return replace(found, name=f"not: {found.name}", verdict=opposite, reason=why)
+
+
+def parts_of(claim: object) -> tuple[Claim, ...]:
+    """Return the claims that one is composed of; none if it is of another kind."""
+    if isinstance(claim, all_of | any_of):
+        return claim.claims
+    return (claim.claim,) if isinstance(claim, not_) else ()
 
 
 def _some(claims: Sequence[Claim]) -> tuple[Claim, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from slownet.judge.claim.combinators import all_of, any_of, not_
+from slownet.judge.claim.combinators import parts_of
 from slownet.judge.claim.laws import constant_round_trips, law, more_round_trips, published_times
 from slownet.judge.claim.predicted_claims import round_trips_between
 
@@ -29,10 +29,8 @@ def depends_on_cpu(claim: Any) -> bool:
         False for claims about round trips and about what links alone make, such as a loss. True for all others: how long
         something takes, a rate, ratios of these, and claims of kinds that are not known.
     """
-    if isinstance(claim, all_of | any_of):
-        return any(map(depends_on_cpu, claim.claims))
-    if isinstance(claim, not_):
-        return depends_on_cpu(claim.claim)
+    if parts := parts_of(claim):
+        return any(map(depends_on_cpu, parts))
     if isinstance(claim, ROUND_TRIPS):
         return False
     return getattr(claim, "metric", None) not in OF_LINKS

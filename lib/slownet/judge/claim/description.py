@@ -19,17 +19,17 @@ NOT_PARAMETERS = ("metric", "name", "because")
 Judge = TypeVar("Judge", bound=Callable[..., Judgement])
 
 
-def stating(judge: Judge) -> Judge:
+def with_description(judge: Judge) -> Judge:
     """Decorate a claim's ``judge``, so that its judgements have the claim's kind, metric and parameters."""
 
     @wraps(judge)
-    def stating_judge(claim: Any, *args: Any, **more: Any) -> Judgement:
-        return stated(claim, judge(claim, *args, **more))
+    def describing_judge(claim: Any, *args: Any, **more: Any) -> Judgement:
+        return add_description(claim, judge(claim, *args, **more))
 
-    return cast(Judge, stating_judge)
+    return cast(Judge, describing_judge)
 
 
-class Statement(TypedDict):
+class Description(TypedDict):
     """What a judgement is about."""
 
     kind: str
@@ -37,15 +37,15 @@ class Statement(TypedDict):
     parameters: dict[str, object]
 
 
-def stated(claim: Any, found: Judgement) -> Judgement:
+def add_description(claim: Any, found: Judgement) -> Judgement:
     """Add the claim's kind, metric and parameters to a judgement, and whether its author named it."""
-    says = statement(claim)
+    says = description(claim)
     if THEORY in found.parameters:
         says["parameters"][THEORY] = found.parameters[THEORY]
     return replace(found, **says, named=bool(getattr(claim, "name", "")))
 
 
-def statement(claim: Any) -> Statement:
+def description(claim: Any) -> Description:
     """Return ``{"kind", "metric", "parameters"}`` of a claim, ready for JSON.
 
     Parameters are the fields that hold numbers, texts and conditions. The value of a function or a measured number is in the
@@ -57,7 +57,7 @@ def statement(claim: Any) -> Statement:
     }
     parts = given.get(CLAIMS) or (given["claim"],) if {CLAIMS, "claim"} & set(given) else ()
     if parts:
-        parameters[CLAIMS] = [statement(part) for part in parts]
+        parameters[CLAIMS] = [description(part) for part in parts]
     return {"kind": type(claim).__name__.rstrip("_"), "metric": str(given.get("metric", "")), "parameters": parameters}
 
 

@@ -20,8 +20,8 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from slownet.judge.claim.base import ALONE, Claim, Siblings, bonferroni, raise_confidence
-from slownet.judge.claim.description import stated
-from slownet.judge.records.cell import Cell
+from slownet.judge.claim.description import add_description
+from slownet.judge.records.cell import Cell, listed
 from slownet.judge.records.condition_columns import condition
 from slownet.judge.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, Judgement, Reason
 from slownet.judge.records.result import RunData
@@ -106,10 +106,10 @@ def not_judged(claim: Claim, error: SlownetError, run: RunData, own: Sequence[Ma
         blank = None
     named = [cell.title for cell in lacking if blank is not None and (not blank.cells or cell.label in blank.cells)]
     if blank is None or not named:
-        return stated(claim, _without_numbers(described(claim), error.line))
-    why = f"{_and(named)} {UNMEASURED if len(named) == 1 else 'were not measured'}"
+        return add_description(claim, _without_numbers(described(claim), error.line))
+    why = f"{listed(named)} {UNMEASURED if len(named) == 1 else 'were not measured'}"
     why += "" if isinstance(error, NoCellError) else f"; {error.what}"
-    return stated(claim, replace(_without_numbers(blank.name, why), cells=blank.cells, expected=blank.expected))
+    return add_description(claim, replace(_without_numbers(blank.name, why), cells=blank.cells, expected=blank.expected))
 
 
 def described(claim: Claim) -> str:
@@ -126,11 +126,11 @@ def described(claim: Claim) -> str:
 def _judgement(claim: Claim, run: RunData, siblings: Siblings, cannot: Cannot | None) -> Judgement:
     try:
         found = claim.judge(run, siblings)
-        return found if found.kind else stated(claim, found)  # a custom kind need not set it
+        return found if found.kind else add_description(claim, found)  # a custom kind need not set it
     except TooFewError as error:  # raised by a custom kind; more repetitions may give it enough values
         what, why = described(claim), error.line
         blank = Judgement(what, INCONCLUSIVE, math.nan, None, None, None, (None, None), why, reason=Reason.FEW_VALUES)
-        return stated(claim, blank)
+        return add_description(claim, blank)
     except SlownetError as error:
         if cannot is None:
             raise
@@ -152,11 +152,6 @@ def absent(label: Mapping[str, str]) -> Cell:
 
 def _without_numbers(name: str, why: str) -> Judgement:
     return Judgement(name, NOT_JUDGED, None, None, None, None, (None, None), why, reason=Reason.NOT_MEASURED)
-
-
-def _and(names: Sequence[str]) -> str:
-    comma = "; " if any(", " in name for name in names) else ", "
-    return " and ".join(filter(None, (comma.join(names[:-1]), names[-1])))
 
 
 def _shown(value: Any) -> str:

@@ -20,7 +20,7 @@ from slownet.judge.claim.base import (
     undecided,
     verdict,
 )
-from slownet.judge.claim.description import stating
+from slownet.judge.claim.description import with_description
 from slownet.judge.claim.expected_values import Expected
 from slownet.judge.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, Judgement, Reason
 from slownet.judge.records.result import RunData
@@ -69,7 +69,7 @@ class law:  # noqa: N801
         elif not isinstance(self.round_trips, Summary):
             validation.number("round_trips", self.round_trips, claim, above=0)
 
-    @stating
+    @with_description
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Fit the law over all cells and compare its k."""
         fixed = None if callable(self.round_trips) else expected_values.number(self.round_trips, run, "law").mean
@@ -137,7 +137,7 @@ class constant_round_trips:  # noqa: N801
         if first == second:
             raise validation.ClaimError(f"{claim} compares {self.at[0]} with itself", fix="name two delays", field="at")
 
-    @stating
+    @with_description
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the ratio of the round trips at the two delays with 1."""
         name = f"the same round trips at {self.at[0]} and {self.at[1]}, within {100 * self.within:g} %"
@@ -204,7 +204,7 @@ class more_round_trips:  # noqa: N801
         if self.otherwise is not None:
             validation.number("otherwise", self.otherwise, claim, above=0)
 
-    @stating
+    @with_description
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the ratio of the two k with ``at_least``."""
         name = f"at least {stated(self.at_least)} times the round trips of {self.of}"
@@ -279,7 +279,7 @@ class published_times:  # noqa: N801
             validation.milliseconds("times_ms", delay, claim)
             validation.number("times_ms", time, claim, above=0)
 
-    @stating
+    @with_description
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare predicted with published times."""
         name = f"the published times follow from the published {self.t0_ms:g} ms, within {100 * self.within:g} %"

@@ -21,7 +21,7 @@ from slownet.judge.claim.base import (
     span,
     undecided,
 )
-from slownet.judge.claim.description import THEORY, stating
+from slownet.judge.claim.description import THEORY, with_description
 from slownet.judge.claim.expected_values import Expected
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.judgement import INCONCLUSIVE, REFUTED, SUPPORTED, Judgement
@@ -78,7 +78,7 @@ class predicted:  # noqa: N801
         elif not isinstance(self.expected, Summary):
             validation.number("expected", self.expected, claim, above=0)
 
-    @stating
+    @with_description
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the cell's interval with the prediction and its interval."""
         cell = run.at(self.at)
@@ -158,7 +158,7 @@ class round_trips_between:  # noqa: N801
         else:
             validation.number("at_most", self.at_most, claim)
 
-    @stating
+    @with_description
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Divide the difference of the times by that of the delays."""
         limit, margin, words = self._margin()
@@ -233,7 +233,7 @@ class follows:  # noqa: N801
         validation.takes(self.theory, ("condition", "cell"), "theory", claim)
         validation.ends({"at_least": self.at_least, "at_most": self.at_most}, claim, positive=True)
 
-    @stating
+    @with_description
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the ratio of measured to theoretical value with the limits in each cell."""
         name = f"{self.name}: {span(self.at_least, self.at_most)} times the theory"

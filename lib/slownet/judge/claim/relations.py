@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from slownet.judge.claim.base import Claim
-from slownet.judge.claim.combinators import all_of, any_of, not_
+from slownet.judge.claim.combinators import parts_of
 from slownet.judge.claim.laws import more_round_trips
 
 OWN = __name__.rpartition(".")[0]
@@ -39,8 +39,7 @@ def _needed(claims: Iterable[Claim]) -> set[str] | None:
     """Return the experiments whose runs these claims ask for; None if they may ask for any: only slownet's own are known."""
     found = set[str]()
     for each in claims:
-        parts = each.claims if isinstance(each, all_of | any_of) else (each.claim,) if isinstance(each, not_) else ()
-        inner = _needed(parts)
+        inner = _needed(parts_of(each))
         if inner is None or not type(each).__module__.startswith(f"{OWN}."):
             return None
         found |= inner | ({each.of} if isinstance(each, more_round_trips) else set())

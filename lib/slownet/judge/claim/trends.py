@@ -8,7 +8,8 @@ from itertools import pairwise
 
 from slownet.judge.claim import validation
 from slownet.judge.claim.base import ALONE, Margin, Siblings, all_hold, around, decide, interval, judge_parts
-from slownet.judge.claim.description import stating
+from slownet.judge.claim.description import with_description
+from slownet.judge.records.cell import Cell
 from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.quantity import quantity
 from slownet.judge.records.result import RunData
@@ -49,14 +50,13 @@ class grows:  # noqa: N801
     def __post_init__(self) -> None:
         validation.checked(self, self.metric)
 
-    @stating
+    @with_description
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare each step with 0."""
         name = f"{self.metric} {'falls' if self.falling else 'grows'} along {self.along}"
         sign = -1 if self.falling else 1
 
-        def step(run: RunData, low: int, high: int) -> Judgement:
-            before, after = (run.along(self.along)[each][1] for each in (low, high))
+        def step(run: RunData, before: Cell, after: Cell) -> Judgement:
             found = decide(
                 run,
                 name,
@@ -104,7 +104,7 @@ class monotone:  # noqa: N801
     def __post_init__(self) -> None:
         validation.within(self.within, validation.checked(self, self.metric))
 
-    @stating
+    @with_description
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the ratio of each two neighbouring cells with 1."""
         way = "rises" if self.falling else "falls"
@@ -112,8 +112,7 @@ class monotone:  # noqa: N801
         least, most = around(1.0, self.within)
         margin: Margin = (None, most) if self.falling else (least, None)
 
-        def step(run: RunData, low: int, high: int) -> Judgement:
-            before, after = (run.along(self.along)[each][1] for each in (low, high))
+        def step(run: RunData, before: Cell, after: Cell) -> Judgement:
             return decide(
                 run,
                 name,
@@ -127,7 +126,7 @@ class monotone:  # noqa: N801
         return _steps(run.where(self.at), name, self.along, step)
 
 
-def _steps(run: RunData, name: str, along: str, step: Callable[[RunData, int, int], Judgement]) -> Judgement:
+def _steps(run: RunData, name: str, along: str, step: Callable[[RunData, Cell, Cell], Judgement]) -> Judgement:
     """Judge all steps along a condition together."""
     count = len(run.along(along)) - 1
     if count < 1:
@@ -135,7 +134,7 @@ def _steps(run: RunData, name: str, along: str, step: Callable[[RunData, int, in
         raise ExperimentError(what, f"in experiment {run.experiment}", "measure at two or more")
 
     def judge(run: RunData) -> Judgement:
-        parts = [step(run, low, high) for low, high in pairwise(range(count + 1))]
+        parts = [step(run, before, after) for before, after in pairwise(cell for _, cell in run.along(along))]
         return all_hold(name, parts, "; ".join(part.text for part in parts))
 
     return judge_parts(judge, run, count)

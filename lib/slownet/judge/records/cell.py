@@ -28,9 +28,14 @@ def by_error(failed: Iterable[tuple[str, str | None]]) -> list[str]:
         titles.setdefault(error, []).append(title)
     found = []
     for error, named in titles.items():
-        comma = "; " if any(", " in title for title in named) else ", "
-        found.append(f"{' and '.join(filter(None, (comma.join(named[:-1]), named[-1])))}: {error}")
+        found.append(f"{listed(named)}: {error}")
     return found
+
+
+def listed(titles: Sequence[str]) -> str:
+    """Join titles of cells: "rtt 0ms, rtt 10ms and rtt 20ms", with semicolons where they have commas themselves."""
+    comma = "; " if any(", " in each for each in titles) else ", "
+    return " and ".join(filter(None, (comma.join(titles[:-1]), titles[-1])))
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ import slownet
 from slownet.hypotheses.catalogue import find
 from slownet.lab.caller import disguised
 from slownet.lab.place import PACKAGE, Place
+from slownet.model.importing import PACKAGE_FOLDERS
 from slownet.runner import compose_project
 
 ENTRY = "slownet.runner.inside"
@@ -32,9 +33,6 @@ ELSEWHERE = ("slownet.lab", "slownet.report", "slownet.runner.sweep", "slownet.c
 
 ON_THE_HOST = "slownet.runner.api"
 """What `import slownet` offers beside what measures: it runs no experiment, it starts them."""
-
-INSTALLED = ("site-packages", "dist-packages")
-"""Folders of installed packages, whichever environment's."""
 
 
 @lru_cache
@@ -113,7 +111,7 @@ def _is_installed(path: Path) -> bool:
     """Return whether a module is a package's of this environment, or of another one that is on the import path."""
     folders = {Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "purelib", "platlib")}
     whole = path.resolve()
-    return bool(set(INSTALLED) & set(whole.parts)) or any(whole.is_relative_to(each) for each in folders)
+    return bool(set(PACKAGE_FOLDERS) & set(whole.parts)) or any(whole.is_relative_to(each) for each in folders)
 
 
 def _data(modules: Mapping[str, Path]) -> dict[str, Path]:

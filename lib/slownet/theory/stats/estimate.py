@@ -24,7 +24,7 @@ from numbers import Real
 from typing import ClassVar, Required, TypedDict
 
 from slownet.model.errors import SlownetError
-from slownet.theory.stats.paired import Boots, of_factors, of_values, together
+from slownet.theory.stats.paired import Boots, of_common_boots, of_factors, of_values
 from slownet.theory.stats.student import CONFIDENCE, t_quantile
 
 
@@ -253,7 +253,7 @@ def ratio(over: Summary, under: Summary, shared: float = 0.0) -> Summary:
 
 def _paired_ratio(over: Summary, under: Summary, mean: float) -> Summary | None:
     """Return a quotient from the boots' quotients; None if the two have too few boots in common, or one is not above 0."""
-    pairs = together(over.boots, under.boots) if over.known and under.known else {}
+    pairs = of_common_boots(over.boots, under.boots) if over.known and under.known else {}
     if not pairs or min(min(pair) for pair in pairs.values()) <= 0:
         return None
     boots, confidence = {boot: one / other for boot, (one, other) in pairs.items()}, min(over.confidence, under.confidence)
@@ -281,7 +281,7 @@ def difference(left: Summary, right: Summary) -> Summary:
     confidence = min(left.confidence, right.confidence)
     if not (left.known and right.known):
         return Summary(mean, -math.inf, math.inf, n, 0, confidence, sources)
-    if pairs := together(left.boots, right.boots):
+    if pairs := of_common_boots(left.boots, right.boots):
         boots = {boot: one - other for boot, (one, other) in pairs.items()}
         middle, half = of_values(boots, mean if left.boots.keys() == right.boots.keys() else None, confidence)
         return Summary(middle, middle - half, middle + half, n, len(boots) - 1.0, confidence, sources, boots=boots)

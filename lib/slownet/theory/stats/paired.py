@@ -34,7 +34,7 @@ LEAST = 3
 """Boots in common that give an interval: with two, Student's t would have one degree of freedom."""
 
 
-def together(*found: Boots) -> dict[Hashable, tuple[float, ...]]:
+def of_common_boots(*found: Boots) -> dict[Hashable, tuple[float, ...]]:
     """Return the values that all numbers have in the same boots; empty if these are fewer than `LEAST`."""
     common = [boot for boot in found[0] if all(boot in each for each in found[1:])]
     return {boot: tuple(each[boot] for each in found) for boot in common} if len(common) >= LEAST else {}

@@ -25,7 +25,7 @@ from slownet.tools.fetch import RTT, SERVER, TIME, TLS, WITHOUT_TLS
 from slownet.trials.field import outcome
 from slownet.trials.field.page_parts import Part, parts
 from slownet.trials.field.record import Field, values
-from slownet.trials.field.row import Row, compared, together
+from slownet.trials.field.row import Row, compared, with_holm
 from slownet.trials.field.runs import Comparison, compare_cells
 
 ALONG = "rtt_ms"
@@ -63,7 +63,7 @@ def compare_field(run: RunData, field: Field, within: float, t0: str | None = No
     if run.failed:
         notes.append(f"left out {len(run.failed)} failed cell{'s' * (len(run.failed) > 1)}")
     notes += _differences(run, field)
-    return Comparison(run, other, within, together(rows), facts, tuple(notes), outcome.sites, alike)
+    return Comparison(run, other, within, with_holm(rows), facts, tuple(notes), outcome.sites, alike)
 
 
 def round_trip(field: Field) -> Summary:

@@ -113,7 +113,7 @@ def _logarithm(number: Summary) -> Summary:
     return replace(number, mean=middle, low=middle - half, high=middle + half)
 
 
-def together(rows: Sequence[Row]) -> tuple[Row, ...]:
+def with_holm(rows: Sequence[Row]) -> tuple[Row, ...]:
     """Return the rows of one comparison with "differs" only where it is significant among all rows (Holm)."""
     found = [row.p_differs for row in rows if row.p_differs is not None]
     kept = iter(holm(found, SIGNIFICANT))

@@ -19,7 +19,7 @@ from slownet.theory.stats import DECIDING, Summary
 from slownet.trials.field import outcome, page_parts, sight
 from slownet.trials.field.outcome import Judge, Outcome
 from slownet.trials.field.page_parts import Part
-from slownet.trials.field.row import EQUIVALENT, Row, compared, missing, together
+from slownet.trials.field.row import EQUIVALENT, Row, compared, missing, with_holm
 
 FREE_IN_BOTH = "the CPU was free in both runs: what programs compute is not compared (slownet run --tdf auto charges it)"
 SETTINGS = ("experiment", "clock", "tdf", "kernel", "slownet")
@@ -93,7 +93,7 @@ def compare_runs(
     notes += [*_too_few(first), *_too_few(second), *_instructions(first, second, pairs)]
     charged = {run.charging for run in (first, second) if run.facts.get("clock")}
     notes += filter(None, [sight.note(_as_measured(pairs, rows, within), within, charged)])
-    return Comparison(first, second, within, together(rows), None, (*_settings(first, second), *notes))
+    return Comparison(first, second, within, with_holm(rows), None, (*_settings(first, second), *notes))
 
 
 def _measured_alone(run: RunData, other: RunData) -> list[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.result import RunData
 from slownet.report.html_page import page_figures, render_page
-from slownet.report.overlay_figure import names, together
+from slownet.report.overlay_figure import names, overlay_figure
 from slownet.report.view import view
 from slownet.theory.stats import Summary
 
@@ -33,19 +33,19 @@ def test_a_run_is_named_by_its_experiment_or_by_its_directory():
 
 
 def test_runs_of_the_same_metric_share_a_picture_and_a_table():
-    found = together([BEFORE, AFTER])
+    found = overlay_figure([BEFORE, AFTER])
     assert found.rows[:3] == (
         ("rtt 0ms", "a-client_delay", 10.0, 9.0, 11.0),
         ("rtt 0ms", "b-client_delay", 10.0, 9.0, 11.0),
         ("rtt 10ms", "a-client_delay", 50.0, 49.0, 51.0),
     )
     assert "b-client_delay, rtt 40ms: 210.0 (209.0 to 211.0) ms per request" in found.svg
-    assert together([BEFORE]) is None
-    assert together([BEFORE, run("c", 1, metric="commit_ms")]) is None
+    assert overlay_figure([BEFORE]) is None
+    assert overlay_figure([BEFORE, run("c", 1, metric="commit_ms")]) is None
 
 
 def test_runs_along_different_conditions_are_dots():
-    found = together([BEFORE, run("c", 5, "other", condition="delay_up")])
+    found = overlay_figure([BEFORE, run("c", 5, "other", condition="delay_up")])
     assert len(re.findall('class="mark"', found.svg)) == 6
 
 
