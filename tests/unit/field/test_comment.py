@@ -40,6 +40,12 @@ def test_a_comment_has_at_most_20_lines(made):
     assert len(text.splitlines()) <= 20
 
 
+def test_what_was_0_has_no_change_in_percent(made):
+    text = comment(compare_runs(made(dict.fromkeys(TIMES, 0.0)), made(), 0.05))
+    assert "| 0 ms |" in text
+    assert "nan" not in text
+
+
 @pytest.mark.parametrize(
     ("values", "bars"),
     [

@@ -138,8 +138,8 @@ def _shown(value: Summary | None, row: Row) -> str:
 
 
 def _change(row: Row) -> str:
-    """Return by how much a number changed, in percent with the ends of the interval if it is known."""
-    if row.ratio is None:
+    """Return by how much a number changed, in percent with the ends of the interval if it is known; empty for one from 0."""
+    if row.ratio is None or not math.isfinite(row.ratio.mean):
         return ""
     percent = [f"{100 * (each - 1):+.1f}" for each in (row.ratio.mean, row.ratio.low, row.ratio.high)]
     ends = f" ({percent[1]} to {percent[2]})" if row.ratio.known and percent[1] != percent[2] else ""
