@@ -155,6 +155,19 @@ def test_an_interrupted_hunt_goes_on_and_repeats_nothing(labs, mine, tmp_path):
         hunt(mine, tmp_path / "hunt").run()
 
 
+def test_the_folder_of_a_sweep_is_none_of_a_hunt_and_the_other_way_round(labs, mine, tmp_path, capsys):
+    (tmp_path / "swept").mkdir()
+    (tmp_path / "swept" / "sweep.json").write_text('{"schema": 1, "spec": {}}')
+    for resume in (False, True):
+        with pytest.raises(ExperimentError, match="swept holds a sweep, --out: name another folder"):
+            hunt(mine, tmp_path / "swept", resume=resume).run()
+    hunt(mine, tmp_path / "hunt").run()
+    with pytest.raises(SystemExit) as ended:
+        main(["sweep", str(mine), "--out", str(tmp_path / "hunt"), "--resume"])
+    assert ended.value.code == 2
+    assert f"{tmp_path / 'hunt'} holds a hunt, --out: name another folder" in capsys.readouterr().err
+
+
 def test_a_signal_ends_it_while_it_makes_a_schedule_small(labs, mine, tmp_path):
     hunt(mine, tmp_path / "whole", labs=1).run()
     order, labs.measured[:] = list(dict.fromkeys(labs.measured)), []

@@ -19,7 +19,7 @@ from slownet.runner.hunt.bench import Bench, Example, Subject
 from slownet.runner.hunt.hunt_outcome import Hunted
 from slownet.runner.sweep import task
 from slownet.runner.sweep.spec import Where
-from slownet.runner.sweep.sweep_store import HEADER, Store
+from slownet.runner.sweep.sweep_store import HEADER, Store, read_header
 from slownet.runner.sweep.workers import Pool, how_many
 
 EXAMPLES, BUDGET_S = 200, 1800.0
@@ -76,6 +76,8 @@ class Hunt:
         """Hunt. Raises SlownetError; what was measured until then is stored."""
         strategy.need()
         subject = Subject.of(self.experiment, self.where)
+        if (self.directory / HEADER).exists() and "hunt" not in read_header(self.directory):
+            raise ExperimentError(f"{self.directory} holds a sweep", "--out", "name another folder")
         if (self.directory / HEADER).exists() and not self.resume:
             raise ExperimentError(f"{self.directory} has a hunt", "--out", "go on with --resume, or name another folder")
         self._until = time.monotonic() + self.budget_s

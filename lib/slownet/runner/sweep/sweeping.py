@@ -157,6 +157,8 @@ def run(
     )
     directory = Path(out)
     exists = (directory / HEADER).exists()
+    if exists and "hunt" in stores.read_header(directory):
+        raise SweepError(f"{directory} holds a hunt", "--out", "name another folder")
     spec = _resumed(directory, asked) if exists and resume else asked
     if exists and not resume:
         raise SweepError(f"{directory} holds a sweep", "--out", "add --resume to go on with it, or name another folder")
