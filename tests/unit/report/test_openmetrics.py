@@ -66,6 +66,8 @@ def test_any_text_is_a_label_and_any_name_becomes_one():
 def test_what_has_no_number_or_means_nothing_is_left_out():
     text = openmetrics.write([run(mean=0.01, tdf="inf", cpu="free", cells=({"rtt": "0ms"},))])
     assert "slownet_time_ms" not in text  # what is left of a time where the CPU is free
+    text = openmetrics.write([run(mean=-5.0, tdf="inf", cpu="free", cells=({"rtt": "0ms"},))])
+    assert "slownet_time_ms" in text  # a difference of times
     assert [math.isnan(float(openmetrics._number(math.nan))), openmetrics._number(-math.inf)] == [True, "-Inf"]
 
 

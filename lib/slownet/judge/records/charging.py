@@ -71,7 +71,7 @@ class Charging(Enum):
     def means_nothing(self, value: float, metric: str) -> bool:
         """Whether a metric is a time too short to mean anything: with a free CPU, what is left of one without a network."""
         unit_ms = milliseconds_of(metric)
-        return self is Charging.FREE and unit_ms is not None and value * unit_ms < NOTHING_MS
+        return self is Charging.FREE and unit_ms is not None and abs(value) * unit_ms < NOTHING_MS
 
     def verdict_from(self, is_random: bool) -> int:
         """Return the boots required for a verdict: three if their variation must be estimated from them, else one.
