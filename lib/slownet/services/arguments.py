@@ -56,9 +56,9 @@ def mapping(given: Any, where: str, what: str, example: str) -> dict[str, str]:
     return {name: str(value) for name, value in given.items()}
 
 
-def host(net: Any, name: Any, where: str) -> Host:
-    """Return the host of a network that a service runs on, by its name or itself. Raises ServiceError."""
-    example = f'{where}(net, on="web")'
+def host(net: Any, name: Any, where: str, option: str = "on") -> Host:
+    """Return a host of a network, by its name or itself; option: the argument that names it. Raises ServiceError."""
+    example = f'{where}(net, {option}="web")'
     if isinstance(net, str | bytes) or not hasattr(net, "__getitem__"):
         raise ServiceError(f"{_shown(net)} is no network", where, f"give the network, and the host's name: {example}")
     if not no_host(name):

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
+from ipaddress import ip_address
 from pathlib import Path
+from typing import Any
 
+from slownet.model.errors import ServiceError
 from slownet.services import arguments, http
 from slownet.services.nginx import SITE_NAME
 from slownet.services.service import Service
-from slownet.tools.process import Host
+from slownet.tools.process import Host, no_host
 
 PORT = 6081
 """Varnish's default port, which leaves port 80 to a backend on the same host."""
@@ -31,8 +35,8 @@ class Varnish(Service):
         The host that it runs on.
     directory : str or Path, optional
         The run directory, for log and configuration.
-    behind : str or Path
-        The backend: its IP address (port 80), or its Unix socket (a Path) if it is on the same host.
+    behind : str, Host or Path
+        The backend: its host or IP address (port 80), or its Unix socket (a Path) if it is on the same host.
     port : int
         The TCP port to listen on.
     ttl_s : int
@@ -42,10 +46,16 @@ class Varnish(Service):
     name = "varnish"
 
     def __init__(
-        self, host: Host, directory: str | Path | None = None, *, behind: str | Path, port: int = PORT, ttl_s: int = 86400
+        self,
+        host: Host,
+        directory: str | Path | None = None,
+        *,
+        behind: str | Host | Path,
+        port: int = PORT,
+        ttl_s: int = 86400,
     ) -> None:
         super().__init__(host, directory)
-        self.behind = behind
+        self.behind = behind if isinstance(behind, Path) else _address(behind)
         self.port = arguments.port(port, "Varnish")
         self.ttl_s = ttl_s
 
@@ -111,3 +121,15 @@ class Varnish(Service):
             return http.get(self.socket, path, SITE_NAME, timeout_s)
         except OSError as error:
             raise self.error(f"{self.name} does not serve {path}: {error}") from error
+
+
+def _address(given: Any) -> str:
+    """Return a backend's address, or its name. Raises ServiceError for what has a port or a path: it would be a name."""
+    if not no_host(given):
+        return str(given.IP())
+    with suppress(ValueError):
+        return str(ip_address(given if isinstance(given, str) else ""))
+    if not isinstance(given, str) or not given or set(given) & set(":/ "):
+        what = repr(given) if isinstance(given, str) else f"a {type(given).__name__}"
+        raise ServiceError(f"behind is {what}", "Varnish", "give the backend's host, its IP address, or the Path of its socket")
+    return given

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from slownet.lab.excerpt import tail
 from slownet.model.errors import ServiceError
+from slownet.services import arguments
 from slownet.services.composite import Together
 from slownet.services.mariadb import MariaDB
 from slownet.services.nginx import Nginx
@@ -64,15 +65,16 @@ class WordPress(Together):
         drop_ins: Sequence[Path] = (),
         variables: Mapping[str, str] | None = None,
     ) -> None:
-        self.client = net[client]
-        self.mariadb = mariadb or MariaDB(net[db], directory)
+        self.client = arguments.host(net, client, "WordPress", "client")
+        site = arguments.host(net, web, "WordPress", "web")
+        self.mariadb = mariadb or MariaDB(arguments.host(net, db, "WordPress", "db"), directory)
         address = self.mariadb.host.IP()
         # mysqli keeps connections to hosts that start with "p:". Without the port, WordPress would take "p" for the host and
         # the address for its port.
         db_host = f"p:{address}:3306" if persistent else address
         additions = {ROOT / "wp-content": drop_ins} if drop_ins else {}
-        self.php = PhpFpm(net[web], directory, variables={"SLOWNET_DB_HOST": db_host, **(variables or {})}, additions=additions)
-        self.nginx = Nginx(net[web], directory, root=ROOT)
+        self.php = PhpFpm(site, directory, variables={"SLOWNET_DB_HOST": db_host, **(variables or {})}, additions=additions)
+        self.nginx = Nginx(site, directory, root=ROOT)
         super().__init__((*(() if mariadb else (self.mariadb,)), self.php, self.nginx))
         self.page_length = 0
 

@@ -23,6 +23,7 @@ from slownet.services.redis import Redis
 from slownet.services.static_page import StaticPage
 from slownet.services.unbound import Unbound
 from slownet.services.varnish import Varnish
+from slownet.services.wordpress import WordPress
 
 HOST = SimpleNamespace(name="web", IP=lambda: "10.0.0.2")
 
@@ -114,6 +115,13 @@ MISTAKES = {
     "groups is 'audio' instead of a list of texts, Container": lambda: Container(HOST, "shop:1", groups="audio"),
     "capabilities is 'ALL' instead of a list of texts, Container": lambda: Container(HOST, "shop:1", capabilities="ALL"),
     "stop_s is '1s', Container: give seconds": lambda: Container(HOST, "shop:1", stop_s="1s"),
+    "behind is 'http://10.0.0.3/', Varnish: give the backend's host": lambda: Varnish(HOST, behind="http://10.0.0.3/"),
+    "behind is '10.0.0.3:80', Varnish": lambda: Varnish(HOST, behind="10.0.0.3:80"),
+    "behind is a int, Varnish": lambda: Varnish(HOST, behind=5),
+    "a SimpleNamespace is no network, WordPress: give the network": lambda: WordPress(HOST),
+    "no host 'client' in Star, WordPress: choose from hub, web, and name it: WordPress(net, client=\"web\")": (
+        lambda: WordPress(Net())
+    ),
     "'web' is no host of a network, Command: give one, such as net": lambda: Command("web", "true"),
     "a dict is no host of a network, Redis": lambda: Redis({}, "logs"),
 }
@@ -131,6 +139,7 @@ def test_numbers_become_texts_and_hosts_their_names():
     assert Redis(HOST, "logs", options=["--maxmemory", 50_000_000]).options == ("--maxmemory", "50000000")
     assert Command(HOST, "true", port="8000", env={"N": 5}).environment() == {"N": "5"}
     assert Command(HOST, "true", port="8000").port == 8000
+    assert [Varnish(HOST, behind=each).behind for each in (HOST, "fd00::1", "web")] == ["10.0.0.2", "fd00::1", "web"]
     told = Container(HOST, "shop:1", user=1000, limits={"nofile": 64, "core": (0, -1)}).replaced
     assert (told.user, told.limits) == ("1000", {"nofile": (64, 64), "core": (0, -1)})
     assert NameServer(HOST, aliases={"shop.example": HOST}, options=["ndots:2"]).aliases == {"shop.example": "web"}
