@@ -396,6 +396,16 @@ def test_no_file(tmp_path):
     assert (done.returncode, done.stderr) == (2, f"slownet: no compose file in {tmp_path}: name one, such as compose.yaml\n")
 
 
+@pytest.mark.parametrize(("word", "instead"), [("up", "slownet compose, which brings"), ("config", "slownet compose --check")])
+def test_a_command_of_docker_compose_is_named_as_it_is_here(word, instead, tmp_path):
+    (tmp_path / "compose.yaml").write_text("services: {a: {image: none:1}}\n")
+    done = run("compose", word, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"slownet: there is no 'slownet compose {word}': write {instead}")
+    (tmp_path / word).write_text("services: {a: {image: none:1, pid: host}}\n")
+    assert "pid of a" in run("compose", word, cwd=tmp_path).stderr
+
+
 def test_a_run_is_continued_with_the_project_as_it_was(project):
     words = ["run", "--compose", "compose.yaml", "--tool", "ping", "--option", "to=web", "--option", "count=2", "--tdf", "inf"]
     done = run(*words, "--vary", "web:rtt=0ms,8ms", "--json", "--keep", cwd=project)

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -93,6 +93,9 @@ def compose(
     if fields:
         print(table.markdown())
         return
+    for each in files or []:
+        if (instead := OF_DOCKER.get(str(each))) and not each.exists():
+            raise ComposeError(f"there is no 'slownet compose {each}'", fix=f"write {instead}")
     stated = [*(files or []), *(file or [])]
     named = compose_files.named(stated) if stated else compose_files.unnamed(Path.cwd(), os.environ)
     if check:
@@ -103,6 +106,17 @@ def compose(
     for line in project.warnings:
         print(f"slownet: {line}", file=sys.stderr)
     raise typer.Exit(_bring_up(project, named, profile or [], words, (clock, tdf, cpu, memory, place, require_confinement)))
+
+
+OF_DOCKER: Mapping[str, str] = {
+    "up": "slownet compose, which brings the project up until the end of its prompt",
+    "run": "slownet compose exec SERVICE COMMAND, or slownet run --compose for measurements",
+    "ps": "slownet compose, which prints its services",
+    "config": "slownet compose --check",
+    "build": "slownet compose --check, which prints the commands that build what is missing",
+    "pull": "slownet compose --check, which prints the commands that add what is missing",
+}
+"""Commands of docker compose that have another name here, and that name."""
 
 
 def _bring_up(
