@@ -26,8 +26,6 @@ PREFIXES = ("user.", "trusted.", "security.")
 OVERLAY = ("user.overlay.", "trusted.overlay.")
 """Extended attributes that would mean something to the overlay that a container's root is part of."""
 
-Read = Callable[[tarfile.TarInfo, int], None]
-
 
 @dataclass(frozen=True)
 class Layer:

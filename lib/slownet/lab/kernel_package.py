@@ -42,7 +42,6 @@ MODULES = (
 SIGNED, SIGNATURE_HEAD = b"~Module signature appended~\n", 12
 """The end of a signed module, and how many bytes are before it; the last four of them are the signature's size."""
 VMLINUZ, ARCHIVE, FACTS = "vmlinuz", "modules.cpio", "kernel.json"
-PROGRAMS = debian.PROGRAMS
 WHAT = "unpacking Debian's kernel"
 
 

@@ -443,12 +443,6 @@ def _capture_suspended(config: pytest.Config) -> Generator[None]:
         manager.resume_global_capture()
 
 
-def _only(config: pytest.Config, hook: str, plugin: object) -> None:
-    manager = config.pluginmanager
-    others = [each for each in manager.get_plugins() if each is not plugin]
-    setattr(config.hook, hook, manager.subset_hook_caller(hook, others))
-
-
 class HeldBack:
     """Holds back the terminal reporter's output until it is known whether the session continues here."""
 

@@ -17,7 +17,7 @@ from slownet.judge.records.samples import cell_key
 from slownet.model.errors import ExperimentError, SlownetError
 from slownet.model.units import show_rate, spoken
 from slownet.report.text import confidence, number
-from slownet.report.words import counted, operation
+from slownet.report.words import few_boots, operation
 from slownet.theory.law import Law, fit, per_round_trip, trip
 from slownet.theory.stats import Summary, ratio
 
@@ -258,18 +258,8 @@ def beyond_line(run: RunData) -> str:
 def intervals_line(seen: View) -> str:
     """Describe the intervals of a page or table in one line."""
     verdicts = ", as for the verdicts" if seen.run.claims else ""
-    return f"intervals: {confidence(seen.run.confidence)}{verdicts}{_within_boots(seen.run)}"
-
-
-def _within_boots(run: RunData) -> str:
-    """Say that intervals lack what varies between boots, if programs that slownet does not know were measured too seldom."""
-    if not run.terms.own_programs:
-        return ""
-    few = [cell for cell in run.cells if 0 < cell.repetitions < cell.verdict_from]
-    if not few:
-        return ""
-    boots, least = min(cell.repetitions for cell in few), max(cell.verdict_from for cell in few)
-    return f", within {counted(boots, 'boot')}: how much boots differ is not known: that takes {least} repetitions or more"
+    few = few_boots(seen.run)  # of these intervals lack what varies between boots
+    return f"intervals: {confidence(seen.run.confidence)}{verdicts}{f', within {few}' if few else ''}"
 
 
 def sampling_notes(run: RunData) -> list[str]:

@@ -82,6 +82,15 @@ def with_article(name: str) -> str:
     return f"{'An' if name[:1] in 'aeiou' else 'A'} {name}"
 
 
+def few_boots(run: RunData) -> str:
+    """Say that programs that slownet does not know were measured too seldom to know how boots differ; empty if not."""
+    few = [cell for cell in run.cells if run.terms.own_programs and cell.lacks_boots]
+    if not few:
+        return ""
+    boots, least = min(cell.repetitions for cell in few), max(cell.verdict_from for cell in few)
+    return f"{counted(boots, 'boot')}: how much boots differ is not known: that takes {least} repetitions or more"
+
+
 def capital(sentence: str) -> str:
     """Write the first letter as a capital."""
     return sentence[:1].upper() + sentence[1:]

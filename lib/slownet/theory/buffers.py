@@ -11,9 +11,6 @@ import math
 
 from slownet.model.errors import SlownetError, above_zero
 
-RENO_KEEPS = 0.5
-"""The fraction of its window that Reno keeps after a loss (RFC 5681, 3.1)."""
-
 
 def rule(connections: int) -> float:
     """Return the queue of the rule, ``1 / sqrt(n)`` pipes for n connections. Raises SlownetError."""

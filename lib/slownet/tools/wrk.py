@@ -35,7 +35,6 @@ _ERRORS = re.compile(
 _TITLE = re.compile(r"^\s*Latency Distribution(?: \(HdrHistogram - (Recorded|Uncorrected) Latency.*\))?\s*$")
 _NEGATIVE = re.compile(r"about to crash and die|expected_latency_timing = -")
 _CALIBRATED = re.compile(r"^\s*Thread calibration: ", re.MULTILINE)
-_LASTS = re.compile(rf"^Running {_TIME} test @ ", re.MULTILINE)
 _PERCENTILE = re.compile(rf"^\s*({DECIMAL})%\s+{_TIME}\s*$")
 _STEP = re.compile(rf"^\s*({DECIMAL})\s+([01]\.{WHOLE})\s+({WHOLE})\s+(?:{DECIMAL}|inf)\s*$")
 _MEAN = re.compile(rf"^\s*#\[Mean\s*=\s*({DECIMAL}), StdDeviation\s*=\s*({DECIMAL})\]\s*$")

@@ -22,8 +22,6 @@ LOST_S = 1.0
 """If a thread's first timer is a millisecond late, its event loop sleeps until this long after its start first."""
 SENT_LATE_S = 0.002
 """A request is sent at most this long after it was due, by a processor that is free."""
-STOP_S = 2.0
-"""If no answer shows a thread that its time is over, it looks at its clock this often (TIMEOUT_INTERVAL_MS)."""
 
 
 @dataclass(frozen=True)

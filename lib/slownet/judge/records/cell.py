@@ -174,7 +174,12 @@ class Cell:
     @property
     def has_too_few(self) -> bool:
         """Whether claims are judged on it and it has fewer boots than a verdict requires."""
-        return self.deciding and 0 < self.repetitions < self.verdict_from
+        return self.deciding and self.lacks_boots
+
+    @property
+    def lacks_boots(self) -> bool:
+        """Whether it has fewer boots than show how these differ."""
+        return 0 < self.repetitions < self.verdict_from
 
     @property
     def is_random(self) -> bool:

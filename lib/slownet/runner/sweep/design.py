@@ -20,13 +20,12 @@ from slownet.model.errors import SweepError
 from slownet.runner.sweep.factors import Factors
 
 GRID, RANDOM, LATIN, SOBOL = "grid", "random", "lhs", "sobol"
-KINDS = (GRID, RANDOM, LATIN, SOBOL)
 OPTION = "--sample"
 
 
 @dataclass(frozen=True)
 class Design:
-    """How cells are chosen: ``kind`` is one of `KINDS`; ``points`` and ``seed`` are those of a sample."""
+    """How cells are chosen: ``kind`` is one of the four above; ``points`` and ``seed`` are those of a sample."""
 
     kind: str = GRID
     points: int = 0

@@ -25,7 +25,6 @@ AT = "/opt/slownet/snapshot"
 """Where a lab has it."""
 MOST = 4 * 2**30
 """Bytes of all snapshots in the cache: beyond, those that were used longest ago go."""
-TRIES = 3
 EARLY_S = DAY_S // 2
 """How long before other boots' date the preparing one begins, so that no file is dated in the future."""
 CHARGED = 1.0

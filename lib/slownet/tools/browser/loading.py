@@ -15,9 +15,6 @@ from slownet.model.shapes import Json
 
 Said = Mapping[str, Json]
 """A message of the browser, or a part of one, as the DevTools protocol defines it."""
-PHASES = ("dns", "connect", "tls", "request", "download")
-"""The phases of a request that follow each other: name, connection, TLS (over QUIC both at once), until the first byte, until
-the last."""
 LEAST_MS = 0.01
 """An address is looked up, too, in less time than this."""
 ICON = "/favicon.ico"
@@ -42,7 +39,7 @@ class Request:
     start, first_byte, end : float
         When it was asked for, when its header came and when it was complete.
     phases : mapping of str to (float, float)
-        The phases that it had, see `PHASES`.
+        Those that it had, in ms: "dns", "connect", "tls" (over QUIC both at once), "request" until the first byte, "download".
     received_bytes : int
         All that came for it, headers included.
     initiator : str

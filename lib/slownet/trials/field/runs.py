@@ -13,7 +13,7 @@ from slownet.judge.records.charging import Charging
 from slownet.judge.records.result import RunData
 from slownet.judge.records.samples import cell_key, finite
 from slownet.model.errors import ExperimentError, SlownetError, nearest
-from slownet.report.words import counted
+from slownet.report.words import few_boots
 from slownet.theory.law import Law, fit
 from slownet.theory.stats import DECIDING, Summary
 from slownet.trials.field import outcome, page_parts, sight
@@ -90,7 +90,8 @@ def compare_runs(
     notes += [] if metrics else [*_measured_alone(first, second), *_measured_alone(second, first)]
     if first.charging is Charging.FREE and second.charging is Charging.FREE:
         notes.insert(0, FREE_IN_BOTH)
-    notes += [*_too_few(first), *_too_few(second), *_instructions(first, second, pairs)]
+    notes += [f"{run.directory}: {few}" for run in (first, second) if (few := few_boots(run))]
+    notes += _instructions(first, second, pairs)
     charged = {run.charging for run in (first, second) if run.facts.get("clock")}
     notes += filter(None, [sight.note(_as_measured(pairs, rows, within), within, charged)])
     return Comparison(first, second, within, with_holm(rows), None, (*_settings(first, second), *notes))
@@ -138,7 +139,7 @@ def sure(cell: Cell, metric: str) -> Summary:
     there is none before as many boots as a claim needs. The same conditions in two runs are two cells, measured in other boots.
     """
     summary = replace(cell.summary(metric), sources=frozenset(), boots={})
-    if _has_too_few(cell):
+    if cell.terms.own_programs and cell.lacks_boots:
         return replace(summary, low=-math.inf, high=math.inf)
     kept = sample_values.records(cell.samples, metric)
     others = [record for name in cell.metrics for record in sample_values.records(cell.samples, name)]
@@ -146,20 +147,6 @@ def sure(cell: Cell, metric: str) -> Summary:
     if single and not cell.is_exact and any(record.get("sd") for record in others):
         return replace(summary, low=-math.inf, high=math.inf)
     return summary
-
-
-def _has_too_few(cell: Cell) -> bool:
-    """Return whether a cell of programs that slownet does not know has fewer boots than show how these differ."""
-    return cell.terms.own_programs and 0 < cell.repetitions < cell.verdict_from
-
-
-def _too_few(run: RunData) -> list[str]:
-    few = [cell for cell in run.cells if _has_too_few(cell)]
-    if not few:
-        return []
-    boots, least = min(cell.repetitions for cell in few), max(cell.verdict_from for cell in few)
-    unknown = f"how much boots differ is not known: that takes {least} repetitions or more"
-    return [f"{run.directory}: {counted(boots, 'boot')}: {unknown}"]
 
 
 def _rows(title: str, one: Cell, other: Cell, metrics: Collection[str], within: float) -> list[Row]:

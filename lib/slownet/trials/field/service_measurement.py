@@ -14,8 +14,8 @@ from slownet.tools.web.protocol import BEST, PLAIN, read
 from slownet.tools.web.request import USER_AGENT
 from slownet.trials.field.record import Field
 
-REQUESTS, MOST = 20, 1000
-PAUSE, TIMEOUT = "500ms", "10s"
+MOST = 1000
+"""Requests of a measurement."""
 
 
 def measure(
