@@ -34,6 +34,7 @@ MISTAKES = [
     (["client_delay", "--out", "new", "--vary", "rtt=0:1000:1ms", "--repeat", "200"], "--yes"),
     (["client_delay", "--out", "new", "--repeat", "0"], "--repeat"),
     (["client_delay", "--out", "new", "--merge", "/nowhere"], "/nowhere is no sweep"),
+    (["client_delay", "--out", "sweep.toml/new"], "cannot write to sweep.toml/new, Not a directory, --out: name another"),
     (["sweep.toml", "--out", "new"], "did you mean 'repeat'"),
 ]
 

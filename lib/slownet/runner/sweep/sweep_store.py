@@ -65,7 +65,7 @@ class Store:
             self._journal = self._open.enter_context(open(directory / JOURNAL, "ab", buffering=0))
         except OSError as error:
             self._open.close()
-            raise SweepError(f"cannot write to {directory}, {error.strerror}", "--out") from error
+            raise SweepError(f"cannot write to {directory}, {error.strerror}", "--out", "name another folder") from error
         except BaseException:
             self._open.close()
             raise

@@ -222,8 +222,8 @@ def _nothing_empty(directory: Path) -> Iterator[None]:
     try:
         yield
     except SlownetError:
-        if not was_there and not stores.read_samples(directory):
-            shutil.rmtree(directory)
+        if not was_there and not ((directory / HEADER).exists() and stores.read_samples(directory)):
+            shutil.rmtree(directory, ignore_errors=True)
         raise
 
 
