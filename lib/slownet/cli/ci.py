@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,20 +15,25 @@ if TYPE_CHECKING:  # most commands write neither
     from slownet.trials.field.runs import Comparison
 
 
-def need_place(path: Path, option: str) -> None:
-    """Raise ExperimentError if a file's folder does not exist or it is a folder itself, before something is measured."""
+def need_place(path: Path, option: str, is_replaced: bool = False) -> None:
+    """Raise ExperimentError if a file's folder does not exist, or it is a folder itself or not to be written.
+
+    That is said before something is measured. is_replaced: a new file takes the place of one that is there.
+    """
     if not path.absolute().parent.is_dir():
         raise ExperimentError(f"no folder {path.absolute().parent}", option, "make it, or name another file")
     if path.is_dir():
         raise ExperimentError(f"{path} is a folder", option, "name a file in it")
+    if not os.access(path if path.exists() and not is_replaced else path.absolute().parent, os.W_OK):
+        raise ExperimentError(f"{path} cannot be written", option, "name another file")
 
 
 @dataclass(frozen=True)
 class ForCi:
     """The files that the caller wants, None for none.
 
-    Raises ExperimentError if their folder does not exist, one is a folder itself, or the history is damaged, before anything is
-    measured or said.
+    Raises ExperimentError if their folder does not exist, one is a folder itself or not to be written, or the history is
+    damaged, before anything is measured or said.
     """
 
     junit: Path | None = None
@@ -46,7 +52,7 @@ class ForCi:
             ("--prometheus", self.prometheus),
         ):
             if path:
-                need_place(path, option)
+                need_place(path, option, is_replaced=path == self.prometheus)
         if self.history:
             from slownet.trials.field import comment
 

@@ -2,6 +2,7 @@
 
 import json
 import xml.etree.ElementTree as ET
+from pathlib import Path
 
 import pytest
 
@@ -83,6 +84,21 @@ def test_a_file_that_cannot_be_written_is_said_before_anything_is_measured(tmp_p
     for option in ("junit", "summary", "comment", "history", "prometheus"):
         with pytest.raises(ExperimentError, match=rf" is a folder, --{option}: name a file in it"):
             ForCi(**{option: tmp_path})
+
+
+@pytest.mark.parametrize("option", ["junit", "summary", "comment", "history", "prometheus"])
+def test_a_file_of_another_user_is_refused_before_anything_is_measured(tmp_path, monkeypatch, option):
+    there = tmp_path / "there"
+    there.touch()
+    denied = {tmp_path}
+    monkeypatch.setattr("os.access", lambda path, mode: Path(path) not in denied)
+    with pytest.raises(ExperimentError, match=rf"new cannot be written, --{option}: name another file"):
+        ForCi(**{option: tmp_path / "new"})
+    if option != "prometheus":  # which takes the place of the old one
+        ForCi(**{option: there})
+        denied = {there}
+        with pytest.raises(ExperimentError, match=rf"there cannot be written, --{option}: name another file"):
+            ForCi(**{option: there})
 
 
 @pytest.mark.parametrize(
