@@ -6,6 +6,7 @@ The user's own cache is under XDG_CACHE_HOME. What it lacks may be in the system
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import shutil
@@ -154,10 +155,10 @@ def scratch(kind: str, base: Path) -> Iterator[Path]:
 
 def not_writable(error: OSError, where: Path) -> LabError:
     """Return the error for a failure to write to the cache."""
-    return LabError(
-        f"cannot write to {error.filename or where} ({error.strerror})",
-        fix="free space, or set XDG_CACHE_HOME to a folder that you can write to",
-    )
+    fix = "set XDG_CACHE_HOME to a folder that you can write to"
+    is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    what = f"cannot write to {error.filename or where} ({error.strerror})"
+    return LabError(what, fix=f"free space, or {fix}" if is_full else fix)
 
 
 def sweep(kind: str, base: Path | None = None) -> None:

@@ -142,7 +142,7 @@ def disk(built: bool) -> Finding:
     text = f"{where}, {free} MB free"
     if not os.access(there, os.W_OK):
         mend = "set XDG_CACHE_HOME to a folder that you can write to"
-        return Finding("cache", built, f"{where} belongs to another user", "" if built else mend)
+        return Finding("cache", built, f"{where} cannot be {'written' if there == where else 'made'}", "" if built else mend)
     wanted = sum(0 if part.SHELF.has(part.key()) else part.MEGABYTES for part in (kernel, image))
     if not built and free < wanted:
         return Finding("cache", False, f"{text}; building the lab takes {wanted} MB", "free space, or set XDG_CACHE_HOME")

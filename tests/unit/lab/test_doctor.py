@@ -49,8 +49,12 @@ def test_a_cache_without_room_matters_until_the_lab_is_built(tmp_path, monkeypat
     assert examination.disk(built=True).good
 
 
-def test_a_cache_of_another_user(monkeypatch):
+def test_a_cache_that_this_user_cannot_write(monkeypatch, tmp_path):
     monkeypatch.setattr(examination.os, "access", lambda folder, mode: False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert examination.disk(built=False).text == f"{tmp_path}/slownet cannot be made"
+    (tmp_path / "slownet").mkdir()
+    assert examination.disk(built=False).text == f"{tmp_path}/slownet cannot be written"
     assert not examination.disk(built=False).good
     assert "XDG_CACHE_HOME" in examination.disk(built=False).mend
     assert examination.disk(built=True).good
