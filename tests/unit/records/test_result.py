@@ -158,6 +158,10 @@ def test_a_delay_of_each_direction_counts_twice_and_units_of_times_do_not_matter
 
 
 def test_what_is_no_run_is_one_line(tmp_path):
+    (tmp_path / "foreign").mkdir()
+    (tmp_path / "foreign" / "run.json").write_text('{"name": "npm"}')
+    with pytest.raises(SlownetError, match=r"no run here, in .*foreign: its run\.json is of another program: name"):
+        load(tmp_path / "foreign")
     with pytest.raises(SlownetError, match="no run here"):
         load(tmp_path / "nowhere")
     (tmp_path / "sweep.json").touch()

@@ -402,9 +402,10 @@ def _load(directory: Path) -> RunData:
     except OSError as error:
         raise SlownetError(f"cannot read {RUN}, {userfile.reason(error)}", f"in {directory}") from error
     log = read_log(directory, facts)
-    if not facts and not log.samples:
+    if "experiment" not in facts and not log.samples:
         of_a_sweep = (directory / SWEEP).is_file()
-        fix = "it is a sweep, and has a report.html" if of_a_sweep else "give a directory that holds run.json"
+        none = f"its {RUN} is of another program: name a run's directory" if facts else "give a directory that holds run.json"
+        fix = "it is a sweep, and has a report.html" if of_a_sweep else none
         raise SlownetError("no run here", f"in {directory}", fix)
     planned, measured = len(facts.get("planned") or ()), len(log.latest)
     ended = "claims" in facts or measured >= planned
