@@ -360,7 +360,7 @@ ENDS = {
         "command: sleep 1000\n    healthcheck: {test: 'echo sick; exit 1', interval: 10s, retries: 3}",
         "web is unhealthy: 3 health checks in 30 s have failed, the last ended with status 1, host 'web'", "    sick\n",
     ),
-    "never listens": ("command: sleep 1000\n    expose: [8000]", "web does not answer after 60 s", ""),
+    "never listens": ("command: sleep 1000\n    expose: [8000]", "web does not answer on port 8000, after 60 s", ""),
 }  # fmt: skip
 
 

@@ -233,7 +233,8 @@ class Service:
                 if status is not None:
                     raise self._why_it_ended(status)
                 if time.monotonic() > deadline:
-                    raise self.error(f"{self.name} does not answer after {self.deadline_s:g} s{_of_cpu(charged)}")
+                    where, fix = self._waits_for()
+                    raise self.error(f"{self.name} does not answer{where} after {self.deadline_s:g} s{_of_cpu(charged)}", fix)
                 time.sleep(POLL_S)
             status = process.poll()
             if status is not None and not (
@@ -243,6 +244,10 @@ class Service:
         except BaseException:
             self.stop()
             raise
+
+    def _waits_for(self) -> tuple[str, str]:
+        """Return where an answer is awaited, and what to do without one, each for the middle of an error."""
+        return "", ""
 
     def _why_it_ended(self, status: int) -> ServiceError:
         program, log, where = self.command()[0], self._lately(), f"host '{self.host.name}'"

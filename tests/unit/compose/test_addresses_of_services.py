@@ -12,9 +12,9 @@ from slownet.model.errors import ExperimentError, ServiceError
 HOST = SimpleNamespace(name="web", IP=lambda: "10.0.0.2")
 
 
-def hosted(folder, ports):
-    service = Service(name="web", image="shop:1", at="compose.yaml:2:3")
-    return Hosted(HOST, service, Ready("sha256:0", ports, checked=True), [], folder)
+def hosted(folder, ports, stated=(), checked=True):
+    service = Service(name="web", image="shop:1", at="compose.yaml:2:3", ports=stated)
+    return Hosted(HOST, service, Ready("sha256:0", ports, checked=checked), [], folder)
 
 
 def test_a_service_with_a_health_check_has_the_address_of_its_port(tmp_path, monkeypatch):
@@ -37,3 +37,10 @@ def test_a_host_in_place_of_a_services_name(tmp_path):
             ExperimentError, match=rf"^compose\[...\] takes the name of a service, and got a {kind}: write comp"
         ):
             running[wrong]
+
+
+def test_a_port_that_does_not_answer_is_named(tmp_path):
+    fix = "state a healthcheck, or below expose: the port that it listens on; "
+    assert hosted(tmp_path, (8000,), checked=False)._waits_for() == (" on port 8000, of its image,", fix)
+    assert hosted(tmp_path, (1, 2), (1, 2), checked=False)._waits_for() == (" on any of the ports 1, 2,", fix)
+    assert hosted(tmp_path, (8000,))._waits_for() == hosted(tmp_path, (), checked=False)._waits_for() == ("", "")

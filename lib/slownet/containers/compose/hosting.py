@@ -85,6 +85,13 @@ class Hosted(Container):
             return self.port is not None
         return time.monotonic() - self._begun > SURVIVES_S
 
+    def _waits_for(self) -> tuple[str, str]:
+        if self._checked or not self.ports:
+            return "", ""
+        one = f"port {self.ports[0]}" if len(self.ports) == 1 else f"any of the ports {', '.join(map(str, self.ports))}"
+        of = "" if self.service.ports else ", of its image"
+        return f" on {one}{of},", "state a healthcheck, or below expose: the port that it listens on; "
+
     def _accepts(self, port: int) -> bool:
         with suppress(OSError):
             self.connect(port).close()
