@@ -263,7 +263,8 @@ def test_a_shell_is_refused(tmp_path):
     os.close(far)
     assert done.returncode == 2
     assert done.stderr.startswith(
-        "slownet: only `slownet run`, `check`, `sweep`, `reproduce`, `lab exec` and tests have the exact clock, --clock exact: "
+        "slownet: only `slownet run`, `check`, `sweep`, "
+        "`hunt`, `replay`, `reproduce`, `lab exec` and tests have the exact clock, --clock exact: "
     )
     assert len(done.stderr.splitlines()) == 1
 

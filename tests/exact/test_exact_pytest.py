@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 
+import pytest
 from needs_qemu import needs_qemu
 
 pytestmark = needs_qemu
@@ -44,9 +45,10 @@ def test_a_marker_gives_a_test_the_exact_clock_and_the_same_digits_again(tmp_pat
     assert took[0] == took[1] != []
 
 
-def test_workers_are_refused_in_a_line(tmp_path):
-    done = pytest_of(tmp_path, "-n", "2")
+@pytest.mark.parametrize(("words", "named"), [(("-n", "2"), "-n"), (("--pdb",), "--pdb"), (("--trace",), "--trace")])
+def test_what_is_talked_to_is_refused_in_a_line(tmp_path, words, named):
+    done = pytest_of(tmp_path, *words)
     assert done.returncode == 4
     lines = [line for line in done.stderr.splitlines() if "slownet" in line]
     assert len(lines) == 1
-    assert "leave out -n, or the exact clock" in lines[0]
+    assert f"leave out {named}, or the exact clock" in lines[0]

@@ -323,7 +323,7 @@ def choose(
 def _speed(kind: str | None, exact: bool, speed: int | None) -> int:
     """Return the speed of the exact clock. Raises LabError if there is none, or the caller cannot do with one."""
     if kind == EXACT and not exact:
-        what = "only `slownet run`, `check`, `sweep`, `reproduce`, `lab exec` and tests have the exact clock"
+        what = "only `slownet run`, `check`, `sweep`, `hunt`, `replay`, `reproduce`, `lab exec` and tests have the exact clock"
         raise LabError(what, "--clock exact", "use the virtual clock, or leave it out")
     if speed is not None and kind != EXACT:
         raise LabError("only the exact clock has a number of instructions in a nanosecond", "--speed", "add --clock exact")

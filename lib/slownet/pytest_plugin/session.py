@@ -195,15 +195,22 @@ def environment(
     return {**caller.variables(), **projects.variables(config), inside.SESSION: json.dumps(handed)}
 
 
+DEBUGGERS = {"--pdb": "usepdb", "--trace": "trace"}
+"""What pytest keeps an option under."""
+
+
 def _place(wish: Wish, config: pytest.Config) -> Place:
     try:
         found = choose(
             "auto", wish.clock, wish.tdf, config.getoption(MEMORY) or MEGABYTES, wish.cpu, config.rootpath,
             config.getoption(CONFINED), exact=True,
         )  # fmt: skip
-        return found.free() if wish.cpu_may_be_free else found
     except SlownetError as error:
         raise _usage_error(error) from error
+    if found.clock.is_exact and (asked := [name for name, at in DEBUGGERS.items() if config.getoption(at, False)]):
+        raise pytest.UsageError(f"slownet: a debugger ({asked[0]}) is talked to, but nothing comes into a lab on the exact "
+                                f"clock from outside: leave out {asked[0]}, or the exact clock")  # fmt: skip
+    return found.free() if wish.cpu_may_be_free else found
 
 
 def _usage_error(error: SlownetError) -> pytest.UsageError:

@@ -277,7 +277,8 @@ def test_a_command_that_cannot_do_with_the_exact_clock_is_refused(able, where):
     with pytest.raises(LabError) as error:
         place.choose(where, "exact")
     assert str(error.value) == (
-        "only `slownet run`, `check`, `sweep`, `reproduce`, `lab exec` and tests have the exact clock, --clock exact: "
+        "only `slownet run`, `check`, `sweep`, "
+        "`hunt`, `replay`, `reproduce`, `lab exec` and tests have the exact clock, --clock exact: "
         "use the virtual clock, or leave it out"
     )
 
