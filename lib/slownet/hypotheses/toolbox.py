@@ -6,9 +6,10 @@ Another one is added by one line here, or by an entry point of another package (
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -88,39 +89,32 @@ def _page(net: Any, directory: Path, page: str) -> Iterator[Page]:
         yield Page(f"{server.url}page.html", (server,))
 
 
-def _ab(net: Any, service: Any, options: Options) -> Any:
-    given = {name: options[name] for name in ("requests", "concurrency", "varying") if name in options}
-    return ab(net[options.get("from", "client")], service.url, **given)
+def _given(options: Options, names: Iterable[str]) -> dict[str, Any]:
+    """Return those of some options that are stated; a version may be a number in TOML."""
+    return {name: str(options[name]) if name in _TEXTS | _VERSIONS else options[name] for name in names if name in options}
+
+
+def _measure_page(tool: Callable[..., Any], own: Sequence[str], net: Any, service: Any, options: Options) -> Any:
+    return tool(net[options.get("from", "client")], service.url, **_given(options, own))
+
+
+def _of_page(tool: Callable[..., Any], *own: str, **more: Any) -> Named:
+    """Return a tool that a host calls with the URL of a page; no closure, of which nobody would know what it calls."""
+    return Named(partial(_measure_page, tool, own), own, asks=WEB, **more)
 
 
 def _ping(net: Any, service: Any, options: Options) -> Any:
-    given = {name: options[name] for name in ("count", "interval") if name in options}
-    return ping(net[options.get("from", "client")], net[options.get("to") or _first(net, "web")].IP(), **given)
-
-
-def _wget(net: Any, service: Any, options: Options) -> Any:
-    return wget(net[options.get("from", "client")], service.url)
-
-
-def _fetch(net: Any, service: Any, options: Options) -> Any:
-    given = {name: options[name] for name in ("requests", "http", "tls") if name in options}
-    given |= {name: str(given[name]) for name in ("http", "tls") if name in given}
-    return fetch(net[options.get("from", "client")], service.url, **given)
-
-
-def _browse(net: Any, service: Any, options: Options) -> Any:
-    given = {name: options[name] for name in _BROWSE if name in options}
-    given |= {name: str(given[name]) for name in ("cache", "device", "http") if name in given}
-    return browse(net[options.get("from", "client")], service.url, **given)
+    to = net[options.get("to") or _first(net, "web")].IP()
+    return ping(net[options.get("from", "client")], to, **_given(options, ("count", "interval")))
 
 
 def _iperf3(net: Any, service: Any, options: Options) -> Any:
-    given = {name: options[name] for name in ("seconds", "congestion", "omit") if name in options}
-    return iperf3(net[options.get("from", "server")], net[options.get("to", "client")], **given)
+    ends = net[options.get("from", "server")], net[options.get("to", "client")]
+    return iperf3(*ends, **_given(options, ("seconds", "congestion", "omit")))
 
 
 def _sysbench(net: Any, service: Any, options: Options) -> Any:
-    given = {name: options[name] for name in ("threads", "transactions", "rows") if name in options}
+    given = _given(options, ("threads", "transactions", "rows"))
     return oltp(net[options.get("from", "client")], service.account, statements=service.questions, **given)
 
 
@@ -134,13 +128,17 @@ def _first(net: Any, name: str) -> str:
 
 
 WEB = ("wordpress", "nginx")
-_BROWSE = ("loads", "cache", "device", "http", "window", "timeout")
+_COUNTS = frozenset(("requests", "concurrency", "count", "loads", "threads", "transactions", "rows"))
+_SECONDS = frozenset(("seconds", "timeout"))
+_PAUSES = frozenset(("interval", "omit"))
+_TEXTS = frozenset(("congestion", "device", "cache", "window"))
+_VERSIONS = frozenset(("http", "tls"))
 _TOOLS: Mapping[str, Named] = {
-    "ab": Named(_ab, ("requests", "concurrency", "varying"), asks=WEB),
-    "browse": Named(_browse, _BROWSE, asks=WEB, warm_up=1),
+    "ab": _of_page(ab, "requests", "concurrency", "varying"),
+    "browse": _of_page(browse, "loads", "cache", "device", "http", "window", "timeout", warm_up=1),
     "ping": Named(_ping, ("to", "count", "interval")),
-    "wget": Named(_wget, (), asks=WEB),
-    "fetch": Named(_fetch, ("requests", "http", "tls"), asks=WEB),
+    "wget": _of_page(wget),
+    "fetch": _of_page(fetch, "requests", "http", "tls"),
     "iperf3": Named(
         _iperf3,
         ("to", "seconds", "congestion", "omit"),
@@ -148,11 +146,6 @@ _TOOLS: Mapping[str, Named] = {
     ),
     "sysbench": Named(_sysbench, ("threads", "transactions", "rows"), asks=("mariadb",)),
 }
-_COUNTS = frozenset(("requests", "concurrency", "count", "loads", "threads", "transactions", "rows"))
-_SECONDS = frozenset(("seconds", "timeout"))
-_PAUSES = frozenset(("interval", "omit"))
-_TEXTS = frozenset(("congestion", "device", "cache", "window"))
-_VERSIONS = frozenset(("http", "tls"))
 
 
 def is_slownets(tool: str) -> bool:
