@@ -111,7 +111,8 @@ class PostgreSQL(Service):
         if done.status:  # psql's last line is the marker below the place in the statement
             errors = [line for line in done.raw.splitlines() if "ERROR:" in line or "FATAL:" in line]
             why = errors[0] if errors else last_line(done.raw, f"psql ended with status {done.status}")
-            raise ToolError(f"{self.name} did not do the statement: {why}", f"host '{self.host.name}'", raw=done.raw)
+            what, fix = f"{self.name} did not do the statement: {why}", f"correct it; the log is {self.log}"
+            raise ToolError(what, f"host '{self.host.name}'", fix, raw=done.raw)
         return done.stdout.splitlines()
 
     def _psql(self, database: str, sql: str) -> list[str]:
