@@ -1,4 +1,4 @@
-"""The base class of services that consist of several servers."""
+"""Base classes of services that consist of several servers."""
 
 from __future__ import annotations
 
@@ -8,6 +8,23 @@ from types import TracebackType
 from typing import Self
 
 from slownet.services.service import Service
+
+
+class InOrder:
+    """Servers and settings that begin one after the other, in `_begin`, and end in reverse order; all of them or none."""
+
+    def _begin(self, stack: ExitStack) -> None:
+        """Enter each of them on this stack."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            self._begin(stack)
+            self._running = stack.pop_all()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._running.close()
 
 
 class Together:

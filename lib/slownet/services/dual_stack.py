@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from slownet.net import ipv6
 from slownet.net.network import Network
+from slownet.services.composite import InOrder
 from slownet.services.named_pages import FILE, PAGE, Site, asking
 from slownet.services.unbound import Unbound
 from slownet.tools.address_fallback import FirstByte, first_byte
@@ -21,7 +20,7 @@ REFUSED = "refused.example"
 """A name whose server does not listen on its IPv6 address."""
 
 
-class DualStack:
+class DualStack(InOrder):
     """A web server and its name server on the host ``server`` of `TwoPaths`: IPv4 over ``first``, IPv6 over ``second``.
 
     Parameters
@@ -42,17 +41,10 @@ class DualStack:
         run(self.client, ["ping", "-6", "-nqc", "1", ipv6.of(second)])  # so that no neighbour discovery is in a measurement
         self._site = Site(server, directory, f"[{ipv6.of(second)}]:80")
         self._names = Unbound(server, directory, records=records)
-        self._running = ExitStack()
 
-    def __enter__(self) -> Self:
-        with ExitStack() as stack:
-            for each in (self._site, self._names, asking(self.client, self._names.address)):
-                stack.enter_context(each)
-            self._running = stack.pop_all()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._running.close()
+    def _begin(self, stack: ExitStack) -> None:
+        for each in (self._site, self._names, asking(self.client, self._names.address)):
+            stack.enter_context(each)
 
     def page(self, client: str, name: str = PAGE) -> FirstByte:
         """Request the page with a client: a name in `slownet.theory.fallback.CLIENTS`. Raises ToolError."""

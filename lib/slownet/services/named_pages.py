@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from slownet.model.errors import ServiceError
 from slownet.net import addresses
+from slownet.services.composite import InOrder
 from slownet.services.https import files
 from slownet.services.nginx import Nginx
 from slownet.services.protocols import RTTS_MS, At
@@ -43,7 +42,7 @@ class Site(Nginx):
         super().prepare()
 
 
-class NamedPages:
+class NamedPages(InOrder):
     """A web server and its name server on one host; at the client a resolver that asks it, as a router at home does.
 
     Parameters
@@ -62,17 +61,10 @@ class NamedPages:
         self.host, self.directory = net[server], directory
         records = {name: [self.host.IP()] for name in (PAGE, OTHER)}
         self._servers = Site(self.host, directory), Unbound(self.host, directory, records=records)
-        self._running = ExitStack()
 
-    def __enter__(self) -> Self:
-        with ExitStack() as stack:
-            for each in self._servers:
-                stack.enter_context(each)
-            self._running = stack.pop_all()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._running.close()
+    def _begin(self, stack: ExitStack) -> None:
+        for each in self._servers:
+            stack.enter_context(each)
 
     def page(
         self, client: Host, transport: str, at: At, *, by: str = PROGRAM, kept: bool = False, questions: int = 2,

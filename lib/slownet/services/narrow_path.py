@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
+from slownet.services.composite import InOrder
 from slownet.services.named_pages import FILE, Site
 from slownet.theory.path_mtu import FOR_HEADERS
 from slownet.tools.full_size import FullSize, full_size
@@ -23,7 +22,7 @@ CLAMPING = Rule("forward", "tcp flags syn", f"tcp option maxseg size set {MTU - 
 CURES = ("none", "ICMP", "probing", "clamping")
 
 
-class NarrowPath:
+class NarrowPath(InOrder):
     """A web server on the host ``server`` of `Chain`, with a link of MTU 1400 between the routers r1 and r2.
 
     Parameters
@@ -39,19 +38,12 @@ class NarrowPath:
     def __init__(self, net: Hosts, directory: str | Path) -> None:
         self.client, self.near, self.far, self.server = (net[name] for name in ("client", "r1", "r2", "server"))
         self._site = Site(self.server, directory, size=SIZE)
-        self._running = ExitStack()
 
-    def __enter__(self) -> Self:
-        with ExitStack() as stack:
-            stack.enter_context(self._site)
-            for host, interface in ((self.near, "r1-eth1"), (self.far, "r2-eth0")):
-                run(host, ["ip", "link", "set", "dev", interface, "mtu", str(MTU)])
-                stack.callback(run, host, ["ip", "link", "set", "dev", interface, "mtu", str(USUAL_MTU)])
-            self._running = stack.pop_all()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._running.close()
+    def _begin(self, stack: ExitStack) -> None:
+        stack.enter_context(self._site)
+        for host, interface in ((self.near, "r1-eth1"), (self.far, "r2-eth0")):
+            run(host, ["ip", "link", "set", "dev", interface, "mtu", str(MTU)])
+            stack.callback(run, host, ["ip", "link", "set", "dev", interface, "mtu", str(USUAL_MTU)])
 
     def page(self, cure: str) -> FullSize:
         """Request a page of 100 kB from a server that does not know the path's MTU.

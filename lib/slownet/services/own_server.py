@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from slownet.services.service import Service
 from slownet.tools.process import Host
+from slownet.tools.program import python
 
 
 class Program(Service):
@@ -26,7 +26,7 @@ class Program(Service):
 
     def command(self) -> Sequence[str]:
         """Return the command line."""
-        return [sys.executable, "-m", f"slownet.tools.programs.{self.module}", *self.verb(), str(self.ready), *self.words()]
+        return python(self.module, *self.verb(), self.ready, *self.words())
 
     def verb(self) -> Sequence[str]:
         """Return the arguments before the file, for a program with several subcommands."""

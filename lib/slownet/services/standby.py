@@ -6,9 +6,8 @@ import os
 import pwd
 from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
+from slownet.services.composite import InOrder
 from slownet.services.postgresql import ACCOUNT, PostgreSQL
 from slownet.tools.process import Host, Hosts, wait_until
 from slownet.tools.programs.queries import USER
@@ -49,7 +48,7 @@ class Standby(PostgreSQL):
         run(self.host, [*self._program("pg_basebackup"), "--dbname", source, *copied])
 
 
-class SynchronousPair:
+class SynchronousPair(InOrder):
     """A primary on ``net["primary"]``, its standby on ``net["replica1"]``, and a client on ``net["client"]``.
 
     Parameters
@@ -64,19 +63,12 @@ class SynchronousPair:
         self.client = net["client"]
         self.primary = PostgreSQL(net["primary"], directory)
         self.standby = Standby(net["replica1"], directory, of=self.primary)
-        self._running = ExitStack()
 
-    def __enter__(self) -> Self:
-        with ExitStack() as stack:
-            stack.enter_context(self.primary)
-            self.primary.query(CREATE)
-            stack.enter_context(self.standby)
-            self._wait_for_each_commit()
-            self._running = stack.pop_all()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._running.close()
+    def _begin(self, stack: ExitStack) -> None:
+        stack.enter_context(self.primary)
+        self.primary.query(CREATE)
+        stack.enter_context(self.standby)
+        self._wait_for_each_commit()
 
     def _wait_for_each_commit(self) -> None:
         """Make the standby synchronous: from now on, commits wait for it. Raises ServiceError."""

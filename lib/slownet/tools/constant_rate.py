@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
@@ -14,6 +13,7 @@ from slownet.model.errors import SlownetError, ToolError
 from slownet.tools.numbers import Metric, metric, printed, sample_sd, single
 from slownet.tools.output import unread
 from slownet.tools.process import Host
+from slownet.tools.program import python
 from slownet.tools.programs.load import Histogram, Schedule
 from slownet.tools.tool import run
 from slownet.tools.web import address
@@ -169,7 +169,7 @@ def constant_rate(
         "address": asked.host, "port": asked.port, "path": asked.path, "rate": rate, "seconds": seconds,
         "connections": connections, "patience": patience,
     }  # fmt: skip
-    argv = [sys.executable, "-m", "slownet.tools.programs.loader", json.dumps(job)]
+    argv = python("loader", json.dumps(job))
     result = parse(run(host, argv, timeout=seconds + patience + 600).stdout, argv, rate)
     if not result.answered:
         why = userfile.json(result.raw)["why"] or "no answer in time"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -11,7 +10,7 @@ from slownet.tools.exchange import STALL_MS, quick
 from slownet.tools.nft import Rule, filtering
 from slownet.tools.numbers import Metric, mean, metric, sample_sd
 from slownet.tools.process import Host
-from slownet.tools.program import nanoseconds, read_json
+from slownet.tools.program import nanoseconds, python, read_json
 from slownet.tools.tool import run
 
 FIRST_PORT = 40000
@@ -97,8 +96,7 @@ def delayed_ack(host: Host, address: str, kind: str = "answered", *, port: int =
     ToolError
         Nothing listens, nftables or scapy is missing, or the output is not understood.
     """
-    words = [address, str(port), str(FIRST_PORT), kind, str(count)]
-    command = [sys.executable, "-m", "slownet.tools.programs.crafted", *words]
+    command = python("crafted", address, port, FIRST_PORT, kind, count)
     ours = f"ip daddr {address} tcp sport {FIRST_PORT} tcp dport {port}"
     with filtering(host, Rule("output", f"{ours} tcp flags & rst == rst", "drop")) as dropped:
         done = run(host, command, timeout=600)
