@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # `slownet --help` imports this module, and has no need of ta
     from rich.table import Table
 
     from slownet.lab.examination import Finding
+    from slownet.lab.shelf import Shelf
 
 GOOD, NEEDED, OPTIONAL = ("yes", "green"), ("NO", "bold red"), ("no", "dim")
 
@@ -34,8 +35,9 @@ def doctor(
     from slownet.lab import cache_cleanup, image, init, kernel, layer, wordpress_site
     from slownet.lab import examination as machine
 
-    modules = (kernel, init, image, layer, wordpress_site, store)
-    shelves = [*(each.SHELF for each in modules), cache_cleanup.SNAPSHOTS]
+    shelves: list[Shelf[Any]] = [
+        kernel.SHELF, init.SHELF, image.SHELF, layer.SHELF, wordpress_site.SHELF, store.SHELF, cache_cleanup.SNAPSHOTS,
+    ]  # fmt: skip
     verified = list(machine.verify(shelves)) if verify else []  # first, so that no lab of a damaged part is booted
     found = [*machine.examine(), *verified]
     if as_json:

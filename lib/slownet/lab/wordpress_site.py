@@ -12,11 +12,16 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from slownet.lab import cache
+from slownet.lab.digests import Part
+from slownet.lab.shelf import Shelf
 from slownet.model.errors import LabError
 
 KIND = "site"
 """The kind of the folders of a wheel that hold one; see `slownet.runner.transfer.bundle`."""
 NAME = "site.tar.xz"
+SHELF: Shelf[Path] = Shelf(
+    KIND, Part("the WordPress site of the wheel", (NAME,), "install slownet again"), lambda folder: folder
+)
 ACCOUNTS = ("passwd", "group")
 """Files of /etc with the numbers of users and groups."""
 QUICK, SMALL = 1, 9

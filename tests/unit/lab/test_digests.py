@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from slownet.containers import store
-from slownet.lab import cache, cache_cleanup, digests, image, init, kernel, layer, shelf
+from slownet.lab import cache, cache_cleanup, digests, image, init, kernel, layer, shelf, wordpress_site
 from slownet.lab.digests import Part
 from slownet.lab.shelf import Shelf
 from slownet.model.errors import DamagedError, LabError
@@ -65,6 +65,7 @@ KINDS = {
         "layer.squashfs", "layer.json",
     ),
     "snapshot": Kind(cache_cleanup.SNAPSHOTS, "w1", {"disk.tar": BIG, "removed.json": b"[]"}, "disk.tar"),
+    "site": Kind(wordpress_site.SHELF, "s1", {"site.tar.xz": BIG}, "site.tar.xz"),
     "kept image": Kind(
         store.SHELF, DIGEST, {"root.squashfs": BIG, "config.json": CONFIG, "image.json": json.dumps(KEPT).encode()},
         "root.squashfs", "image.json",
