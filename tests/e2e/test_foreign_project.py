@@ -199,3 +199,48 @@ def test_errors_show_the_callers_line_and_their_log_is_where_they_say(run, proje
     assert "test_marker: write a whole number" in text
     assert " --tdf" not in text
     assert "invalid time dilation factor 'slow', --slownet-tdf: " in run("test_errors.py", "--slownet-tdf=slow").stderr
+
+
+PACKAGE = """
+[project]
+name = "{name}"
+version = "1"
+
+[build-system]
+requires = ["setuptools"]
+build-backend = "setuptools.build_meta"
+"""
+USES = """
+import sys
+
+import {name}
+from slownet import Command, ab
+
+
+def test_here():
+    assert {name}.PORT == 8000
+
+
+def test_there(net, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for number, python in enumerate(("python3", sys.executable)):
+        port = {name}.PORT + number
+        with Command(net["web"], [python, "-m", "{name}.serve", str(port)], port=port) as server:
+            assert ab(net["client"], server.url, requests=5).failed == 0
+"""
+
+
+@pytest.mark.parametrize("layout", ["flat", "src"])
+def test_a_package_installed_as_editable_is_imported_by_tests_and_by_the_programs_that_they_start(run, project, layout):
+    name, folder = f"{layout}_shop", project / layout
+    code = folder / ("src" if layout == "src" else "") / name
+    (folder / "tests").mkdir(parents=True)
+    code.mkdir(parents=True)
+    (code / "__init__.py").write_text("PORT = 8000\n")
+    (code / "serve.py").write_text("import runpy\n\nrunpy.run_module('http.server', run_name='__main__')\n")
+    (folder / "pyproject.toml").write_text(PACKAGE.format(name=name))
+    (folder / "tests/test_uses.py").write_text(USES.format(name=name))
+    install = ["pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-build-isolation", "-e", layout]
+    subprocess.run(install, cwd=project, env=of_ones_own(project / "venv/bin"), check=True)
+    done = run("--import-mode=importlib", f"{layout}/tests")
+    assert re.findall(r"=+ (.*) in [\d.]+s", done.stdout) == ["2 passed"], done.stdout + done.stderr

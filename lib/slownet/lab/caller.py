@@ -50,15 +50,30 @@ def variables_named_in(folders: Iterable[Path]) -> dict[str, str]:
 
 
 def import_path(here: Path) -> list[Path]:
-    """Return the folders of sys.path outside the standard library that a lab can have; relative ones begin at ``here``."""
+    """Return the folders of sys.path outside the standard library that a lab can have; relative ones begin at ``here``.
+
+    Those of packages that are installed as editable come last.
+    """
     own = [Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib")]
     found = []
-    for text in dict.fromkeys(sys.path):
+    for text in dict.fromkeys([*sys.path, *_editable()]):
         path = Path(text) if os.path.isabs(text) else Path(os.path.normpath(here / text))
         standard = path.resolve() in own or path.name == "lib-dynload"
         if path.is_dir() and not standard and not hides(path.resolve()):
             found.append(path)
     return found
+
+
+def _editable() -> list[str]:
+    """Return the folders with the packages that `pip install -e` has installed by a finder of setuptools, not by a folder.
+
+    It does so wherever a project has its package beside other folders. A package under another name than its folder's is left
+    out: no folder tells where it is. So is this one: a lab has it anyway.
+    """
+    finders = [each for name, each in sys.modules.items() if name.startswith("__editable__")]
+    mapped = {name: Path(path) for each in finders for name, path in getattr(each, "MAPPING", {}).items()}
+    own = __package__.partition(".")[0]
+    return [str(path.parent) for name, path in mapped.items() if name != own and path.name in (name, f"{name}.py")]
 
 
 def working_directory() -> Path | None:

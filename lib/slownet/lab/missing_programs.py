@@ -15,7 +15,11 @@ INSTALL = (
 )
 NO_FILE = "name a file that is there; in a lab, in a folder that it sees: the project's, or one that --share gives"
 SHARE = "share the folder of that too"
-MODULE = re.compile(r"^ModuleNotFoundError: No module named '([\w.]+)'", re.MULTILINE)
+MODULE = re.compile(
+    r"(?:^|\()ModuleNotFoundError: No module named '(?P<imported>[\w.]+)'|^\S*python[\d.]*: No module named (?P<run>[\w.]+)$",
+    re.MULTILINE,
+)
+"""Python's line for a module that is imported, and for one that -m names."""
 
 
 def program(name: str) -> tuple[str, str]:
@@ -34,7 +38,8 @@ def program(name: str) -> tuple[str, str]:
 
 def module(log: str) -> tuple[str, str] | None:
     """Return which Python module a program lacks in this lab, from the end of its log, and the fix; None if none."""
-    found = MODULE.findall(log) if native.inside_lab() else []
+    found = list(MODULE.finditer(log)) if native.inside_lab() else []
     if not found:
         return None
-    return f"the lab has no module '{found[-1]}'", f'if it is a package, write dependencies = ["{found[-1]}"] {BUILD}'
+    name = found[-1]["imported"] or found[-1]["run"]
+    return f"the lab has no module '{name}'", f'if it is a package, write dependencies = ["{name}"] {BUILD}'

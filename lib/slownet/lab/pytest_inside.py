@@ -142,7 +142,11 @@ def begin_forwarding(asks: bool) -> None:
 
 def extend_path() -> None:
     """Append the session's folders to sys.path, after this interpreter's own, which have the tested versions."""
-    sys.path.extend(each for each in handed_over().get("path", ()) if each not in sys.path)
+    folders = handed_over().get("path", ())
+    sys.path.extend(each for each in folders if each not in sys.path)
+    from slownet.lab import import_path  # natively it may be in one of them
+
+    import_path.extend(folders)
 
 
 def begin(hostname: str) -> None:

@@ -19,7 +19,7 @@ from typing import Any
 from slownet.hypotheses.catalogue import find
 from slownet.hypotheses.experiment import Cell, Experiment, condition
 from slownet.judge.records.samples import RAW, Raw, cell_key, of_lab
-from slownet.lab import crowd, native, owner
+from slownet.lab import crowd, import_path, native, owner
 from slownet.lab.events import tell
 from slownet.lab.later import told
 from slownet.model.errors import ExperimentError, NetworkError, ServiceError, SlownetError, ToolError
@@ -46,7 +46,7 @@ def main(argv: list[str]) -> int:
     """Run the job (JSON: experiment, directory, path, and the fields of `Job`); return the exit status, 2 after an error."""
     end_with_parent()
     asked = json.loads(argv[0])
-    sys.path.extend(each for each in asked.get("path", ()) if each not in sys.path)  # after this interpreter's own packages
+    import_path.extend(asked.get("path", ()))
     try:
         rest = told if asked.get("later") else None
         run(find(asked["experiment"]), Path(asked["directory"]), Job.read(asked), rest)

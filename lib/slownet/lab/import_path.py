@@ -1,0 +1,25 @@
+"""From where the Pythons of a lab import what its caller has: after their own packages, which are the tested versions."""
+
+from __future__ import annotations
+
+import sys
+import sysconfig
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from slownet.lab import native
+
+FILE = "slownet-caller.pth"
+
+
+def extend(folders: Sequence[str]) -> None:
+    """Append folders to the import path of this process and, in a lab, of each program in Python that it starts.
+
+    PYTHONPATH would put them before the interpreter's own packages, and before its standard library.
+    """
+    sys.path.extend(each for each in folders if each not in sys.path)
+    lines = [each for each in folders if each.isprintable() and each == each.strip()]  # as Python reads such a file
+    if lines and native.inside_lab():
+        with suppress(OSError):
+            Path(sysconfig.get_path("purelib"), FILE).write_text("\n".join(lines), encoding="utf-8")
