@@ -72,14 +72,13 @@ def check(
     """Run hypothesis files and mark each prediction right, wrong or undecided."""
     from slownet.cli import checking
     from slownet.lab.place import choose, with_given
-    from slownet.runner.planning import ONCE_DECIDED
 
     if key and (blind or as_json or answers):
         raise ExperimentError("a key contains no predictions", "--key", "leave out --blind, --answers and --json")
     where = choose(place, clock, tdf, memory, cpu, confined=require_confinement, exact=True, speed=speed)
     chosen = with_given(where, env or [], share or [])
     if key:
-        raise typer.Exit(checking.key(files, chosen, runs, ONCE_DECIDED, key))
+        raise typer.Exit(checking.key(files, chosen, runs, key))
     for_ci = ForCi(junit, summary, prometheus=prometheus)
     ask = input if blind else None
-    raise typer.Exit(checking.check(files, chosen, runs, ask, ONCE_DECIDED, as_json, for_ci, answers, explain_clock))
+    raise typer.Exit(checking.check(files, chosen, runs, ask, as_json, for_ci, answers, explain_clock))

@@ -29,7 +29,6 @@ from slownet.report.progress import Follower
 from slownet.report.view import clock_line
 from slownet.runner import planning
 from slownet.runner import run as runs
-from slownet.runner.rule import Rule
 from slownet.theory.stats import Summary
 
 MARKS = {SUPPORTED: "right", REFUTED: "wrong"}
@@ -61,11 +60,10 @@ def check(
     place: Place,
     root: Path,
     ask: Ask | None,
-    rule: Rule,
     as_json: bool,
-    for_ci: ForCi | None = None,
-    answers: Path | None = None,
-    explain_clock: bool = False,
+    for_ci: ForCi,
+    answers: Path | None,
+    explain_clock: bool,
 ) -> int:
     """Run the files, mark each prediction and print the marks; return the exit status, 0 if all are right.
 
@@ -73,7 +71,7 @@ def check(
     """
     read = [hypothesis.read(each) for each in files]
     predictions, student = answered(read, ask, answers)
-    done = _run(read, predictions, place, root, rule, student, explain_clock)
+    done = _run(read, predictions, place, root, student, explain_clock)
     if as_json:
         shown = [
             {**each.run.to_json(), "marks": [MARKS.get(one.verdict, UNDECIDED) for one in each.run.claims]} for each in done
@@ -83,18 +81,17 @@ def check(
         for each in done:
             _show(each)
     say_last([each.run for each in done])
-    if for_ci:
-        for_ci.write([each.run for each in done])
+    for_ci.write([each.run for each in done])
     return runs.status([each.run for each in done])
 
 
-def key(files: Sequence[Path], place: Place, root: Path, rule: Rule, path: Path) -> int:
+def key(files: Sequence[Path], place: Place, root: Path, path: Path) -> int:
     """Run the files and write the measured value of each open prediction; return the exit status.
 
     It is Markdown for people, or for `slownet mark` TOML, with the range of right answers, if the file's name ends so.
     """
     read = [hypothesis.read(each) for each in files]
-    done = _run(read, [tuple(each.blank for each in one.predictions) for one in read], place, root, rule)
+    done = _run(read, [tuple(each.blank for each in one.predictions) for one in read], place, root)
     failed = [each.run for each in done if each.run.failed]
     for run in failed:
         print(f"slownet: {run.experiment}: {run.failed[0].error}", file=sys.stderr)
@@ -135,7 +132,6 @@ def _run(
     predictions: Sequence[tuple[Prediction, ...]],
     place: Place,
     root: Path,
-    rule: Rule,
     student: str = "",
     explain_clock: bool = False,
 ) -> list[Checked]:
@@ -147,7 +143,7 @@ def _run(
         raise ExperimentError(f"two of the files are named {twice}", fix="give them different names")
     plans = []
     for one, experiment in zip(made, experiments, strict=True):
-        plan = planning.plan(str(one.path), place, root, {}, rule, experiment=experiment)
+        plan = planning.plan(str(one.path), place, root, {}, experiment=experiment)
         plan.state(predictions=_record(one, plan.directory, student))
         plans.append(plan)
     if explain_clock:

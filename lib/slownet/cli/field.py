@@ -46,7 +46,7 @@ def measure_and_show(url: str, requests: int, pause: str, timeout: str, root: Pa
 
 def compare_and_show(
     first: Path | RunData, second: Path, within: str | None, metrics: Sequence[str], at: Sequence[str], t0: str | None,
-    as_json: bool, slower: str | None = None, for_ci: ForCi | None = None, whole: bool = False,
+    as_json: bool, slower: str | None, for_ci: ForCi, whole: bool = False,
 ) -> int:  # fmt: skip
     """Compare two runs, or a run with a field.json, and print; return the exit status.
 
@@ -58,8 +58,7 @@ def compare_and_show(
         print(json.dumps(found.to_json(), allow_nan=False))
     else:
         console().print(field_tables.compared(found))
-    if for_ci:
-        for_ci.write_comparison(found)
+    for_ci.write_comparison(found)
     return found.status
 
 

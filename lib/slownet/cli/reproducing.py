@@ -30,9 +30,9 @@ def reproduce_and_show(
     root: Path,
     rule: Rule,
     as_json: bool,
-    for_ci: ForCi | None = None,
-    every: bool = False,
-    explain_clock: bool = False,
+    for_ci: ForCi,
+    every: bool,
+    explain_clock: bool,
 ) -> int:
     """Run the experiments of the named articles, print the table and return the exit status.
 
@@ -64,8 +64,7 @@ def reproduce_and_show(
         screen.print(show(done))
         say_records(screen, page)
     say_last(found)
-    if for_ci:
-        for_ci.write(found)
+    for_ci.write(found)
     if interrupts.received:
         for each in plans:
             say_what_is_left(each)

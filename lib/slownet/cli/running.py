@@ -18,7 +18,7 @@ from slownet.runner import run as runs
 from slownet.runner.run_request import RunRequest, what_is_left
 
 
-def run_and_show(asked: RunRequest, as_json: bool, for_ci: ForCi, explain_clock: bool = False) -> int:
+def run_and_show(asked: RunRequest, as_json: bool, for_ci: ForCi, explain_clock: bool) -> int:
     """Run, judge and print; return the exit status. Raises SlownetError."""
     plans, place = asked.plans()
     if explain_clock:

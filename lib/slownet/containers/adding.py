@@ -123,7 +123,7 @@ def _source(asked: Reference, tag: str, name: str, tls_verify: bool, stack: Exit
 def _of_folder(asked: Reference, path: Path, tag: str, name: str, stack: ExitStack) -> Source:
     folder = blob_source.Folder(path)
     if asked.transport == "dir" or (not asked.transport and folder.has("manifest.json") and folder.has("version")):
-        return oci_layout.folder_source(folder, ())
+        return oci_layout.folder_source(folder)
     if asked.transport or folder.has("oci-layout") or folder.has("index.json"):
         return oci_layout.source(folder, tag, name, path.resolve().name)
     return rootfs.folder_source(path, stack)

@@ -61,13 +61,13 @@ def _fits(asked: str, image: tuple[str, Sequence[_Descriptor]]) -> bool:
     return named or any(image_names.is_prefix(asked, each.digest) for each in descriptors)
 
 
-def folder_source(box: BlobSource, image_names: Sequence[str], aliases: Sequence[str] = ()) -> Source:
+def folder_source(box: BlobSource) -> Source:
     """Return the image of a folder that skopeo wrote (`dir:`). Raises ImageError."""
     blobs = _Blobs(box, lambda digest: [hexadecimal := digest.partition(":")[2], f"{hexadecimal}.manifest.json"])
     text = read(box, MANIFEST)
     descriptor = _Descriptor(streams.digest(text), len(text))
     blobs.known[descriptor.digest] = text
-    return _image(blobs, [descriptor], image_names, aliases)
+    return _image(blobs, [descriptor], (), ())
 
 
 class _Blobs:

@@ -45,7 +45,7 @@ def source(reference: str, tls_verify: bool = True) -> Source:
         source_verify = ("--src-tls-verify=false",) if verify else ()
         # A folder takes manifest, configuration and layers as they are; an OCI layout would lose Docker's health check.
         _run(reference, ["copy", "--quiet", *source_verify, reference, f"dir:{folder}"], work)
-        found = oci_layout.folder_source(Folder(folder), ())
+        found = oci_layout.folder_source(Folder(folder))
         if found.digest != digest:
             raise ImageError(f"{reference} changed while it was fetched", fix="add it again")
         return found.layers(work)

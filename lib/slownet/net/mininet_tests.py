@@ -39,10 +39,10 @@ class MininetTests:
         words = ["iperf", "-p", str(port), *(["-u"] if l4Type == "UDP" else []), *(["-f", fmt] if fmt else [])]
         listening = server.popen([*words, "-s"], stderr=subprocess.STDOUT)
         try:
-            said = _read_until(listening, "port", REPORT_S)
+            said = _read_until(listening, "port")
             asked = [*words, "-t", str(seconds), "-c", server.IP(), *(["-b", udpBw] if l4Type == "UDP" else [])]
             got = client.popen(asked, stderr=subprocess.STDOUT).communicate()[0].decode()
-            said += _read_until(listening, "/sec", REPORT_S)
+            said += _read_until(listening, "/sec")
         finally:
             listening.kill()
             listening.communicate()
@@ -78,13 +78,13 @@ class MininetTests:
         return percents
 
 
-def _read_until(process: subprocess.Popen[bytes], word: str, seconds: float) -> str:
-    """Return a program's output until it contains the word, the program ends, or `seconds` have passed."""
+def _read_until(process: subprocess.Popen[bytes], word: str) -> str:
+    """Return a program's output until it contains the word, the program ends, or `REPORT_S` have passed."""
     assert process.stdout is not None
-    text, deadline = "", time.monotonic() + seconds
+    text, deadline = "", time.monotonic() + REPORT_S
     while word not in text:
         if not select.select([process.stdout], [], [], max(0.0, deadline - time.monotonic()))[0]:
-            error(f"iperf printed nothing more for {seconds:g} s: {text}\n")
+            error(f"iperf printed nothing more for {REPORT_S:g} s: {text}\n")
             break
         line = process.stdout.raw.read(4096) if hasattr(process.stdout, "raw") else process.stdout.read(4096)
         if not line:

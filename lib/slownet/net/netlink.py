@@ -59,10 +59,10 @@ class Route:
         body = struct.pack("=BxHiII", 0, 0, 0, 0, 0) + first.attributes(group) + _attribute(IFLA_LINKINFO, info)
         self._ask(RTM_NEWLINK, body, NLM_F_CREATE | NLM_F_EXCL, f"make the cable {first.name}-{second.name}")
 
-    def up(self, name: str, up: bool = True) -> None:
-        """Set an interface up or down. Raises NetworkError."""
-        body = struct.pack("=BxHiII", 0, 0, 0, IFF_UP if up else 0, IFF_UP) + _text(IFLA_IFNAME, name)
-        self._ask(RTM_NEWLINK, body, 0, f"set {name} {'up' if up else 'down'}")
+    def up(self, name: str) -> None:
+        """Set an interface up. Raises NetworkError."""
+        body = struct.pack("=BxHiII", 0, 0, 0, IFF_UP, IFF_UP) + _text(IFLA_IFNAME, name)
+        self._ask(RTM_NEWLINK, body, 0, f"set {name} up")
 
     def set_mac(self, name: str, mac: str) -> None:
         """Set an interface's hardware address. Raises NetworkError."""

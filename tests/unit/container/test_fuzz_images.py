@@ -116,7 +116,7 @@ def test_layouts(data):
             "x",
         )
     with only(ImageError):
-        oci_layout.folder_source(Files(**{"manifest.json": manifest}), ())
+        oci_layout.folder_source(Files(**{"manifest.json": manifest}))
 
 
 @given(st.data())

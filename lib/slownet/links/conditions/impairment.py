@@ -205,7 +205,7 @@ def chance(text: str, field: str) -> Chance:
     ------
     UnitError, ConditionError
     """
-    parts = _percents(text, text.split() if isinstance(text, str) else [text], field, 1, 2)
+    parts = _percents(text, text.split() if isinstance(text, str) else [text], field, 2)
     if len(parts) == 2 and parts[1] and not parts[0]:
         raise ConditionError(f"{field} '{text}' correlates what never happens", fix="give a probability above 0")
     if len(parts) == 2 and parts[1] > MOST_CORRELATED:
@@ -237,10 +237,10 @@ def loss(text: str | Loss) -> Loss:
         return text
     words = text.split() if isinstance(text, str) else [text]
     if words[:1] == ["gemodel"]:
-        parts = _percents(text, words[1:], "loss", 1, 4)
+        parts = _percents(text, words[1:], "loss", 4)
         return GilbertElliott(*(parts if len(parts) > 1 else [parts[0], 1 - parts[0]]))
     if words[:1] == ["state"]:
-        parts = _percents(text, words[1:], "loss", 1, 5)
+        parts = _percents(text, words[1:], "loss", 5)
         return Markov(*(parts if len(parts) > 1 else [parts[0], 1 - parts[0]]))
     if words[1:4] == ["in", "bursts", "of"] and len(words) == 5:
         try:
@@ -257,7 +257,7 @@ def _in_range(model: Loss) -> None:
             raise ConditionError(f"{part:g} is not a probability", f"in {model!r}", "probabilities go from 0 to 1")
 
 
-def _percents(text: str, words: list[str], field: str, least: int, most: int) -> list[float]:
-    if not least <= len(words) <= most:
-        raise ConditionError(f"{field} '{text}' has {len(words)} numbers instead of {least} to {most}", fix=f"write {_SHAPES}")
+def _percents(text: str, words: list[str], field: str, most: int) -> list[float]:
+    if not 1 <= len(words) <= most:
+        raise ConditionError(f"{field} '{text}' has {len(words)} numbers instead of 1 to {most}", fix=f"write {_SHAPES}")
     return [percent(word) for word in words]

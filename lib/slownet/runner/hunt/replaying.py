@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,9 +41,7 @@ class Replayed:
     question: str = ""
 
 
-def replay(
-    path: Path, experiment: str | None, where: Where, times: int = 1, follow: Callable[[Example], None] = lambda example: None
-) -> Replayed:
+def replay(path: Path, experiment: str | None, where: Where, times: int = 1) -> Replayed:
     """Measure the schedule of a file again.
 
     experiment: name or file; None for the one that the file names. Raises SlownetError.
@@ -56,10 +53,7 @@ def replay(
     if not experiment and named.endswith(".py"):
         named = str(_moved(path.parent / named, path))
     subject = Subject.of(named, where)
-    examples: list[Example] = []
-    for _ in range(times):
-        examples.append(again(subject, saved.faults))
-        follow(examples[-1])
+    examples = [again(subject, saved.faults) for _ in range(times)]
     known = _beside(path)
     first = known or examples[0].history or History()
     differs = tuple(_difference(first, each) for each in examples)
