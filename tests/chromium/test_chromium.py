@@ -59,12 +59,17 @@ def mean(sample, metric):
     return sample["metrics"][metric]["mean"]
 
 
+def least(sample, metric):
+    return min(sample["metrics"][metric]["values"])
+
+
 @pytest.mark.parametrize(("case", "protocol", "trips"), [("1.1", "http/1.1", 3), ("2", "h2", 3), ("3", "h3", 2)])
 def test_the_first_byte_costs_the_round_trips_of_its_version(samples, case, protocol, trips):
     sample = samples[0][case]
     assert sample["error"] is None
     assert set(sample["facts"]["by_protocol"]) == {protocol}
-    assert mean(sample, "first_byte_ms") == pytest.approx(40 * trips, abs=12)  # Chromium's own timers: some ms
+    # The least of three loads: Chromium's own timers add 5 ms to most, and up to 18 ms to one in thirty.
+    assert least(sample, "first_byte_ms") == pytest.approx(40 * trips, abs=12)
     assert mean(sample, "requests") == 5
     assert mean(sample, "first_byte_ms") < mean(sample, "first_paint_ms") < mean(sample, "load_ms") + 50
 
@@ -80,7 +85,7 @@ def test_no_load_waits_until_the_speed_of_a_counter_was_measured(samples, metric
 def test_a_warm_cache_asks_again_on_the_same_connection(samples):
     warm, cold = samples[0]["warm"], samples[0]["2"]
     assert mean(warm, "connections") == 0
-    assert mean(warm, "first_byte_ms") == pytest.approx(40, abs=12)
+    assert least(warm, "first_byte_ms") == pytest.approx(40, abs=12)
     assert mean(warm, "received_bytes") < mean(cold, "received_bytes")
 
 
