@@ -23,7 +23,7 @@ from slownet.model.sample import Sample
 from slownet.model.shapes import mapping, member, number, record, text
 from slownet.runner import lab_environment
 from slownet.runner.job import Job
-from slownet.runner.planning import Plan
+from slownet.runner.lab_environment import ExperimentFolder
 
 
 def grammar(indices: Iterable[int]) -> Grammar:
@@ -42,18 +42,20 @@ def grammar(indices: Iterable[int]) -> Grammar:
     }
 
 
-def boot(plan: Plan, place: Place, job: Job, handle: Handle, pinned: Callable[[int], None] = lambda processor: None) -> None:
+def boot(
+    own: ExperimentFolder, place: Place, job: Job, handle: Handle, pinned: Callable[[int], None] = lambda processor: None
+) -> None:
     """Measure the steps of a job in one boot.
 
     handle: gets the events of `slownet.runner.inside` as they come, "sample" with the whole sample; pinned: the number of the
     processor. Raises SlownetError, and KeyboardInterrupt if the user ended the boot.
     """
     complaints = Excerpt()
-    around = lab_environment.of(plan, job, place.clock.is_exact)
+    around = lab_environment.of(own, job, place.clock.is_exact)
     inner = lab_environment.inside(job, place.clock.is_exact)
-    progress = BootCheck(plan, job, handle, around.directory, dict(zip(inner.folders(), job.folders(), strict=True)))
+    progress = BootCheck(own, job, handle, around.directory, dict(zip(inner.folders(), job.folders(), strict=True)))
     asked: dict[str, object] = {
-        "experiment": plan.facts["source"], "directory": around.directory, "path": list(around.path),
+        "experiment": own.source, "directory": around.directory, "path": list(around.path),
         "later": place.clock.is_exact,
     }  # fmt: skip
     begins = inner.common() if place.clock.is_exact else inner
@@ -69,7 +71,7 @@ def boot(plan: Plan, place: Place, job: Job, handle: Handle, pinned: Callable[[i
             later=json.dumps(inner.to_json()) if place.clock.is_exact else "",
             pinned=pinned,
         )
-    log = plan.directory / of_lab("stderr.txt", job.lab)
+    log = own.directory / of_lab("stderr.txt", job.lab)
     if complaints:
         write_whole(log, complaints.data())
     if place.received and code < 0:
@@ -83,8 +85,8 @@ class BootCheck:
     ``directory``: the run directory's path in the place; ``folders``: names of folders in it there, and on this machine.
     """
 
-    def __init__(self, plan: Plan, job: Job, handle: Handle, directory: str, folders: Mapping[str, str]) -> None:
-        self._plan, self._job, self._handle = plan, job, handle
+    def __init__(self, own: ExperimentFolder, job: Job, handle: Handle, directory: str, folders: Mapping[str, str]) -> None:
+        self._own, self._job, self._handle = own, job, handle
         self._directory, self._folders = directory, folders
         self._left = {index: (block, cell) for index, block, cell in job.steps}
         self._failed = set[str]()
@@ -122,13 +124,13 @@ class BootCheck:
         if captures := sample.get("captures"):
             sample = {**sample, "captures": [{**each, "file": self._file(str(each.get("file", "")))} for each in captures]}
         return {
-            **sample, "experiment": self._plan.experiment.name, "cell": dict(cell), "index": event["index"],
+            **sample, "experiment": self._own.experiment.name, "cell": dict(cell), "index": event["index"],
             "lab": self._job.lab, "boot": self._job.boot, "block": block,
         }  # fmt: skip
 
     def _here(self, text: str) -> str:
         """Return a text of the place with the run directory's path on this machine."""
-        return text.replace(f"{self._directory}/", f"{self._plan.directory}/")
+        return text.replace(f"{self._directory}/", f"{self._own.directory}/")
 
     def _file(self, name: str) -> str:
         """Return the path of a file in the run directory on this machine."""
@@ -137,7 +139,7 @@ class BootCheck:
 
     def check(self, code: int, complaints: Excerpt, log: str) -> None:
         """Raise SlownetError unless the boot ended as it should, with all its measurements. code: its exit status."""
-        name = self._plan.experiment.name
+        name = self._own.experiment.name
         if self._error:
             raise self._error
         if code < 0:
@@ -150,7 +152,7 @@ class BootCheck:
             planned = len(self._job.steps)
             done = f"with {planned - len(missing)} of {planned} measurements" if planned else "before it was done"
             fix = "a measuring function returns what it measured; it must not end its process (sys.exit, os._exit)"
-            raise ExperimentError(f"{name} ended {done}{self._at}", str(self._plan.facts.get("source", "")), fix)
+            raise ExperimentError(f"{name} ended {done}{self._at}", self._own.source, fix)
 
     @property
     def _at(self) -> str:

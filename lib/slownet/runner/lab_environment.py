@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from slownet.hypotheses.catalogue import FILES
+from slownet.hypotheses.experiment import Experiment
 from slownet.lab import caller
 from slownet.lab.boot import NOTHING, Share
 from slownet.lab.caller import Given
@@ -14,10 +15,23 @@ from slownet.model.errors import SlownetError
 from slownet.model.importing import PACKAGE_FOLDERS
 from slownet.runner import compose_project
 from slownet.runner.job import Job
-from slownet.runner.planning import Plan
 
 RUN = "/opt/slownet/run"
 """The run directory in a lab on the exact clock."""
+NOTHING_MORE = Given()
+
+
+@dataclass(frozen=True)
+class ExperimentFolder:
+    """An experiment with the folder that its boots write to: all that a boot needs to know of a run or a sweep.
+
+    source: its name or file, as `slownet.hypotheses.catalogue.find` takes it; given: what its caller gives labs in addition.
+    """
+
+    experiment: Experiment
+    directory: Path
+    source: str
+    given: Given = NOTHING_MORE
 
 
 @dataclass(frozen=True)
@@ -34,7 +48,7 @@ class LabEnvironment:
     directory: str = ""
 
 
-def of(plan: Plan, job: Job, is_exact: bool = False) -> LabEnvironment:
+def of(own: ExperimentFolder, job: Job, is_exact: bool = False) -> LabEnvironment:
     """Return those of a boot. Raises SlownetError.
 
     is_exact: whether it is on the exact clock, where they may depend on nothing but what is asked: the run directory, whose
@@ -46,27 +60,28 @@ def of(plan: Plan, job: Job, is_exact: bool = False) -> LabEnvironment:
     Both have what the caller adds (``--env``, ``--share``). The run directory can be read; only the job's own folders in it
     can be written, because the host acts on the others.
     """
-    given = Given.from_json(plan.facts.get("given"))
-    made = _made(plan.directory, job)
-    run = [Share(plan.directory), *(Share(each, writable=True) for each in made)]
-    directory = str(plan.directory)
+    made = _made(own.directory, job)
+    run = [Share(own.directory), *(Share(each, writable=True) for each in made)]
+    directory = str(own.directory)
     if is_exact:
         names = inside(job, is_exact).folders()
-        run = [Share(plan.directory, at=RUN, only=NOTHING)]
+        run = [Share(own.directory, at=RUN, only=NOTHING)]
         run += [Share(each, True, f"{RUN}/{name}", NOTHING) for each, name in zip(made, names, strict=True)]
         directory = RUN
-    folders = [*given.shares, *compose_project.shares(plan.directory)]
-    more = compose_project.variables(plan.directory)
-    source = Path(plan.facts["source"])
+    folders = [*own.given.shares, *compose_project.shares(own.directory)]
+    more = compose_project.variables(own.directory)
+    source = Path(own.source)
     if source.suffix not in FILES:
-        return LabEnvironment([*folders, *run], {**more, **given.env}, directory=directory)
-    taken = [each.path for each in given.shares]
-    own, *others = caller.code_folders(source.parent)
-    code = [Share(own), *(Share(each) for each in others if each not in taken)]
+        return LabEnvironment([*folders, *run], {**more, **own.given.env}, directory=directory)
+    taken = [each.path for each in own.given.shares]
+    its, *others = caller.code_folders(source.parent)
+    code = [Share(its), *(Share(each) for each in others if each not in taken)]
     here, path = caller.working_directory(), caller.imported_from(source.parent)
-    its_code = [each for each in (own, *others) if each.name not in PACKAGE_FOLDERS]
+    its_code = [each for each in (its, *others) if each.name not in PACKAGE_FOLDERS]
     env = caller.variables_named_in(its_code) if is_exact else caller.variables()
-    return LabEnvironment([*code, *folders, *run], {**env, **more, **given.env}, here, [str(each) for each in path], directory)
+    return LabEnvironment(
+        [*code, *folders, *run], {**env, **more, **own.given.env}, here, [str(each) for each in path], directory
+    )
 
 
 def inside(job: Job, is_exact: bool) -> Job:

@@ -29,6 +29,7 @@ from slownet.model.errors import ExperimentError
 from slownet.model.facts import Facts, Measurer
 from slownet.runner import clock_choice, compose_project, warming
 from slownet.runner.boots import Boot, blocks_of, passes, read
+from slownet.runner.lab_environment import ExperimentFolder
 from slownet.runner.rule import Rule
 from slownet.runner.sampling import first_boots
 
@@ -66,6 +67,11 @@ class Plan:
     """The one that was chosen for it; None if that is the place's."""
     damage: Sequence[str] = ()
     """What was damaged in the samples of a resumed run, a line each; it is measured again."""
+
+    @property
+    def folder(self) -> ExperimentFolder:
+        """What its boots need to know of it."""
+        return ExperimentFolder(self.experiment, self.directory, self.facts["source"], Given.from_json(self.facts.get("given")))
 
     @property
     def left(self) -> list[int]:

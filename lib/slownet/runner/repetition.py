@@ -143,7 +143,7 @@ class Batch:
         warm_up = WarmUp.of(self.plan.experiment, self.plan.cells, (cell for _, _, cell in steps))
         job = Job(steps, boot.number, boot.blocks, lab, self.plan.facts.get("capture") or [], warm_up=warm_up)
         try:
-            booting.boot(self.plan, self._place, job, lambda event: self._tell(event, lab), on_processor)
+            booting.boot(self.plan.folder, self._place, job, lambda event: self._tell(event, lab), on_processor)
         finally:
             self._spans.append((booted, time.monotonic()))
 

@@ -1,7 +1,6 @@
 """What an experiment has around it: the caller's for a file of their own, and what --env and --share add."""
 
 import sys
-from types import SimpleNamespace
 
 import pytest
 
@@ -10,6 +9,7 @@ from slownet.lab.caller import Given
 from slownet.model.errors import LabError
 from slownet.runner import lab_environment
 from slownet.runner.job import Job
+from slownet.runner.lab_environment import ExperimentFolder
 
 
 @pytest.fixture
@@ -24,9 +24,11 @@ def around(tmp_path, monkeypatch):
     monkeypatch.setenv("LC_ALL", "C")
 
     def of(source, given=None, is_exact=False):
-        facts = {"source": str(source)} | ({"given": given.to_json()} if given else {})
-        (tmp_path / "runs" / "x").mkdir(parents=True, exist_ok=True)
-        return lab_environment.of(SimpleNamespace(facts=facts, directory=tmp_path / "runs" / "x"), Job([], lab=2), is_exact)
+        directory = tmp_path / "runs" / "x"
+        directory.mkdir(parents=True, exist_ok=True)
+        recorded = Given.from_json(given.to_json() if given else None)
+        own = ExperimentFolder(None, directory, str(source), recorded)
+        return lab_environment.of(own, Job([], lab=2), is_exact)
 
     return of
 

@@ -637,7 +637,7 @@ def test_files_of_a_sample_are_named_as_on_this_machine(plan):
     told = []
     job = Job([(0, 1, {"rtt": "0ms"})], lab=2)
     names = dict(zip(replace(job, lab=1).folders(), job.folders(), strict=True))
-    check = BootCheck(plan, job, told.append, "/opt/slownet/run", names)
+    check = BootCheck(plan.folder, job, told.append, "/opt/slownet/run", names)
     files = {"raw": ["raw/000-ping.txt", "../raw/x", "raw"], "captures": [{"file": "captures/000-a.pcap"}, {}]}
     check.take({"event": "sample", "index": 0, "sample": sample(0, 5.0, 0) | files})
     assert told[0]["sample"]["raw"] == ["raw-2/000-ping.txt", "../raw/x", "raw-2"]

@@ -30,7 +30,7 @@ from slownet.model.units import show_duration
 from slownet.runner import booting, clock_choice, compose_project
 from slownet.runner.boots import passes
 from slownet.runner.job import Job
-from slownet.runner.planning import Plan
+from slownet.runner.lab_environment import ExperimentFolder
 from slownet.runner.sweep import identity, warm
 from slownet.runner.sweep.spec import Where
 from slownet.runner.sweep.stored_sample import FREE_SPACE, StoredSample
@@ -198,27 +198,23 @@ def _fetch(task: Task, source: Source) -> None:
 
 def _boot(task: Task, directory: Path) -> tuple[Facts, list[Sample]]:
     place, experiment = place_of(task.where, task.source), find(task.source)
-    known: Facts = {"source": task.source}
-    if place.given:
-        known["given"] = place.given.to_json()
-    if project := compose_project.hand_over(experiment.topology, directory):
-        known["compose"] = project
-    plan = Plan(experiment, directory, [], known)
+    compose_project.hand_over(experiment.topology, directory)
+    own = ExperimentFolder(experiment, directory, task.source, place.given)
     ordered = passes(task.cells, task.blocks, task.repetition)
     steps = [(index, 1 + index // len(task), cell) for index, cell in enumerate(ordered)]
     warm_up = WarmUp.of(experiment, task.cells, task.cells)
     job = Job(steps, task.repetition, task.blocks, aligned=True, queues=False, warm_up=warm_up)  # queues: for reports of runs
-    if not warm.is_wanted(plan, place, task.cold):
-        return limited(plan, place, job, task.limit_s)
+    if not warm.is_wanted(experiment, place, task.cold):
+        return limited(own, place, job, task.limit_s)
 
-    def prepare(plan: Plan, place: Place, job: Job) -> None:
-        limited(plan, place, job, task.limit_s)
+    def prepare(own: ExperimentFolder, place: Place, job: Job) -> None:
+        limited(own, place, job, task.limit_s)
 
-    with warm.snapshot(plan, place, prepare) as folder:
-        return limited(plan, warm.with_snapshot(place, folder), replace(job, snapshot=warm.AT), task.limit_s)
+    with warm.snapshot(own, place, prepare) as folder:
+        return limited(own, warm.with_snapshot(place, folder), replace(job, snapshot=warm.AT), task.limit_s)
 
 
-def limited(plan: Plan, place: Place, job: Job, limit_s: float) -> tuple[Facts, list[Sample]]:
+def limited(own: ExperimentFolder, place: Place, job: Job, limit_s: float) -> tuple[Facts, list[Sample]]:
     """Boot a lab for a job, for a limited wall time; return the facts that it states, and its samples. Raises LabError."""
     facts: Facts = {}
     samples: list[Sample] = []
@@ -234,13 +230,13 @@ def limited(plan: Plan, place: Place, job: Job, limit_s: float) -> tuple[Facts, 
     late.daemon = True
     late.start()
     try:
-        booting.boot(plan, place, job, follow)
+        booting.boot(own, place, job, follow)
     except SlownetError as error:
         if not late.is_alive():
             what = f"finish {len(job.steps)} measurements" if job.steps else "prepare its services"
             hung = f"the lab did not {what} within {show_duration(limit_s)}"
             raise LabError(hung, fix="the boot counts as failed") from error
-        if str(plan.directory) not in error.where:
+        if str(own.directory) not in error.where:
             raise
         raise LabError(error.what, fix=error.fix) from error  # the folder is removed
     finally:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from slownet.hypotheses.experiment import Experiment
 from slownet.lab import cache, shelf
 from slownet.lab.boot import Share
 from slownet.lab.cache_cleanup import SNAPSHOTS, WARM
@@ -18,7 +19,7 @@ from slownet.lab.place import DAY_S, Place
 from slownet.model.errors import LabError, SlownetError, SweepError
 from slownet.runner import compose_project
 from slownet.runner.job import Job
-from slownet.runner.planning import Plan
+from slownet.runner.lab_environment import ExperimentFolder
 from slownet.runner.sweep import identity
 
 AT = "/opt/slownet/snapshot"
@@ -30,25 +31,25 @@ EARLY_S = DAY_S // 2
 CHARGED = 1.0
 """The TDF of the preparing boot, also where CPU is free: a program that computes for long would stop such a clock."""
 
-Boot = Callable[[Plan, Place, Job], None]
+Boot = Callable[[ExperimentFolder, Place, Job], None]
 
 
-def is_wanted(plan: Plan, place: Place, cold: bool) -> bool:
+def is_wanted(experiment: Experiment, place: Place, cold: bool) -> bool:
     """Return whether boots of an experiment begin with a snapshot."""
-    return bool(plan.experiment.prepare) and place.kind == "lab" and not cold
+    return bool(experiment.prepare) and place.kind == "lab" and not cold
 
 
 @contextlib.contextmanager
-def snapshot(plan: Plan, place: Place, boot: Boot) -> Iterator[Path]:
+def snapshot(of: ExperimentFolder, place: Place, boot: Boot) -> Iterator[Path]:
     """Return the folder of the snapshot, which stays during the block; make it if necessary.
 
     boot: see `slownet.runner.booting.boot`. Raises LabError, and SweepError if the preparation itself fails.
     """
-    common = identity.circumstances(plan.facts["source"], place)
+    common = identity.circumstances(of.source, place)
     name = cache.key(json.dumps(common, sort_keys=True, default=str))
     base = cache.writable_root()
     SNAPSHOTS.say_if_damaged(base / WARM / name)
-    with shelf.used(lambda: SNAPSHOTS.place(name, lambda half: _make(plan, place, half, boot), base)[0], MOST) as folder:
+    with shelf.used(lambda: SNAPSHOTS.place(name, lambda half: _make(of, place, half, boot), base)[0], MOST) as folder:
         yield folder
 
 
@@ -57,10 +58,10 @@ def with_snapshot(place: Place, folder: Path, writable: bool = False) -> Place:
     return replace(place, shares=[*place.shares, Share(folder, writable=writable, at=AT)])
 
 
-def _make(plan: Plan, place: Place, half: Path, boot: Boot) -> None:
+def _make(of: ExperimentFolder, place: Place, half: Path, boot: Boot) -> None:
     with tempfile.TemporaryDirectory(prefix="prepare-") as name:
-        own = replace(plan, directory=Path(name))
-        compose_project.hand_over(plan.experiment.topology, own.directory)
+        own = replace(of, directory=Path(name))
+        compose_project.hand_over(of.experiment.topology, own.directory)
         clock = Clock("virtual", CHARGED) if place.clock.kind == "virtual" else place.clock
         quiet = replace(with_snapshot(place, half, writable=True), clock=clock, early_s=EARLY_S)
         try:
@@ -68,7 +69,7 @@ def _make(plan: Plan, place: Place, half: Path, boot: Boot) -> None:
         except LabError:
             raise
         except SlownetError as error:  # of a service or of the experiment's own code, which another lab would not change
-            what = f"{plan.experiment.name} cannot be prepared: {error.what}"
+            what = f"{of.experiment.name} cannot be prepared: {error.what}"
             raise SweepError(what, error.where, error.fix or "try it with slownet run") from error
     refused: list[str] = []
     if not list(Outbox(half).files(refused.append)):
