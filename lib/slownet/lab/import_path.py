@@ -22,4 +22,9 @@ def extend(folders: Sequence[str]) -> None:
     lines = [each for each in folders if each.isprintable() and each == each.strip()]  # as Python reads such a file
     if lines and native.inside_lab():
         with suppress(OSError):
-            Path(sysconfig.get_path("purelib"), FILE).write_text("\n".join(lines), encoding="utf-8")
+            file().write_text("\n".join(lines), encoding="utf-8")
+
+
+def file() -> Path:
+    """Return what a lab's Pythons read it from."""
+    return Path(sysconfig.get_path("purelib"), FILE)

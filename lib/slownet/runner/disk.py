@@ -9,6 +9,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
+from slownet.lab import import_path
 from slownet.model.errors import LabError
 from slownet.services.snapshot import DISK, Data
 
@@ -22,7 +23,10 @@ def save(folder: Path) -> None:
     mounted = set(_mounts())
     above = {parent for each in mounted for parent in each.parents}
     removed, kept = [], []
+    of_this_boot = PurePosixPath(import_path.file()).relative_to("/")
     for path, is_removed in _changes(upper, mounted):
+        if path == of_this_boot:
+            continue
         if is_removed:
             removed.append(str(path))
         if path not in above and not _is_mark(upper / path):  # a folder above a mount may be of the host in another boot

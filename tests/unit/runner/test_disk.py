@@ -1,7 +1,7 @@
 """What a boot has written: an upper layer as overlayfs makes it, in an ordinary folder."""
 
 import os
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 import pytest
 
@@ -17,6 +17,7 @@ def test_what_was_added_changed_and_removed_is_there_again(tmp_path, monkeypatch
         each.mkdir(parents=True)
     (upper / "etc" / "changed").write_text("new")
     (upper / "mnt" / "beside").write_text("a share")
+    (upper / "etc" / "caller.pth").write_text("where that boot imported from")
     os.mknod(upper / "etc" / "gone", 0o020000, 0)
     os.mkdir(upper / "opt")
     (upper / "opt" / "new").touch()
@@ -28,6 +29,7 @@ def test_what_was_added_changed_and_removed_is_there_again(tmp_path, monkeypatch
     (root / "etc" / "gone").write_text("old")
     root.joinpath("mnt").chmod(0o500)
     monkeypatch.setattr(disk, "_upper", lambda: upper)
+    monkeypatch.setattr(disk.import_path, "file", lambda: Path("/etc/caller.pth"))
     monkeypatch.setattr(disk, "_mounts", lambda: iter([PurePosixPath("mnt/share"), PurePosixPath("proc")]))
 
     disk.save(kept)
