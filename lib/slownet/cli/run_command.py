@@ -113,9 +113,11 @@ def run(
             raise ExperimentError("--browse names tool and page", "--browse", "leave out --tool, --url and --tool-command")
         tool, url = "browse", browse
     asked = RunRequest(
-        experiments or [], clock, tdf, cpu, memory, place, vary or [], compose or [], profile or [], tool, url, option or [],
-        capture, repeat, budget, labs, resume, runs, env or [], share or [], keep, require_confinement, speed, tool_command,
-        value or [], unit or [], faults,
+        experiments=experiments or [], clock=clock, tdf=tdf, cpu=cpu, memory=memory, place=place, vary=vary or [],
+        compose=compose or [], profile=profile or [], tool=tool, url=url, option=option or [], capture=capture, repeat=repeat,
+        budget=budget, labs=labs, resume=resume, runs=runs, env=env or [], share=share or [], keep=keep,
+        require_confinement=require_confinement, speed=speed, tool_command=tool_command, value=value or [], unit=unit or [],
+        faults=faults,
     )  # fmt: skip
     asked.check()
     raise typer.Exit(run_and_show(asked, as_json, ForCi(junit, summary, prometheus=prometheus), explain_clock))

@@ -28,7 +28,7 @@ HOSTS = "hosts"
 """What ``--capture`` means if it names no interface."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RunRequest:
     """The options, each with its name on the command line; a text or a list of texts where that takes one."""
 

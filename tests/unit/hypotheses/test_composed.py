@@ -92,13 +92,13 @@ def test_a_mistake_is_one_line(case, make):
 
 def test_words_for_projects_need_one():
     with pytest.raises(ExperimentError, match="--url is for compose projects, --url: add --compose"):
-        names(RunRequest(["client_delay"], url=URL))
-    assert names(RunRequest(["client_delay"], vary=["rtt=1ms"])) == ["client_delay"]
+        names(RunRequest(experiments=["client_delay"], url=URL))
+    assert names(RunRequest(experiments=["client_delay"], vary=["rtt=1ms"])) == ["client_delay"]
 
 
 def test_either_experiments_or_a_project(tmp_path):
     with pytest.raises(ExperimentError, match="either experiments or a compose project, --compose: leave one of them out"):
-        names(RunRequest(["client_delay"], compose=[tmp_path / "compose.yaml"], tool="ab", url=URL))
+        names(RunRequest(experiments=["client_delay"], compose=[tmp_path / "compose.yaml"], tool="ab", url=URL))
 
 
 def test_every_combination_is_a_cell(make):

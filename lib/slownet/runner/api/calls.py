@@ -147,13 +147,15 @@ def run(
         It was interrupted; its note says how to continue.
     """
     asked = RunRequest(
-        [_named(experiment)] if experiment is not None else [], clock, _number(tdf), cpu, memory, place,
-        [f"{name}={_joined(values)}" for name, values in _mapped("vary", vary).items()], [Path(each) for each in _all(compose)],
-        [str(each) for each in _all(profile)], tool, url, _assigned("option", option),
-        HOSTS if capture is True else _joined(capture or "") or None,
-        _number(repeat), _number(budget), str(labs), Path(resume) if resume else None, Path(runs), _assigned("env", env),
-        [str(each) for each in _all(share)], keep, require_confinement, speed,
-        tool_command, list(_all(value)), list(_all(unit)), str(faults) if faults else None,
+        experiments=[_named(experiment)] if experiment is not None else [],
+        clock=clock, tdf=_number(tdf), cpu=cpu, speed=speed,
+        memory=memory, place=place, require_confinement=require_confinement,
+        vary=[f"{name}={_joined(values)}" for name, values in _mapped("vary", vary).items()],
+        compose=[Path(each) for each in _all(compose)], profile=[str(each) for each in _all(profile)], tool=tool, url=url,
+        option=_assigned("option", option), tool_command=tool_command, value=list(_all(value)), unit=list(_all(unit)),
+        capture=HOSTS if capture is True else _joined(capture or "") or None, faults=str(faults) if faults else None,
+        repeat=_number(repeat), budget=_number(budget), labs=str(labs), resume=Path(resume) if resume else None,
+        runs=Path(runs), keep=keep, env=_assigned("env", env), share=[str(each) for each in _all(share)],
     )  # fmt: skip
     asked.check()
     with _restored(env or {}):

@@ -11,7 +11,8 @@ from slownet.model.errors import SweepError
 
 MOST = 1_000_000
 """Values of one factor."""
-_NUMBER = re.compile(r"(\d+(?:\.\d+)?|\.\d+)([A-Za-z%]*)", re.ASCII)
+VALUE = re.compile(r"(\d+(?:\.\d+)?|\.\d+)([A-Za-z%]*)", re.ASCII)
+"""A value with a number: the number, and its unit, which may be empty."""
 _TIMES = "x"
 """Before the step of a range whose values grow by a factor: ``1:64:x2Mbit``."""
 _FORMS = "write values such as 0,10,40ms, or a range from:to:step such as 0:200:10ms or 1:64:x2Mbit"
@@ -54,13 +55,13 @@ def _once(parts: object) -> tuple[str, ...]:
 
 
 def _unit(text: str) -> str:
-    found = _NUMBER.fullmatch(text.removeprefix(_TIMES))
+    found = VALUE.fullmatch(text.removeprefix(_TIMES))
     return found[2] if found else ""
 
 
 def _with_unit(text: str, unit: str) -> str:
     """Add the unit of the last value to a number without one: 0,10,40ms."""
-    found = _NUMBER.fullmatch(text)
+    found = VALUE.fullmatch(text)
     return f"{text}{unit}" if found and not found[2] else text
 
 
@@ -85,7 +86,7 @@ def _range(name: str, text: str) -> tuple[str, ...]:
 
 
 def _number(text: str, unit: str, whole: str, where: str) -> Decimal:
-    found = _NUMBER.fullmatch(text)
+    found = VALUE.fullmatch(text)
     if not found or found[2] not in ("", unit):
         what = f"'{text}' is not a number" if not found else f"two units, {found[2]} and {unit}"
         raise SweepError(f"{what} in the range '{whole}'", where, _FORMS)

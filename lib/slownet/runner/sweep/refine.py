@@ -7,7 +7,6 @@ bends at a point that is further than `BEND` of its whole range from the line be
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -16,10 +15,10 @@ from slownet.hypotheses.experiment import Cell
 from slownet.judge.records.judgement import REFUTED, SUPPORTED
 from slownet.model.errors import SweepError, nearest
 from slownet.model.sample import cell_in_words
+from slownet.runner.sweep.factors import VALUE
 
 OPTION = "--refine"
 BEND = 0.05
-_VALUE = re.compile(r"(\d+(?:\.\d+)?|\.\d+)([A-Za-z%]*)", re.ASCII)
 
 Verdicts = Mapping[str, str]
 """By the cells' conditions in words."""
@@ -61,10 +60,10 @@ class Refinement:
         name, _, step = text.partition(":")
         if name not in factors:
             raise SweepError(f"the sweep has no factor '{name}'", OPTION, nearest(name, factors))
-        found = _VALUE.fullmatch(step)
+        found = VALUE.fullmatch(step)
         if not found or Decimal(found[1]) == 0:
             raise SweepError(f"unclear step '{step}'", OPTION, f"write {OPTION} {name}:1ms")
-        values = [_VALUE.fullmatch(each) for each in factors[name]]
+        values = [VALUE.fullmatch(each) for each in factors[name]]
         if len(values) < 2 or any(each is None or each[2] != found[2] for each in values):
             fix = f"give at least two values of {name} in {found[2] or 'numbers'}"
             raise SweepError(f"{name} has values that cannot be refined by {step}", OPTION, fix)
@@ -80,7 +79,7 @@ class Refinement:
 
     def number(self, text: str) -> Decimal:
         """Return the number of one of the factor's values."""
-        found = _VALUE.fullmatch(text)
+        found = VALUE.fullmatch(text)
         assert found
         return Decimal(found[1])
 
