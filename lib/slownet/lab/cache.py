@@ -155,10 +155,13 @@ def scratch(kind: str, base: Path) -> Iterator[Path]:
 
 def not_writable(error: OSError, where: Path) -> LabError:
     """Return the error for a failure to write to the cache."""
-    fix = "set XDG_CACHE_HOME to a folder that you can write to"
-    is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
     what = f"cannot write to {error.filename or where} ({error.strerror})"
-    return LabError(what, fix=f"free space, or {fix}" if is_full else fix)
+    return LabError(what, fix=space_or(error, "set XDG_CACHE_HOME to a folder that you can write to"))
+
+
+def space_or(error: OSError, fix: str) -> str:
+    """Return how to mend a failure to write: as stated, and by free space if the disk is full."""
+    return f"free space, or {fix}" if error.errno in (errno.ENOSPC, errno.EDQUOT) else fix
 
 
 def sweep(kind: str, base: Path | None = None) -> None:

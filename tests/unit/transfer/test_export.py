@@ -1,6 +1,8 @@
+import errno
 import os
 import tarfile
 import time
+from unittest.mock import Mock
 
 import pytest
 
@@ -47,14 +49,13 @@ def test_what_cannot_be_written_is_one_line_and_leaves_nothing(built, tmp_path, 
     with pytest.raises(LabError, match=r" is a folder: name a file$"):
         export.write(tmp_path, None, images=False)
 
-    def full(*args):
-        raise OSError(28, "No space left on device")
-
     before = set(tmp_path.iterdir())
-    monkeypatch.setattr(tarfile.TarFile, "addfile", full)
-    with pytest.raises(LabError, match=r"^cannot write .*lab.tar \(No space left on device\): free space"):
-        export.write(tmp_path / "lab.tar", None, images=False)
-    assert set(tmp_path.iterdir()) == before
+    for number, fix in ((errno.ENOSPC, "free space, or name another file"), (errno.EACCES, "name another file")):
+        monkeypatch.setattr(tarfile.TarFile, "addfile", Mock(side_effect=OSError(number, os.strerror(number))))
+        with pytest.raises(LabError) as error:
+            export.write(tmp_path / "lab.tar", None, images=False)
+        assert str(error.value) == f"cannot write {tmp_path / 'lab.tar'} ({os.strerror(number)}): {fix}"
+        assert set(tmp_path.iterdir()) == before
 
 
 def test_a_lab_that_was_not_built_is_one_line(home, tmp_path):

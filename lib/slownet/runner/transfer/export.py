@@ -14,15 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from slownet.containers import store
-from slownet.lab import layer, parts, project
+from slownet.lab import cache, layer, parts, project
 from slownet.lab.digests import LOG, RECORD
 from slownet.lab.parts import Parts
 from slownet.lab.project import Project
 from slownet.model.errors import LabError
 from slownet.runner.transfer import sources
 from slownet.runner.transfer.manifest import NAME, Manifest, Member
-
-FULL = "free space, or name a file on another disk"
 
 
 @dataclass(frozen=True)
@@ -68,7 +66,7 @@ def write(path: Path, of: Project | None, images: bool, *, layers: bool = True) 
                 os.unlink(half.name)
                 raise
     except OSError as error:
-        raise LabError(f"cannot write {path} ({error.strerror})", fix=FULL) from error
+        raise LabError(f"cannot write {path} ({error.strerror})", fix=cache.space_or(error, "name another file")) from error
     return manifest
 
 
