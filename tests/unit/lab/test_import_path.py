@@ -39,5 +39,5 @@ def test_programs_of_a_lab_import_from_there_after_their_own_packages(tmp_path, 
     extend(["/a b", "/own"])
     assert (sys.path, list(tmp_path.iterdir())) == (["/own", "/a b"], [])
     monkeypatch.setenv(native.INSIDE, "inf")
-    extend(["/a b", "/ü", "/import os\n", "/blank "])
+    extend(["/a b", "/ü", "/import os\n", "/blank ", "/venv/lib/python3.11/site-packages"])
     assert (tmp_path / FILE).read_text(encoding="utf-8").splitlines() == ["/a b", "/ü"]
