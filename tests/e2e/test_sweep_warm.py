@@ -96,6 +96,8 @@ def page(net, rtt):
     return {"starts_n": [float(len(each)) for each in starts], "removed_before_n": float(when == "before")}
 '''
 
+ACKS_MS = 2 * 10 * 256e-6
+
 
 @pytest.fixture
 def snapshots(built, tmp_path, monkeypatch):
@@ -118,7 +120,12 @@ def sweep(folder, name, *words):
 
 
 def test_boots_with_a_snapshot_measure_what_those_that_prepare_do(snapshots, tmp_path):
-    """One snapshot for the boots of two labs; up to a microsecond, because a cell does not start at the same nanosecond."""
+    """One snapshot for the boots of two labs.
+
+    A cell does not start at the same nanosecond, and which program has its turn first depends on what ran before. So one or two
+    ACKs may be carried by an answer in one boot, and be sent by themselves in another: about ten reads of the clock, of 256 ns,
+    for each. Of 38 packets, 19 and 19 were up and down in one boot, 21 and 17 in another, and the query took 1.8 us more.
+    """
     (tmp_path / "query.py").write_text(FILE)
     grid = ["query.py", "--vary", "rtt=0,20ms"]
     warm = sweep(tmp_path, "warm", *grid, "--labs", "2", "--fresh")
@@ -128,7 +135,7 @@ def test_boots_with_a_snapshot_measure_what_those_that_prepare_do(snapshots, tmp
     assert len(warm) == 2
     for key, values in cold.items():
         assert (values.pop("snapshots_n"), warm[key].pop("snapshots_n")) == (0.0, 1.0)
-        assert values == {**warm[key], "query_ms": pytest.approx(warm[key]["query_ms"], abs=0.0015)}, key
+        assert values == {**warm[key], "query_ms": pytest.approx(warm[key]["query_ms"], abs=ACKS_MS)}, key
 
     again = sweep(tmp_path, "again", *grid)
     assert {key: values["sum_n"] for key, values in again.items()} == {key: values["sum_n"] for key, values in warm.items()}
