@@ -154,16 +154,23 @@ def test_one_that_ends_is_noticed_at_once_and_its_last_lines_shown(tmp_path: Pat
 def test_one_that_has_ended_when_it_answers_does_not_run(tmp_path: Path, state_root: Path):
     class Background(Script):
         def answers(self):
-            return not os.path.exists(f"/proc/{group_of(self)}/exe")  # a zombie has none
+            (tmp_path / "go").touch()
+            state = ""
+            while state != "Z":  # until it has ended, and was not waited for
+                with open(f"/proc/{group_of(self)}/stat") as stat:
+                    state = stat.read().rpartition(")")[2].split()[0]
+            (tmp_path / "go").unlink()
+            return True
 
+    until = f"until [ -e {tmp_path}/go ]; do sleep 0.01; done"
     with pytest.raises(
         ServiceError, match=r"^greeter ended with status 0 as soon as it answered, .*must stay in the foreground"
     ):
-        Background(tmp_path, "echo ready").start()
-    task = Background(tmp_path, "echo done")
+        Background(tmp_path, until).start()
+    task = Background(tmp_path, until)
     task._may_end = True  # as a compose service that others wait for
     task.start().stop()
-    failing = Background(tmp_path, "exit 3")
+    failing = Background(tmp_path, f"{until}; exit 3")
     failing._may_end = True
     with pytest.raises(ServiceError, match="greeter ended with status 3"):
         failing.start()
