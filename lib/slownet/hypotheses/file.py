@@ -275,7 +275,6 @@ class _Reader:
     def _faults(self) -> Faults | None:
         table = self._data.get("faults")
         for at, steps in (table or {}).items():
-            self._source.tried(lambda: Faults.parse({at: steps}), ("faults", at))  # noqa: B023  # called at once
             self._source.tried(lambda: self._can_happen(Faults.parse({at: steps})), ("faults", at))  # noqa: B023  # called at once
         return Faults.parse(table) if table else None
 

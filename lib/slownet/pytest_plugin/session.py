@@ -208,9 +208,14 @@ def _place(wish: Wish, config: pytest.Config) -> Place:
     except SlownetError as error:
         raise _usage_error(error) from error
     if found.clock.is_exact and (asked := [name for name, at in DEBUGGERS.items() if config.getoption(at, False)]):
-        raise pytest.UsageError(f"slownet: a debugger ({asked[0]}) is talked to, but nothing comes into a lab on the exact "
-                                f"clock from outside: leave out {asked[0]}, or the exact clock")  # fmt: skip
+        raise not_on_the_exact_clock(f"a debugger ({asked[0]}) is", asked[0])
     return found.free() if wish.cpu_may_be_free else found
+
+
+def not_on_the_exact_clock(what: str, option: str) -> pytest.UsageError:
+    """Return the error for what is talked to while it runs: "workers (-n) are"."""
+    why = "nothing comes into a lab on the exact clock from outside"
+    return pytest.UsageError(f"slownet: {what} talked to, but {why}: leave out {option}, or the exact clock")
 
 
 def _usage_error(error: SlownetError) -> pytest.UsageError:

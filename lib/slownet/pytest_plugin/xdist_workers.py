@@ -128,8 +128,7 @@ class Workers:
         collected = Collected() if native.inside_lab() else _collected_by_a_copy(self._session)
         groups = session.with_the_rest(session.group_by_place(collected.wishes, config), collected.rest)
         if any(place.clock.is_exact for _, place in groups):
-            raise pytest.UsageError("slownet: workers (-n) are talked to, but nothing comes into a lab on the exact clock from "
-                                    "outside: leave out -n, or the exact clock")  # fmt: skip
+            raise session.not_on_the_exact_clock("workers (-n) are", "-n")
         if len(groups) > 1:
             assert self._held
             self._held.forget()

@@ -10,6 +10,7 @@ from typing import Any
 from slownet.hypotheses.experiment import Experiment
 from slownet.report.html_page import REPORT
 from slownet.report.hunt_page import Drawn, write_hunt
+from slownet.report.words import capital
 from slownet.runner.hunt import coverage
 from slownet.runner.hunt.bench import Example
 from slownet.runner.hunt.coverage import PARTS, Coverage
@@ -33,7 +34,7 @@ def parts(tried: Coverage) -> list[str]:
 
 
 def _answer(done: Hunted, tried: Coverage) -> str:
-    more = f" {done.failed_in_words[:1].upper()}{done.failed_in_words[1:]}." if done.failed else ""
+    more = f" {capital(done.failed_in_words)}." if done.failed else ""
     if done.smallest is None:
         return f"Nothing broke it in {in_words(tried.schedules)}.{more}"
     if not done.smallest.faults.steps:
