@@ -70,7 +70,8 @@ def _editable() -> list[str]:
     It does so wherever a project has its package beside other folders. A package under another name than its folder's is left
     out: no folder tells where it is. So is this one: a lab has it anyway.
     """
-    finders = [each for name, each in sys.modules.items() if name.startswith("__editable__")]
+    modules = sys.modules.copy()  # another thread may import ahead of time
+    finders = [each for name, each in modules.items() if name.startswith("__editable__")]
     mapped = {name: Path(path) for each in finders for name, path in getattr(each, "MAPPING", {}).items()}
     own = __package__.partition(".")[0]
     return [str(path.parent) for name, path in mapped.items() if name != own and path.name in (name, f"{name}.py")]

@@ -32,6 +32,19 @@ def test_an_editable_package_is_in_the_folder_that_its_finder_names(tmp_path, mo
     assert import_path(tmp_path) == [tmp_path, project]
 
 
+def test_a_thread_may_import_something_while_editable_packages_are_looked_for(tmp_path, monkeypatch):
+    class Importing(str):
+        """A module's name, during whose test another module is imported."""
+
+        def startswith(self, *args):
+            monkeypatch.setitem(sys.modules, "imported_by_another_thread", ModuleType("imported_by_another_thread"))
+            return super().startswith(*args)
+
+    monkeypatch.setitem(sys.modules, Importing("looked_at"), ModuleType("looked_at"))
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    assert import_path(tmp_path) == [tmp_path]
+
+
 def test_programs_of_a_lab_import_from_there_after_their_own_packages(tmp_path, monkeypatch):
     monkeypatch.setattr(sysconfig, "get_path", lambda name: str(tmp_path))
     monkeypatch.setattr(sys, "path", ["/own"])
