@@ -230,17 +230,18 @@ def test_there(net, tmp_path, monkeypatch):
 """
 
 
-@pytest.mark.parametrize("layout", ["flat", "src"])
-def test_a_package_installed_as_editable_is_imported_by_tests_and_by_the_programs_that_they_start(run, project, layout):
+@pytest.mark.parametrize("layout", ["flat", "src", "copied"])
+def test_a_package_installed_from_here_is_imported_by_tests_and_by_the_programs_that_they_start(run, project, layout):
     name, folder = f"{layout}_shop", project / layout
-    code = folder / ("src" if layout == "src" else "") / name
+    code = folder / ("" if layout == "flat" else "src") / name
     (folder / "tests").mkdir(parents=True)
     code.mkdir(parents=True)
     (code / "__init__.py").write_text("PORT = 8000\n")
     (code / "serve.py").write_text("import runpy\n\nrunpy.run_module('http.server', run_name='__main__')\n")
     (folder / "pyproject.toml").write_text(PACKAGE.format(name=name))
     (folder / "tests/test_uses.py").write_text(USES.format(name=name))
-    install = ["pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-build-isolation", "-e", layout]
+    install = ["pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-build-isolation"]
+    install += [f"./{layout}"] if layout == "copied" else ["-e", layout]
     subprocess.run(install, cwd=project, env=of_ones_own(project / "venv/bin"), check=True)
     done = run("--import-mode=importlib", f"{layout}/tests")
     assert re.findall(r"=+ (.*) in [\d.]+s", done.stdout) == ["2 passed"], done.stdout + done.stderr

@@ -1,9 +1,13 @@
 """The folders of sys.path that a lab gets."""
 
+import json
+import subprocess
 import sys
 import sysconfig
+from importlib.machinery import EXTENSION_SUFFIXES
 from types import ModuleType
 
+from slownet.lab import import_path as module
 from slownet.lab import native
 from slownet.lab.caller import import_path
 from slownet.lab.import_path import FILE, extend
@@ -54,3 +58,43 @@ def test_programs_of_a_lab_import_from_there_after_their_own_packages(tmp_path, 
     monkeypatch.setenv(native.INSIDE, "inf")
     extend(["/a b", "/ü", "/import os\n", "/blank ", "/venv/lib/python3.11/site-packages"])
     assert (tmp_path / FILE).read_text(encoding="utf-8").splitlines() == ["/a b", "/ü"]
+
+
+def installed(folder, name, url, files):
+    metadata = folder / f"{name}-1.dist-info"
+    metadata.mkdir(parents=True)
+    for each in files:
+        (folder / each).parent.mkdir(exist_ok=True, parents=True)
+        (folder / each).write_text(f"NAME = '{name}'\n")
+    (metadata / "METADATA").write_text(f"Name: {name}\nVersion: 1\n")
+    if url:
+        (metadata / "direct_url.json").write_text(json.dumps({"url": url, "dir_info": {}}))
+    (metadata / "RECORD").write_text(
+        "".join(f"{each},sha256=x,1\n" for each in [*files, "../../../bin/x", f"{name}-1.dist-info/RECORD"])
+    )
+
+
+def test_programs_import_packages_from_files_of_this_machine_and_none_from_an_index(tmp_path, monkeypatch):
+    packages, lab = tmp_path / "venv/lib/python3.11/site-packages", tmp_path / "lab"
+    lab.mkdir()
+    own_suffix = EXTENSION_SUFFIXES[0]
+    installed(packages, "shop", "file:///home/a/shop", ["shop/__init__.py", "shop/part/__init__.py", f"shop/_fast{own_suffix}"])
+    installed(packages, "single", "file:///home/a/single-1.tar.gz", ["single.py", "__pycache__/single.cpython-311.pyc"])
+    installed(packages, "of_an_index", None, ["of_an_index/__init__.py"])
+    installed(packages, "of_git", "https://git.example/file:x", ["of_git/__init__.py"])
+    installed(
+        packages, "compiled", "file:///home/a/c.whl", ["compiled/__init__.py", "compiled/_c.cpython-32-x86_64-linux-gnu.so"]
+    )
+    installed(packages, "slownet", "file:///home/a/slownet.whl", ["slownet/__init__.py"])
+    monkeypatch.setattr(module, "LOCAL", tmp_path / "links")
+    monkeypatch.setattr(sysconfig, "get_path", lambda name: str(lab))
+    monkeypatch.setattr(sys, "path", [])
+    monkeypatch.setenv(native.INSIDE, "inf")
+    extend([str(packages), "/code"])
+    assert (lab / FILE).read_text(encoding="utf-8").splitlines() == ["/code", str(tmp_path / "links")]
+    assert sorted(each.name for each in (tmp_path / "links").iterdir()) == [
+        "shop", "shop-1.dist-info", "single-1.dist-info", "single.py",
+    ]  # fmt: skip
+    program = "import shop.part, single, importlib.metadata as all; print(shop.part.NAME, single.NAME, all.version('shop'))"
+    environment = {"PYTHONPATH": str(tmp_path / "links")}
+    assert subprocess.check_output([sys.executable, "-c", program], env=environment, text=True) == "shop single 1\n"
