@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from slownet.model.sample import Sample
+from slownet.runner.cluster import Dask
+from slownet.runner.engine import Engine, Workers
 from slownet.runner.sweep import sweep_store as stores
-from slownet.runner.sweep.cluster import Dask
-from slownet.runner.sweep.engine import Engine, Workers
 from slownet.runner.sweep.spec import Where
 from slownet.runner.sweep.stored_sample import StoredSample
 from slownet.runner.sweep.sweep_store import Store
 from slownet.runner.sweep.task import Result, Task
-from slownet.runner.sweep.workers import Pool
+from slownet.runner.workers import Pool
 
 Say = Callable[[str, str, str], None]
 Timed = Callable[..., tuple[float, str]]
@@ -74,19 +74,28 @@ def measured(workers: Workers, folder: Path, cells: int, together: int) -> float
     """Measure cells by stubs into a store; return the seconds from the first task to the last sample."""
     with Store(folder) as store:
         store.describe({"circumstances": {"experiment": "stub"}})
-        list_of = list(tasks(cells, together))
+        policy = Stored(list(tasks(cells, together)), store)
         began = time.monotonic()
-        engine: Engine[Task, Result] = Engine(
-            workers, stub, lambda pairs: _append(store, pairs), lambda task, why: sys.exit(why), 600.0
-        )  # fmt: skip
-        engine.run(list_of)
+        Engine(workers, stub, policy, 600.0).run()
         took = time.monotonic() - began
         assert len(store.done) == cells
     return took
 
 
-def _append(store: Store, pairs: Sequence[tuple[Task, Result]]) -> None:
-    store.append([result.kept for _, result in pairs])
+class Stored:
+    """A policy: these tasks in their order, whose samples are stored."""
+
+    def __init__(self, tasks: Sequence[Task], store: Store) -> None:
+        self._tasks, self._store = iter(tasks), store
+
+    def next(self) -> Task | None:
+        return next(self._tasks, None)
+
+    def done(self, results: list[tuple[Task, Result]]) -> None:
+        self._store.append([result.kept for _, result in results])
+
+    def failed(self, task: Task, error: BaseException) -> list[Task]:
+        raise error
 
 
 def labs(say: Say, timed: Timed) -> None:

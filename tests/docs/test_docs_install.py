@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from slownet.runner.sweep.cluster import DASK
+from slownet.runner.cluster import DASK
 
 CHECKOUT = Path(__file__).parents[2]
 FOLDERS = ("docs", "examples", "lib", "experiments", "topologies")

@@ -15,9 +15,10 @@ from test_sweep import means
 from test_sweep_faults import command, of_threads
 
 from slownet.lab import boot
+from slownet.runner.engine import Engine
 from slownet.runner.sweep import task
-from slownet.runner.sweep.engine import Engine
 from slownet.runner.sweep.spec import Where
+from slownet.runner.workers import Threads
 
 FILE = '''
 import ctypes
@@ -86,23 +87,6 @@ def test_a_full_disk_ends_the_sweep_with_one_line_and_no_cell_is_blamed(folder):
     assert len(means(folder / "out")) == 5
 
 
-class Threads:
-    """One worker, a thread of this process."""
-
-    width = 1
-
-    def open(self):
-        from concurrent.futures import ThreadPoolExecutor
-
-        return ThreadPoolExecutor(1)
-
-    def close(self):
-        pass
-
-    def is_fatal(self, error):
-        return False
-
-
 MADE = []
 
 
@@ -149,8 +133,9 @@ def test_a_lab_that_hangs_is_ended_and_its_cell_tried_elsewhere(folder, monkeypa
     MADE.clear()
     found, aside = [], []
     one = task.Task(str(folder / "echo.py"), ({"rtt": "10ms"},), ("a",), 1, 1, Where(folder=str(folder)))
-    engine = Engine(Threads(), task.measure, found.extend, lambda task, why: aside.append(why), 600.0)
-    sweep = threading.Thread(target=engine.run, args=([one],))
+    tasks = iter([one])
+    policy = SimpleNamespace(next=lambda: next(tasks, None), done=found.extend, failed=lambda task, error: aside.append(error))
+    sweep = threading.Thread(target=Engine(Threads(1), task.measure, policy, 600.0).run)
     sweep.start()
     (lab,) = until(lambda: [pid for pid in of_threads(os.getpid()) if "mem-fd=" in command(pid)])
     os.kill(lab, signal.SIGSTOP)

@@ -1,24 +1,31 @@
-"""Measures the next boots of some plans, each in a lab of its own, in parallel where possible."""
+"""Repeats boots until claims are decided: the policy of runs for `slownet.runner.engine`.
+
+A round of a plan is its boots between two looks at its claims (`slownet.runner.sampling`). They share as many labs as the plan
+may have, numbered from 1. Where labs are short, a plan that is listed earlier comes first, but each plan's first lab before any
+second one.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, wait
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
+from slownet.judge.claim.relations import related
+from slownet.judge.records import result
+from slownet.judge.records.result import RunData
 from slownet.judge.records.samples import SampleLog, cell_key
 from slownet.lab import cpu
 from slownet.lab.events import Event
 from slownet.lab.place import Place
 from slownet.model.errors import SlownetError
+from slownet.model.facts import Sampling
 from slownet.model.sample import Sample
-from slownet.runner import booting, sharing
+from slownet.runner import booting, sampling, sharing
 from slownet.runner.boots import Boot
 from slownet.runner.job import Job
-from slownet.runner.labs import Labs
 from slownet.runner.planning import Plan
 from slownet.runner.warming import WarmUp
 
@@ -30,70 +37,181 @@ def how_many_labs(plans: Sequence[Plan], place: Place) -> int:
     return max(cpu.count(), *(each.labs or 1 for each in plans)) if sharing.side_by_side(place) else 1
 
 
-def measure(plans: Mapping[int, Plan], place: Place, follow: Follow, labs: Labs) -> list[tuple[Plan, BaseException]]:
-    """Measure the remaining boots of each plan: in parallel on the virtual clock, one after the other on the real clock.
+class Repetition:
+    """The boots of some plans.
 
-    ``plans`` by their rank: where labs are short, a plan of a lower one comes first. Every plan's first lab comes before any
-    second one. A lab that finds no boot left in its plan does nothing. Returns the plans that failed or were interrupted, and
-    why. Raises any error that is not a SlownetError, after all have ended.
+    follow: gets an experiment's name and each of its events; go_on: whether plans go on when one has failed or was interrupted,
+    which is recorded; without that none begins another round.
     """
-    batches = {rank: Batch(each, place.with_clock(each.clock or place.clock), follow) for rank, each in plans.items()}
-    turns = sorted((lab > 1, rank, lab) for rank, each in batches.items() for lab in range(1, each.labs + 1))
-    begun = [
-        (batches[rank], labs.submit((is_further, rank), partial(batches[rank].measure, lab))) for is_further, rank, lab in turns
-    ]
-    wait([future for _, future in begun])
-    for each in batches.values():
-        each.end()
-    return _broken(begun)
+
+    def __init__(self, plans: Sequence[Plan], place: Place, follow: Follow, go_on: bool = False) -> None:
+        self._place, self._follow, self._go_on = place, follow, go_on
+        self._began = time.monotonic()
+        self._groups = [{rank: self._round(each) for rank, each in group.items()} for group in _groups(plans, place)]
+        self.runs: dict[str, RunData] = {}
+        """The run of each experiment, as it was after its last round."""
+        self.errors: dict[int, BaseException] = {}
+        """Why plans failed, by their rank, if the others are not to go on."""
+
+    def next(self) -> RoundBoot | None:
+        """Return the boot that a lab measures next; None if there is none, or none before a round is over."""
+        while ready := [(each.next_lab > 1, rank, each) for rank, each in self._rounds() if each.next_lab]:
+            *_, first = min(ready, key=lambda each: each[:2])
+            if found := first.begin():
+                return found
+        return None
+
+    def done(self, results: Sequence[tuple[RoundBoot, None]]) -> None:
+        """Note that boots have ended; their samples are in the log."""
+        for each, _ in results:
+            each.round.ended(each.lab)
+
+    def failed(self, each: RoundBoot, error: BaseException) -> Sequence[RoundBoot]:
+        """Note that a boot failed: its samples until then are kept, and its round begins no other."""
+        each.round.ended(each.lab, error)
+        return ()
+
+    def close(self) -> None:
+        """Close the logs of rounds that something has ended early."""
+        for group in self._groups:
+            for each in group.values():
+                each.end()
+
+    def _rounds(self) -> Iterator[tuple[int, Round]]:
+        """Yield the rounds by their plans' ranks, new ones in place of those that are over."""
+        for number, group in enumerate(self._groups):
+            while group and all(each.is_over for each in group.values()):
+                self._groups[number] = {}
+                group = self._groups[number] = self._next_rounds(group)
+            yield from group.items()
+
+    def _round(self, plan: Plan) -> Round:
+        return Round(plan, self._place.with_clock(plan.clock or self._place.clock), self._follow)
+
+    def _next_rounds(self, group: Mapping[int, Round]) -> dict[int, Round]:
+        """End the rounds of a group, look at its claims, and return the rounds of the plans that continue."""
+        for each in group.values():
+            each.end()
+        errors = {rank: each.error for rank, each in group.items() if each.error}
+        for error in errors.values():
+            if not isinstance(error, SlownetError | KeyboardInterrupt):
+                raise error
+        if errors and not self._go_on:
+            self.errors |= errors
+            return {}
+        for rank, error in errors.items():
+            group[rank].plan.broke_off(error)
+        plans = {rank: each.plan for rank, each in group.items()}
+        self.runs |= {each.experiment.name: result.load(each.directory) for each in plans.values()}
+        good = {rank: each for rank, each in plans.items() if not each.error}
+        going = _still_open(good, self.runs, time.monotonic() - self._began, self._follow)
+        return {} if self.errors else {rank: self._round(each) for rank, each in going.items()}
 
 
-def _broken(begun: Sequence[tuple[Batch, Future[None]]]) -> list[tuple[Plan, BaseException]]:
-    """Return the first error of each plan."""
-    broken: dict[int, tuple[Plan, BaseException]] = {}
-    for each, future in begun:
-        error = future.exception()
-        if error and not isinstance(error, SlownetError | KeyboardInterrupt):
-            raise error
-        if error:
-            broken.setdefault(id(each.plan), (each.plan, error))
-    return list(broken.values())
+def _groups(plans: Sequence[Plan], place: Place) -> list[dict[int, Plan]]:
+    """Divide the plans, by their ranks, into groups that are measured and judged independently of each other.
+
+    What a claim sees of another experiment's run must not depend on which is quicker: experiments whose claims need each
+    other's runs are judged at the same time. On the real clock that holds for all, because judging disturbs a measurement.
+    """
+    ranks = {each.experiment.name: rank for rank, each in enumerate(plans)}
+    related_names = related({each.experiment.name: each.experiment.judged_by for each in plans})
+    groups = related_names if place.clock.is_apart else [list(ranks)]
+    return [{ranks[name]: plans[ranks[name]] for name in names} for names in groups]
 
 
-class Batch:
-    """The boots of a plan between two looks at its claims, measured by its labs, one thread each.
+def _still_open(plans: Mapping[int, Plan], runs: Mapping[str, RunData], spent_s: float, follow: Follow) -> dict[int, Plan]:
+    """Return the plans that continue, with the cells of their next boots; record why each one continues or ends.
+
+    runs: the runs of all experiments of the group so far, by name.
+    """
+    again = {}
+    for rank, each in plans.items():
+        name = each.experiment.name
+        decision = sampling.decide(runs[name], each.experiment.judged_by, runs, each.rule, spent_s, each.boot_s)
+        each.add(decision.cells, decision.boots)
+        why: Sampling = {"confidence": decision.confidence, "why": decision.why, "last_line": decision.last_line}
+        each.state(sampling={**each.rule.to_json(), **why})
+        each.write()
+        if decision.cells:
+            follow(name, {"event": "planned", "cells": len(each.cells), "why": decision.why})
+            again[rank] = each
+    return again
+
+
+@dataclass(frozen=True, eq=False)
+class RoundBoot:
+    """A boot that a lab measures: the lab's number, and the places in the plan that are left."""
+
+    round: Round
+    lab: int
+    boot: Boot
+    indices: Sequence[int]
+
+
+def measure(one: RoundBoot) -> None:
+    """Measure a boot; its samples go to the run's log as they come. Raises SlownetError, KeyboardInterrupt."""
+    one.round.measure(one)
+
+
+class Round:
+    """The boots of a plan between two looks at its claims. If one fails, those under way are finished, and no more begin.
 
     The samples of all labs go to one file, which this writes.
-
-    If a lab fails, the other labs finish their boots but start no more.
     """
 
     def __init__(self, plan: Plan, place: Place, follow: Follow) -> None:
         self.plan, self._place, self._follow = plan, place, follow
         left = plan.left
         self._left = [(boot, indices) for boot in plan.boots if (indices := [each for each in left if each in boot])]
+        self._labs = set(range(1, 1 + sharing.how_many(plan.labs, place, len(self._left), cpu.count())))
+        self._free, self._used = self._labs.copy(), set[int]()
         self._failed: set[str] = set()
-        self.labs = sharing.how_many(plan.labs, place, len(self._left), cpu.count())
-        self._used: set[int] = set()
+        self._errors: dict[int, BaseException] = {}
         self._lock = threading.Lock()
-        self._broken = False
         self._virtual_s: list[float] = []
         self._spans: list[tuple[float, float]] = []
         self._log: SampleLog | None = None
 
-    def measure(self, lab: int) -> None:
-        """Measure boots in one lab (numbered from 1) until none is left. Raises SlownetError, KeyboardInterrupt."""
-        while (following := self._next(lab)) is not None:
-            try:
-                self._boot(lab, *following)
-            except SlownetError as error:
-                self._broken = True
-                if self._place.received:  # what a command reports while it is being ended is not why the run ended
-                    raise KeyboardInterrupt from error
-                raise
-            except BaseException:
-                self._broken = True
-                raise
+    @property
+    def error(self) -> BaseException | None:
+        """The error of the lab with the least number that has one."""
+        return self._errors[min(self._errors)] if self._errors else None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no boot is under way, and none is left to begin."""
+        return self._free == self._labs and not self._goes_on
+
+    @property
+    def next_lab(self) -> int:
+        """The number of the lab that can measure another boot now; 0 if none can."""
+        return min(self._free) if self._goes_on and self._free else 0
+
+    @property
+    def _goes_on(self) -> bool:
+        return bool(self._left) and not self._errors
+
+    def begin(self) -> RoundBoot | None:
+        """Return the next boot, for the lab `next_lab`; None if all its cells have failed before."""
+        lab = self.next_lab
+        boot, left = self._left.pop(0)
+        with self._lock:
+            self.plan.note(boot, lab=lab, processor=None)
+            self._used.add(lab)
+            self.plan.state(labs=max(len(self._used), self.plan.facts.get("labs", 1)))
+            # A cell that failed in an earlier boot is not retried: it counts as failed in any case.
+            indices = [index for index in left if cell_key(self.plan.cells[index]) not in self._failed]
+        if not indices:
+            return None
+        self._free.remove(lab)
+        return RoundBoot(self, lab, boot, indices)
+
+    def ended(self, lab: int, error: BaseException | None = None) -> None:
+        """Note that a lab's boot has ended, perhaps by an error."""
+        self._free.add(lab)
+        if error:
+            self._errors[lab] = error
 
     def end(self) -> None:
         """Record how long the round took and close the file of samples; for when all labs have ended."""
@@ -117,33 +235,24 @@ class Batch:
                 with contextlib.suppress(OSError):  # it has something
                     (self.plan.directory / name).rmdir()
 
-    def _next(self, lab: int) -> tuple[Boot, list[int]] | None:
-        """Return the next boot that no lab has started, and its remaining places in the plan; None if there is none."""
-        with self._lock:
-            if self._broken or not self._left:
-                return None
-            boot, left = self._left.pop(0)
-            self.plan.note(boot, lab=lab, processor=None)
-            self._used.add(lab)
-            self.plan.state(labs=max(len(self._used), self.plan.facts.get("labs", 1)))
-            # A cell that failed in an earlier boot is not retried: it counts as failed in any case.
-            return boot, [index for index in left if cell_key(self.plan.cells[index]) not in self._failed]
-
-    def _boot(self, lab: int, boot: Boot, indices: Sequence[int]) -> None:
-        if not indices:
-            return
-        booted = time.monotonic()
+    def measure(self, one: RoundBoot) -> None:
+        """Measure a boot. Raises SlownetError, KeyboardInterrupt."""
+        plan, booted = self.plan, time.monotonic()
 
         def on_processor(number: int) -> None:
             with self._lock:
-                self.plan.note(boot, processor=number)
-                self.plan.write()
+                plan.note(one.boot, processor=number)
+                plan.write()
 
-        steps = [(index, boot.block(index), self.plan.cells[index]) for index in indices]
-        warm_up = WarmUp.of(self.plan.experiment, self.plan.cells, (cell for _, _, cell in steps))
-        job = Job(steps, boot.number, boot.blocks, lab, self.plan.facts.get("capture") or [], warm_up=warm_up)
+        steps = [(index, one.boot.block(index), plan.cells[index]) for index in one.indices]
+        warm_up = WarmUp.of(plan.experiment, plan.cells, (cell for _, _, cell in steps))
+        job = Job(steps, one.boot.number, one.boot.blocks, one.lab, plan.facts.get("capture") or [], warm_up=warm_up)
         try:
-            booting.boot(self.plan.folder, self._place, job, lambda event: self._tell(event, lab), on_processor)
+            booting.boot(plan.folder, self._place, job, lambda event: self._tell(event, one.lab), on_processor)
+        except SlownetError as error:
+            if self._place.received:  # what a command reports while it is being ended is not why the run ended
+                raise KeyboardInterrupt from error
+            raise
         finally:
             self._spans.append((booted, time.monotonic()))
 

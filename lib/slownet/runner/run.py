@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
 from slownet.judge.claim import DECIDING, SUPPORTED, Claim, Judgement, judge_all, not_judged
-from slownet.judge.claim.relations import related
-from slownet.judge.records import result
 from slownet.judge.records.charging import Charging
 from slownet.judge.records.result import RunData
 from slownet.lab import ceiling
 from slownet.lab.place import Place
 from slownet.model.errors import ExperimentError, SlownetError
-from slownet.model.facts import Sampling
-from slownet.runner import answering, clock_choice, compose_project, repetition, sampling
-from slownet.runner.labs import Labs
+from slownet.runner import answering, clock_choice, compose_project, repetition
+from slownet.runner.engine import Engine
 from slownet.runner.planning import Plan
-from slownet.runner.repetition import Follow
+from slownet.runner.repetition import Follow, Repetition
+from slownet.runner.workers import Threads
 
 
 class ClaimsError(ExperimentError):
@@ -50,76 +46,21 @@ def execute(plans: Sequence[Plan], place: Place, follow: Follow, go_on: bool = F
     """
     if place.clock.is_apart:  # on the real clock it would disturb the measurement
         threading.Thread(target=_import_ahead).start()
-    groups = _groups(plans, place)
-    with Labs(repetition.how_many_labs(plans, place)) as labs, ThreadPoolExecutor(len(groups)) as threads:
-        execution = _Execution(place, follow, go_on, labs)
-        ended = [threads.submit(execution.repeat, group) for group in groups]
-    loaded = {name: run for each in ended for name, run in each.result().items()}
-    return judge([_weighed(each, loaded[each.experiment.name], place) for each in plans], plans, go_on)
-
-
-def _groups(plans: Sequence[Plan], place: Place) -> list[dict[int, Plan]]:
-    """Divide the plans, by their ranks, into groups that are measured and judged independently of each other.
-
-    What a claim sees of another experiment's run must not depend on which is quicker: experiments whose claims need each
-    other's runs are judged at the same time. On the real clock that holds for all, because judging disturbs a measurement.
-    """
-    ranks = {each.experiment.name: rank for rank, each in enumerate(plans)}
-    related_names = related({each.experiment.name: each.experiment.judged_by for each in plans})
-    groups = related_names if place.clock.is_apart else [list(ranks)]
-    return [{ranks[name]: plans[ranks[name]] for name in names} for names in groups]
-
-
-class _Execution:
-    """Measures and repeats groups of plans, each in a thread of its own, in the same labs."""
-
-    def __init__(self, place: Place, follow: Follow, go_on: bool, labs: Labs) -> None:
-        self._place, self._follow, self._go_on, self._labs = place, follow, go_on, labs
-        self._began = time.monotonic()
-        self._failed = threading.Event()
-
-    def repeat(self, plans: Mapping[int, Plan]) -> dict[str, RunData]:
-        """Measure the plans of a group until none continues, or until one fails; return their runs by name."""
-        loaded = dict[str, RunData]()
-        while plans and not self._failed.is_set():
-            try:
-                broken = repetition.measure(plans, self._place, self._follow, self._labs)
-                for each, error in broken:
-                    if not self._go_on:
-                        raise error
-                    each.broke_off(error)
-            except BaseException:
-                self._failed.set()
-                raise
-            loaded |= {each.experiment.name: result.load(each.directory) for each in plans.values()}
-            good = {rank: each for rank, each in plans.items() if not each.error}
-            plans = _still_open(good, loaded, time.monotonic() - self._began, self._follow)
-        return loaded
+    boots = Repetition(plans, place, follow, go_on)
+    try:
+        labs = Threads(repetition.how_many_labs(plans, place))
+        Engine(labs, repetition.measure, boots, tries=1, ahead=1).run()
+    finally:
+        boots.close()
+    if boots.errors:
+        raise boots.errors[min(boots.errors)]
+    return judge([_weighed(each, boots.runs[each.experiment.name], place) for each in plans], plans, go_on)
 
 
 def _import_ahead() -> None:
     """Import the modules needed at the end of each run while this process waits for labs to boot."""
     for name in ("slownet.report.html_page", "pyarrow.json", "pyarrow.parquet"):
         import_module(name)
-
-
-def _still_open(plans: Mapping[int, Plan], runs: Mapping[str, RunData], spent_s: float, follow: Follow) -> dict[int, Plan]:
-    """Return the plans that continue, with the cells of their next boots; record why each one continues or ends.
-
-    runs: the runs of all experiments of the group so far, by name.
-    """
-    again = {}
-    for rank, each in plans.items():
-        name = each.experiment.name
-        decision = sampling.decide(runs[name], each.experiment.judged_by, runs, each.rule, spent_s, each.boot_s)
-        each.add(decision.cells, decision.boots)
-        why: Sampling = {"confidence": decision.confidence, "why": decision.why, "last_line": decision.last_line}
-        each.state(sampling={**each.rule.to_json(), **why})
-        each.write()
-        if decision.cells:
-            follow(name, {"event": "planned", "cells": len(each.cells), "why": decision.why})
-            again[rank] = each
-    return again
 
 
 def judge(runs: Sequence[RunData], plans: Sequence[Plan], go_on: bool = False) -> list[RunData]:

@@ -27,7 +27,6 @@ from slownet.report.view import sampling_notes
 from slownet.runner import planning, repetition, run
 from slownet.runner.booting import BootCheck
 from slownet.runner.job import Job
-from slownet.runner.labs import Labs
 from slownet.runner.rule import Rule
 from slownet.topologies import ClientWebDb
 
@@ -315,11 +314,31 @@ def test_every_experiment_has_a_lab_before_any_has_two_and_what_is_left_over_hel
     place = Slow()
     place.clock = Clock("virtual", 1)
     plans = [planning.plan(name, place, tmp_path, {}, TWICE) for name in ("example", "other", "third")]
-    with Labs(2) as labs:
-        assert repetition.measure(dict(enumerate(plans)), place, lambda name, event: None, labs) == []
+    run.execute(plans, place, lambda name, event: None)
     assert sorted(began[:2]) == [("example", 1, 1), ("other", 1, 1)]
     assert {(boot, lab) for name, boot, lab in began if name == "third"} == {(1, 1), (2, 2)}
     assert [each.facts["labs"] for each in plans][2] == 2
+
+
+def test_of_the_boots_that_labs_could_begin_a_plans_first_lab_comes_first_then_an_earlier_plan(
+    two_processors, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(planning, "find", lambda name: {"example": example, "other": other}[name])
+    place = SideBySide()
+    plans = [planning.plan(name, place, tmp_path, {}, Rule(repeat=3)) for name in ("example", "other")]
+    boots = repetition.Repetition(plans, place, lambda name, event: None)
+    begun = [boots.next() for _ in range(5)]
+    assert begun.pop() is None  # each plan has two labs
+    names = [(each.round.plan.experiment.name, each.lab, each.boot.number) for each in begun]
+    assert names == [("example", 1, 1), ("other", 1, 1), ("example", 2, 2), ("other", 2, 2)]
+    boots.done([(begun[3], None)])
+    boots.failed(begun[0], LabError("it is gone"))
+    last = boots.next()
+    assert (last.round.plan.experiment.name, last.lab, last.boot.number) == ("other", 2, 3)
+    assert boots.next() is None
+    boots.done([(each, None) for each in (begun[1], begun[2], last)])
+    assert boots.next() is None
+    assert {rank: str(error) for rank, error in boots.errors.items()} == {0: "it is gone"}
 
 
 def test_labs_that_contradict_each_other_are_told(two_processors, tmp_path):

@@ -12,7 +12,8 @@ from slownet.judge.records.samples import Raw
 from slownet.lab.clock import INF, Clock
 from slownet.lab.place import Place
 from slownet.model.errors import LabError, SlownetError, SweepError
-from slownet.runner.sweep import task, workers
+from slownet.runner import workers
+from slownet.runner.sweep import task
 from slownet.runner.sweep.spec import Spec, Where, from_file, is_file
 from slownet.runner.sweep.task import Task
 

@@ -21,8 +21,8 @@ from slownet.judge.records.condition_columns import NONE
 from slownet.links.faults import Faults
 from slownet.model.errors import ExperimentError, SlownetError, SweepError
 from slownet.runner import planning
+from slownet.runner.engine import TRIES, Engine, Workers
 from slownet.runner.sweep import identity, task
-from slownet.runner.sweep.engine import TRIES, Engine, Workers
 from slownet.runner.sweep.spec import Where
 from slownet.runner.sweep.stored_sample import StoredSample
 from slownet.runner.sweep.sweep_store import Store, read_kept
@@ -112,7 +112,7 @@ class Subject:
 
 
 class Bench:
-    """Measures schedules for one hunt; `store` is open while it is used.
+    """Measures schedules for one hunt; `store` is open while it is used. The policy of its boots for `slownet.runner.engine`.
 
     follow: gets each example when it is known, and whether it was measured now.
     """
@@ -125,6 +125,7 @@ class Bench:
         self._common = identity.prefix(facts)
         store.describe({"circumstances": facts})
         self._kept = {each.unit: each for each in read_kept(store.directory)}
+        self._waiting: Iterator[Task] = iter(())
         self.examples: dict[str, Example] = {}
 
     def baseline(self) -> Example:
@@ -142,7 +143,7 @@ class Bench:
             asked = self._task(faults)
             for turn in range(TRIES):
                 try:
-                    self._done([(asked, task.measure(asked))])
+                    self.done([(asked, task.measure(asked))])
                     break
                 except SweepError:
                     raise
@@ -168,7 +169,8 @@ class Bench:
 
         Raises SlownetError.
         """
-        Engine(workers, task.measure, self._done, self._aside, 2 * LIMIT_S).run(self._missing(planned, goes_on))
+        self._waiting = self._missing(planned, goes_on)
+        Engine(workers, task.measure, self, 2 * LIMIT_S).run()
 
     def _missing(self, planned: Iterable[Faults], goes_on: Callable[[], bool]) -> Iterator[Task]:
         for each in planned:
@@ -180,14 +182,22 @@ class Bench:
     def _task(self, faults: Faults) -> Task:
         return self._subject.task(faults, self._common)
 
-    def _done(self, results: list[tuple[Task, Result]]) -> None:
+    def next(self) -> Task | None:
+        """Return the next boot."""
+        return next(self._waiting, None)
+
+    def done(self, results: list[tuple[Task, Result]]) -> None:
+        """Store what came of schedules."""
         self._store.append([result.kept for _, result in results])
         for done, result in results:
             self._kept[done.units[0]] = result.kept[0]
             self._add(self._subject.example(Faults.parse(done.cells[0][FAULTS]), result.kept[0]), True)
 
-    def _aside(self, left: Task, why: str) -> None:
-        self._add(Example(Faults.parse(left.cells[0][FAULTS]), error=why), True)
+    def failed(self, left: Task, error: BaseException) -> list[Task]:
+        """Note a schedule that cannot be measured."""
+        parts = task.given_up(left, error)
+        self._add(Example(Faults.parse(left.cells[0][FAULTS]), error=task.reason(error)), True)
+        return parts
 
     def _add(self, example: Example, is_new: bool) -> None:
         self.examples[str(example.faults)] = example

@@ -20,7 +20,7 @@ from slownet.runner.hunt.hunt_outcome import Hunted
 from slownet.runner.sweep import task
 from slownet.runner.sweep.spec import Where
 from slownet.runner.sweep.sweep_store import HEADER, Store, read_header
-from slownet.runner.sweep.workers import Pool, how_many
+from slownet.runner.workers import Pool, how_many
 
 EXAMPLES, BUDGET_S = 200, 1800.0
 SMALLEST, FIRST = "found", "first"

@@ -14,8 +14,8 @@ from slownet.model.errors import SweepError
 from slownet.model.sample import Sample
 from slownet.runner import planning
 from slownet.runner.boots import blocks_of
+from slownet.runner.engine import Engine, Workers
 from slownet.runner.sweep import identity, task
-from slownet.runner.sweep.engine import Engine, Workers
 from slownet.runner.sweep.spec import Spec
 from slownet.runner.sweep.sweep_store import Store
 from slownet.runner.sweep.task import LIMIT_S, Result, Task
@@ -35,7 +35,7 @@ Follow = Callable[[str, Event], None]
 
 
 class Session:
-    """A sweep that is being measured.
+    """A sweep that is being measured: the policy of its boots for `slownet.runner.engine`.
 
     remote: whether workers may be other machines, whose versions are checked; lab: where those without one get it; check: gets
     the first sample of a cell that was measured, stored already, and raises SlownetError to end the sweep.
@@ -55,6 +55,7 @@ class Session:
         self._expected = task.versions(spec.where, self._source) if remote else ()
         self._measured = self._aside_first = 0
         self._check: Callable[[Sample], object] | None = check
+        self._waiting: Iterator[Task] = iter(())
         self._work = store.directory.resolve() / WORK
         self._facts = planning.described(experiment, place) | {"source": self._source, "blocks": self._blocks}
         store.describe({"spec": spec.to_json(), "circumstances": common, "facts": self._facts})
@@ -63,13 +64,14 @@ class Session:
         """Measure the repetitions of these cells that are not in the store yet. Raises SweepError."""
         tasks = list(self._tasks(cells))
         missing = sum(map(len, tasks))
+        self._waiting = iter(tasks)
         self._follow("planned", {"cells": missing, "known": len(cells) * self._spec.repeat - missing})
         if not tasks:
             return
         shutil.rmtree(self._work, ignore_errors=True)
         self._work.mkdir()
         try:
-            Engine(self._workers, task.measure, self._done, self._aside, 2 * LIMIT_S).run(tasks)
+            Engine(self._workers, task.measure, self, 2 * LIMIT_S).run()
         finally:
             shutil.rmtree(self._work, ignore_errors=True)  # what workers that were killed left there
             # Not what was followed: an interrupt may come after samples are on disk and before that is told.
@@ -109,7 +111,12 @@ class Session:
                         lab=self._lab,
                     )
 
-    def _done(self, results: list[tuple[Task, Result]]) -> None:
+    def next(self) -> Task | None:
+        """Return the next boot."""
+        return next(self._waiting, None)
+
+    def done(self, results: list[tuple[Task, Result]]) -> None:
+        """Store the samples of boots."""
         self._store.append([result.kept for _, result in results])
         for measured, result in results:
             self._measured += len(measured)
@@ -121,10 +128,14 @@ class Session:
                 self._check = None
             self._follow("measured", {"cells": len(measured), "worker": result.worker, "errors": errors})
 
-    def _aside(self, left: Task, why: str) -> None:
-        (cell,) = left.cells
+    def failed(self, left: Task, error: BaseException) -> list[Task]:
+        """Try each cell of a boot by itself; set one aside that fails then. Raises SweepError if no cell can be measured."""
+        if parts := task.given_up(left, error):
+            return parts
+        (cell,), why = left.cells, task.reason(error)
         self._aside_first += not self._measured
         if self._aside_first == HOPELESS:
             raise SweepError(f"none of the first {HOPELESS} cells can be measured: {why}", fix="try one with slownet run")
         self._store.set_aside(cell, left.repetition, why)
         self._follow("aside", {"cell": cell, "why": why})
+        return []

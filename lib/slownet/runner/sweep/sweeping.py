@@ -19,6 +19,7 @@ from slownet.lab.place import Place
 from slownet.model.errors import SlownetError, SweepError
 from slownet.model.sample import cell_in_words
 from slownet.runner import compose_project, planning
+from slownet.runner.engine import Workers
 from slownet.runner.sharing import check_labs
 from slownet.runner.sweep import cells as chosen
 from slownet.runner.sweep import factors, tables
@@ -26,14 +27,13 @@ from slownet.runner.sweep import refine as refining
 from slownet.runner.sweep import sweep_store as stores
 from slownet.runner.sweep.criterion import Criterion
 from slownet.runner.sweep.design import Design
-from slownet.runner.sweep.engine import Workers
 from slownet.runner.sweep.refine import Flip, Refinement
 from slownet.runner.sweep.spec import Spec, Where
 from slownet.runner.sweep.sweep_session import Follow, Session
 from slownet.runner.sweep.sweep_store import HEADER, Store
 from slownet.runner.sweep.task import place_of
-from slownet.runner.sweep.workers import Pool, how_many
 from slownet.runner.transfer.lab_download import source
+from slownet.runner.workers import Pool, how_many
 
 
 @dataclass(frozen=True)
@@ -265,7 +265,7 @@ def _team(cluster: str | None, scheduler_file: Path | str | None, labs: int | No
         raise SweepError("a cluster has one scheduler", "--scheduler-file", "leave out --cluster")
     if not (cluster or scheduler_file):
         return Pool(how_many(labs, place))
-    from slownet.runner.sweep.cluster import LOCAL, Dask
+    from slownet.runner.cluster import LOCAL, Dask
 
     def opened(labs: int, dashboard: str) -> None:
         follow("workers", {"labs": labs, "dashboard": dashboard})

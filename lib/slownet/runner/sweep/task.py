@@ -258,6 +258,21 @@ def collected(task: Task, samples: Sequence[Sample], directory: Path) -> list[St
     return found
 
 
+def given_up(task: Task, error: BaseException) -> list[Task]:
+    """Return what is tried in place of a task that failed each time: each cell by itself; nothing if it has but one.
+
+    Raises what is no failure of a boot, such as an interrupt.
+    """
+    if not isinstance(error, Exception):
+        raise error
+    return task.split() if len(task) > 1 else []
+
+
+def reason(error: BaseException) -> str:
+    """Return why a cell cannot be measured, in a line."""
+    return error.line if isinstance(error, SlownetError) else f"{type(error).__name__}: {error}"
+
+
 def boots_of(cells: Sequence[tuple[Cell, str]], together: int) -> list[list[tuple[Cell, str]]]:
     """Divide cells with their keys over boots of at most ``together`` cells.
 

@@ -11,9 +11,11 @@ from dataclasses import dataclass, replace
 import pytest
 
 from slownet.model.errors import LabError, SweepError
-from slownet.runner.sweep import engine
-from slownet.runner.sweep.engine import TRIES, Engine
-from slownet.runner.sweep.workers import Pool
+from slownet.runner import engine
+from slownet.runner.engine import TRIES, Engine
+from slownet.runner.sweep.task import given_up, reason
+from slownet.runner.workers import Pool
+from slownet.runner.workers import Threads as OwnThreads
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,22 @@ class Numbers:
 
     def split(self):
         return [replace(self, values=(each,)) for each in self.values]
+
+
+class Tasks:
+    """A policy: these tasks in their order; what fails is tried number by number, then set aside."""
+
+    def __init__(self, tasks, done, aside=lambda task, why: None):
+        self._tasks, self.done, self._aside = iter(tasks), done, aside
+
+    def next(self):
+        return next(self._tasks, None)
+
+    def failed(self, task, error):
+        if parts := given_up(task, error):
+            return parts
+        self._aside(task, reason(error))
+        return []
 
 
 def square(task):
@@ -85,7 +103,8 @@ def results(workers, measure, tasks=TASKS, patience_s=60.0):
             assert result == [each * each for each in task.values]
             found.extend(result)
 
-    Engine(workers, measure, done, lambda task, why: aside.append((task.values, why)), patience_s).run(tasks)
+    policy = Tasks(tasks, done, lambda task, why: aside.append((task.values, why)))
+    Engine(workers, measure, policy, patience_s).run()
     return sorted(found), aside
 
 
@@ -111,7 +130,7 @@ def test_no_more_tasks_are_made_than_run_soon():
         ended += len(pairs)
         most = max(most, made - ended)
 
-    Engine(Threads(), square, done, lambda task, why: None, 60.0).run(tasks())
+    Engine(Threads(), square, Tasks(tasks(), done), 60.0).run()
     assert ended == 200
     assert most <= 2 * 2
 
@@ -225,7 +244,7 @@ def test_an_interrupt_ends_the_workers():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        Engine(workers, square, interrupted, lambda task, why: None, 60.0).run(TASKS)
+        Engine(workers, square, Tasks(TASKS, interrupted), 60.0).run()
     assert workers._executor is None
 
 
@@ -263,6 +282,56 @@ def answers_then(last):
     return answer
 
 
+def test_an_interrupt_in_a_thread_is_the_policys_and_those_under_way_are_finished():
+    """Of a run, whose labs get the signal: it says which were interrupted. The policy begins none of its others."""
+    ended, told = [], threading.Event()
+
+    class Once(Tasks):
+        def failed(self, task, error):
+            assert isinstance(error, KeyboardInterrupt)
+            self._tasks = iter(())
+            told.set()
+            return []
+
+    def interrupted(task):
+        if task is TASKS[0]:
+            raise KeyboardInterrupt
+        told.wait(10)
+        return square(task)
+
+    Engine(OwnThreads(2), interrupted, Once(TASKS, ended.extend), tries=1, ahead=1).run()
+    assert ended == [(TASKS[1], square(TASKS[1]))]
+
+
+def test_what_fails_is_not_tried_again_unless_that_is_allowed():
+    calls, failed = [], []
+
+    class Noted(Tasks):
+        def failed(self, task, error):
+            failed.append((task, str(error)))
+            return []
+
+    def counted(task):
+        calls.append(task)
+        return fails_on_seven(task)
+
+    Engine(OwnThreads(2), counted, Noted(TASKS, lambda pairs: None), tries=1, ahead=1).run()
+    assert (failed, sorted(calls, key=lambda task: task.values)) == ([(TASKS[1], "no lab takes a seven")], TASKS)
+
+
+def test_a_policy_is_asked_for_the_next_task_when_a_lab_is_free():
+    """What a boot measured decides which is next."""
+    asked, ended = [], []
+
+    class Late(Tasks):
+        def next(self):
+            asked.append(len(ended))
+            return super().next()
+
+    Engine(OwnThreads(1), square, Late(TASKS[:3], ended.extend), ahead=1).run()
+    assert asked == [0, 1, 2, 3]
+
+
 @pytest.mark.parametrize(
     "end", [KeyboardInterrupt(), SweepError("worker w1 has another version of slownet")], ids=["^C", "error"]
 )
@@ -270,7 +339,7 @@ def test_what_was_measured_when_something_ends_the_run_is_kept(end):
     """The results and what ends the run come at the same time, as beside other load."""
     found = []
     with pytest.raises(type(end)):
-        Engine(Answered(answers_then(end)), square, found.extend, lambda task, why: None, 60.0).run(TASKS)
+        Engine(Answered(answers_then(end)), square, Tasks(TASKS, found.extend), 60.0).run()
     assert [task for task, _ in found] == TASKS[:3]
 
 
@@ -297,7 +366,7 @@ def test_what_ends_while_the_workers_are_ended_is_kept():
     found = []
     workers = Finishing(executor=lambda width: Waiting())
     with pytest.raises(KeyboardInterrupt):
-        Engine(workers, square, found.extend, lambda task, why: None, 60.0).run(interrupted())
+        Engine(workers, square, Tasks(interrupted(), found.extend), 60.0).run()
     assert found == [(TASKS[0], square(TASKS[0]))]
 
 
@@ -310,7 +379,7 @@ def test_results_whose_keeping_an_interrupt_ends_are_passed_on_again():
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        Engine(Answered(answers_then(ValueError())), square, done, lambda task, why: None, 60.0).run(TASKS[:3])
+        Engine(Answered(answers_then(ValueError())), square, Tasks(TASKS[:3], done), 60.0).run()
     assert calls == [TASKS[:3]] * 2
 
 

@@ -33,7 +33,7 @@ START = "start workers with: dask worker --nthreads 1 --resources lab=1 ADDRESS"
 
 
 class Dask:
-    """The workers of a cluster, for `slownet.runner.sweep.engine.Engine`.
+    """The workers of a cluster, for `slownet.runner.engine.Engine`.
 
     Parameters
     ----------

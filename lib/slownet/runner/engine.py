@@ -1,11 +1,16 @@
-"""Measures tasks by any `concurrent.futures.Executor`, whatever happens to its workers.
+"""Measures boots by any `concurrent.futures.Executor`, whatever happens to its workers: for runs, checks, sweeps and hunts.
 
-A task that fails is tried elsewhere, at most `TRIES` times; then its cells are tried one by one, and those that still fail are
-set aside. If workers die without saying whose task it was (a broken process pool), each task that was under way is suspected;
-one that is suspected `TRIES` times, by us or by a cluster, is tried alone, so that it cannot take others down. A task that is
-lost with its scheduler is tried again without blame.
+A policy says which boot is next, and gets what came of it: `slownet.runner.repetition` for runs, whose boots depend on claims
+that are open, `slownet.runner.sweep.sweep_session` for the cells of a sweep, `slownet.runner.hunt.bench` for schedules of
+faults. Workers measure them: labs of this process's threads or of processes (`slownet.runner.workers`), or a cluster
+(`slownet.runner.cluster`).
 
-A result stays under way until ``done`` has returned: what was measured when something ends the run, such as an interrupt or a
+A boot, here called a task, that fails is tried elsewhere, as often as is allowed; then the policy decides, which may have its
+cells tried one by one. If workers die without saying whose task it was (a broken process pool), each task that was under way is
+suspected; one that is suspected as often, by us or by a cluster, is tried alone, so that it cannot take others down. A task
+that is lost with its scheduler is tried again without blame.
+
+A result stays under way until the policy has taken it: what was measured when something ends the run, such as an interrupt or a
 worker that cannot take part, is passed on before the run ends.
 """
 
@@ -15,7 +20,7 @@ import contextlib
 import queue
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
@@ -23,21 +28,26 @@ from typing import Generic, Protocol, TypeVar
 from slownet.model.errors import SlownetError, SweepError
 
 TRIES = 3
+"""How often a task is tried that fails."""
 REOPENED = 50
 """How often workers may be started anew without a single result in between."""
 
 
-class Divisible(Protocol):
-    """A task; one of a single cell does not divide any more."""
-
-    def __len__(self) -> int: ...
-
-    def split(self) -> Iterable[Divisible]:
-        """Return smaller tasks."""
-
-
-T = TypeVar("T", bound=Divisible)
+T = TypeVar("T")
 R = TypeVar("R")
+
+
+class Policy(Protocol[T, R]):
+    """Which task is next, and what becomes of the results. Its methods are called by one thread."""
+
+    def next(self) -> T | None:
+        """Return the next task; None if there is none, or none until one that is under way has ended."""
+
+    def done(self, results: list[tuple[T, R]]) -> None:
+        """Take results, those that came at the same time together; the same ones again if an interrupt ended it."""
+
+    def failed(self, task: T, error: BaseException) -> Iterable[T]:
+        """Take a task that failed as often as is allowed; return what is to be tried in its place. May raise the error."""
 
 
 class Workers(Protocol):
@@ -68,39 +78,41 @@ class _Try(Generic[T]):
 
 
 class Engine(Generic[T, R]):
-    """Runs tasks: ``measure`` in the workers; ``done`` and ``aside`` here, with what came of each.
+    """Runs the tasks of a policy.
 
     Parameters
     ----------
     workers : Workers
         Closed at the end.
     measure : callable
-        A function of a module: workers import it.
-    done : callable
-        Gets (task, result) pairs, those that came at the same time together; the same ones again if an interrupt ended it.
-    aside : callable
-        Gets a task of one cell that cannot be measured, and why.
-    patience_s : float
-        Without any result for so long, workers count as lost.
+        A function of a module: workers of other processes import it.
+    policy : Policy
+        Says which task is next.
+    patience_s : float or None
+        Without any result for so long, workers count as lost; None: never.
+    tries : int
+        How often a task is tried that fails.
+    ahead : int
+        Tasks that are handed out for each lab: two, so that no worker waits for the next one; one if the policy is to choose
+        it as late as it can.
     """
 
     def __init__(
-        self, workers: Workers, measure: Callable[[T], R], done: Callable[[list[tuple[T, R]]], None],
-        aside: Callable[[T, str], None], patience_s: float,
+        self, workers: Workers, measure: Callable[[T], R], policy: Policy[T, R], patience_s: float | None = None,
+        tries: int = TRIES, ahead: int = 2,
     ) -> None:  # fmt: skip
-        self._workers, self._measure, self._done, self._aside = workers, measure, done, aside
-        self._patience_s = patience_s
+        self._workers, self._measure, self._policy = workers, measure, policy
+        self._patience_s, self._tries, self._ahead = patience_s, tries, ahead
         self._executor: Executor | None = None
         self._again: deque[_Try[T]] = deque()
         self._under_way: dict[Future[R], _Try[T]] = {}
         self._ended: queue.SimpleQueue[Future[R]] = queue.SimpleQueue()
         self._reopened = self._submitted = 0
 
-    def run(self, tasks: Iterable[T]) -> None:
-        """Run all tasks to their ends. Raises SweepError if a worker cannot take part, or if workers cannot be started."""
-        waiting = iter(tasks)
+    def run(self) -> None:
+        """Run until the policy has no task. Raises SweepError if a worker cannot take part, or if workers cannot be started."""
         try:
-            while self._fill(waiting):
+            while self._fill():
                 self._take(self._next())
         except BaseException:
             self._workers.close()
@@ -109,14 +121,15 @@ class Engine(Generic[T, R]):
             raise
         self._workers.close()
 
-    def _fill(self, waiting: Iterator[T]) -> bool:
-        """Submit tasks while there is room: twice as many as run at a time, so that no worker waits for the next one."""
-        while len(self._under_way) < 2 * self._workers.width and not any(each.alone for each in self._under_way.values()):
+    def _fill(self) -> bool:
+        """Submit tasks while there is room; return whether any is under way."""
+        room = self._ahead * self._workers.width
+        while len(self._under_way) < room and not any(each.alone for each in self._under_way.values()):
             if self._again:
                 if self._again[0].alone and self._under_way:
                     break
                 self._submit(self._again.popleft())
-            elif (task := next(waiting, None)) is not None:
+            elif (task := self._policy.next()) is not None:
                 self._submit(_Try(task))
             else:
                 break
@@ -149,21 +162,19 @@ class Engine(Generic[T, R]):
     def _take(self, ended: list[Future[R]]) -> None:
         came, broken, lost = [], False, False
         for future in ended:
-            each = self._under_way[future]
-            try:
-                future.result()
-            except BrokenExecutor:
+            error = _error(future)
+            if error is None:
+                came.append(future)
+            elif isinstance(error, BrokenExecutor):
                 broken = True
-            except CancelledError:
+            elif isinstance(error, CancelledError):
                 self._again.append(self._under_way.pop(future))
                 lost = True
-            except SweepError:
-                raise
-            except Exception as error:
-                self._failed(each, error)
-                del self._under_way[future]
+            elif isinstance(error, SweepError):
+                raise error
             else:
-                came.append(future)
+                self._failed(self._under_way[future], error)
+                del self._under_way[future]
         if came:
             self._reopened = 0
             self._pass_on(came)
@@ -179,7 +190,7 @@ class Engine(Generic[T, R]):
 
     def _pass_on(self, came: list[Future[R]]) -> None:
         if came:
-            self._done([(self._under_way[future].task, future.result()) for future in came])
+            self._policy.done([(self._under_way[future].task, future.result()) for future in came])
         for future in came:
             del self._under_way[future]
 
@@ -188,8 +199,8 @@ class Engine(Generic[T, R]):
         ordered = sorted(self._under_way.values(), key=lambda each: each.number)
         for each in ordered[: self._workers.width]:
             each.deaths += 1
-            if each.alone and each.deaths > TRIES:
-                each.failures = TRIES
+            if each.alone and each.deaths > self._tries:
+                each.failures = self._tries
 
     def _lost(self) -> None:
         """Start workers anew, for the tasks that were under way."""
@@ -201,29 +212,35 @@ class Engine(Generic[T, R]):
         self._pass_on(self._came())
         lost, self._under_way = list(self._under_way.values()), {}
         for each in lost:
-            if each.failures >= TRIES:
-                self._give_up(each, "its worker died each time")
+            if each.failures >= self._tries:
+                self._give_up(each, SlownetError("its worker died each time"))
             else:
-                each.alone = each.deaths >= TRIES
+                each.alone = each.deaths >= self._tries
                 self._again.append(each)
         self._again = deque(sorted(self._again, key=lambda each: each.alone))
         if self._reopened > 1:
             time.sleep(min(0.1 * 2**self._reopened, 5.0))
 
-    def _failed(self, each: _Try[T], error: Exception) -> None:
-        if self._workers.is_fatal(error):  # perhaps by what a neighbour did
-            each.failures, each.alone = (TRIES if each.alone else each.failures), True
+    def _failed(self, each: _Try[T], error: BaseException) -> None:
+        if not isinstance(error, Exception):  # such as an interrupt, which is nobody's failure
+            each.failures = self._tries
+        elif self._workers.is_fatal(error):  # perhaps by what a neighbour did
+            each.failures, each.alone = (self._tries if each.alone else each.failures), True
         else:
             each.failures += 1
-        if each.failures < TRIES:
+        if each.failures < self._tries:
             self._again.append(each)
         else:
-            self._give_up(each, error.line if isinstance(error, SlownetError) else f"{type(error).__name__}: {error}")
+            self._give_up(each, error)
 
-    def _give_up(self, each: _Try[T], why: str) -> None:
-        """Set a task aside, if it is of one cell; try each cell of a larger one by itself."""
-        if len(each.task) == 1:
-            self._aside(each.task, why)
-            return
-        for part in each.task.split():
-            self._again.append(_Try(part, alone=each.alone, deaths=each.deaths))  # type: ignore[arg-type]
+    def _give_up(self, each: _Try[T], error: BaseException) -> None:
+        for part in self._policy.failed(each.task, error):
+            self._again.append(_Try(part, alone=each.alone, deaths=each.deaths))
+
+
+def _error(ended: Future[R]) -> BaseException | None:
+    """Return what a future has in place of a result."""
+    try:
+        return ended.exception()
+    except CancelledError as error:
+        return error

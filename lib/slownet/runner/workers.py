@@ -1,11 +1,15 @@
-"""Labs of this machine as workers: a pool of processes, each of which drives one lab at a time."""
+"""Labs of this machine as workers, for `slownet.runner.engine`: threads or processes, each of which drives one lab at a time.
+
+Threads are for boots whose samples are wanted as they come, and that say whom an interrupt concerns; processes for so many that
+Python's lock would hold them up.
+"""
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
+from typing import TYPE_CHECKING
 
 from slownet.lab import cpu, owner
 from slownet.lab.boot import memory_folder
@@ -13,6 +17,9 @@ from slownet.lab.memory import available
 from slownet.lab.place import Place
 from slownet.model.errors import SweepError
 from slownet.runner.sharing import side_by_side
+
+if TYPE_CHECKING:
+    from concurrent.futures import ProcessPoolExecutor
 
 SPARE = 0.1
 """Share of the free memory that labs leave to everything else."""
@@ -39,15 +46,41 @@ def how_many(wanted: int | None, place: Place) -> int:
     return wanted or room(place.megabytes)
 
 
+class Threads:
+    """Labs that threads of this process drive."""
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        self._executor: ThreadPoolExecutor | None = None
+
+    def open(self) -> Executor:
+        """Return a pool of threads."""
+        self._executor = ThreadPoolExecutor(self.width)
+        return self._executor
+
+    def close(self) -> None:
+        """Wait for the boots that are under way; who interrupts them tells their places."""
+        if self._executor:
+            self._executor.shutdown(cancel_futures=True)
+            self._executor = None
+
+    def is_fatal(self, error: BaseException) -> bool:
+        """Return False: threads do not die."""
+        return False
+
+
 class Pool:
-    """The workers of this machine, for `slownet.runner.sweep.engine.Engine`."""
+    """Labs that processes drive, which end with this one."""
 
     def __init__(self, width: int) -> None:
         self.width = width
         self._executor: ProcessPoolExecutor | None = None
 
     def open(self) -> Executor:
-        """Return a pool of processes that end with this one."""
+        """Return a pool of processes. Raises SweepError."""
+        import multiprocessing  # runs do without
+        from concurrent.futures import ProcessPoolExecutor
+
         if getattr(multiprocessing.current_process(), "_inheriting", False):
             raise SweepError(
                 "a worker that imports your script starts the sweep again", "slownet.runner.sweep.run",

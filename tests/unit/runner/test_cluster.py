@@ -17,8 +17,9 @@ from pathlib import Path
 import pytest
 
 from slownet.model.errors import SweepError
-from slownet.runner.sweep.cluster import Dask
-from slownet.runner.sweep.engine import Engine
+from slownet.runner.cluster import Dask
+from slownet.runner.engine import Engine
+from slownet.runner.sweep.task import reason
 
 HERE = str(Path(__file__).parent)
 
@@ -29,9 +30,6 @@ class Number:
 
     value: int
     kill: str = ""
-
-    def __len__(self):
-        return 1
 
     def split(self):
         return [self]
@@ -93,11 +91,23 @@ def worker(file, *options):
 
 def measure(workers, tasks):
     found, aside = [], []
-    Engine(
-        workers, square, lambda pairs: found.extend(result for _, result in pairs),
-        lambda task, why: aside.append((task.value, why)), 60.0,
-    ).run(tasks)  # fmt: skip
+    Engine(workers, square, Tasks(tasks, lambda pairs: found.extend(result for _, result in pairs), aside), 60.0).run()
     return sorted(found), aside
+
+
+class Tasks:
+    """A policy: these tasks in their order."""
+
+    def __init__(self, tasks, done, aside=None):
+        self._tasks, self.done, self._aside = iter(tasks), done, aside
+
+    def next(self):
+        return next(self._tasks, None)
+
+    def failed(self, task, error):
+        assert self._aside is not None, reason(error)
+        self._aside.append((task.value, reason(error)))
+        return []
 
 
 def test_tasks_go_to_the_labs_that_workers_declare(tmp_path):
@@ -137,7 +147,7 @@ def test_a_scheduler_that_is_started_again_loses_nothing(tmp_path):
 
             again, more = scheduler(file, port), worker(file, "--resources", "lab=1")
             try:
-                Engine(workers, square, done, lambda task, why: pytest.fail(why), 60.0).run(map(Number, range(10)))
+                Engine(workers, square, Tasks(map(Number, range(10)), done), 60.0).run()
             finally:
                 more.__exit__(None, None, None)
                 again.__exit__(None, None, None)
@@ -226,7 +236,7 @@ def test_a_network_that_stalls_loses_nothing_and_counts_nothing_twice(tmp_path, 
         first.close()
         workers = Dask(road.address, answer_s=5, opened=lambda labs, dashboard: opened.append(labs))
         patience_s = 60.0 if comes_back else 1.5
-        Engine(workers, square, done, lambda task, why: pytest.fail(why), patience_s).run(map(Number, range(12)))
+        Engine(workers, square, Tasks(map(Number, range(12)), done), patience_s).run()
     assert passed.is_set()
     assert (len(opened) == 1) is comes_back
     assert sorted(found) == [each**2 for each in range(12)]
@@ -243,7 +253,7 @@ def test_a_scheduler_file_that_is_not_there_is_one_line(tmp_path):
 
 
 def test_a_worker_of_another_version_is_refused_by_name(tmp_path, monkeypatch):
-    monkeypatch.setattr("slownet.runner.sweep.cluster.__version__", "9.9")
+    monkeypatch.setattr("slownet.runner.cluster.__version__", "9.9")
     file = tmp_path / "scheduler.json"
     said = r"worker tcp://127.0.0.1:\d+ has slownet 0.1.0, not 9.9"
     with scheduler(file), worker(file, "--resources", "lab=1"), pytest.raises(SweepError, match=said):
