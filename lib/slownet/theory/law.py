@@ -306,10 +306,10 @@ class Law:
         p = self.lack_of_fit().p
         return not math.isnan(p) and p < SIGNIFICANT
 
-    def bend_in_words(self) -> str:
-        """Name the point furthest from the line: "the law is bent by 2.1 ms at 10 ms"."""
-        off, delay = max(zip(map(abs, self.residuals), self.delays, strict=True))
-        return f"the law is bent by {off:.2g} ms at {delay:g} ms"
+    @property
+    def furthest(self) -> tuple[float, float]:
+        """How far the point that is furthest from the line is, in ms, and its delay in ms."""
+        return max(zip(map(abs, self.residuals), self.delays, strict=True))
 
     def _real_residuals(self) -> list[float]:
         """Return the residuals without what is late, which is up to half of it above or below the line, or rounding."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from slownet.judge.claim.base import interval
+from slownet.judge.records.quantity import interval
 from slownet.theory.stats.estimate import Summary
 
 

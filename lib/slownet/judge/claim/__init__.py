@@ -47,7 +47,6 @@ from slownet.judge.claim.base import (
     all_hold,
     any_holds,
     decide,
-    interval,
     judged,
     placed,
     undecided,
@@ -62,6 +61,7 @@ from slownet.judge.claim.laws import constant_round_trips, expected_round_trips,
 from slownet.judge.claim.predicted_claims import follows, predicted, round_trips_between
 from slownet.judge.claim.trends import grows, monotone
 from slownet.judge.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, Judgement
+from slownet.judge.records.quantity import interval
 from slownet.theory.stats import DECIDING
 
 __all__ = [

@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Protocol
 
-from slownet.judge.records.cell import Cell, by_error
+from slownet.judge.records.cell import Cell
 from slownet.judge.records.charging import LEAST_BOOTS
 from slownet.judge.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, Judgement, Reason
 from slownet.judge.records.result import RunData
-from slownet.model.units import stated
+from slownet.judge.records.statement import Statement, state, text_of
 from slownet.theory.stats import Summary
 
-RATIO_DIGITS = 3
-"""Decimal places of ratios; a smaller one is written with more."""
 ROUNDING = 1e-9
 """Relative tolerance of a margin of 0: floating-point rounding."""
 
 Siblings = Mapping[str, RunData]
 Margin = tuple[float | None, float | None]
+Found = str | Statement | Sequence[Statement]
+"""What is said of a number: findings, or the text of a claim's author."""
 ALONE: Siblings = MappingProxyType({})
 """The siblings of a run that was the only one of its invocation: none."""
 DECIDED = {SUPPORTED: Reason.INSIDE, REFUTED: Reason.OUTSIDE, INCONCLUSIVE: Reason.ACROSS}
-UNKNOWN = " (its interval is not known"
-NO_WIDTH = "only numbers that do not vary can meet a margin of 0, and these vary"
+NO_INTERVAL = "no interval"
+"""The finding that a number has no interval."""
 
 
 class Claim(Protocol):
@@ -61,7 +61,7 @@ def decide(
     margin: Margin,
     expected: float | None = None,
     cells: Sequence[Cell] = (),
-    text: Callable[[Summary], str] | str = "",
+    text: Callable[[Summary], Found] | Found = "",
 ) -> Judgement:
     """Judge one number of a run.
 
@@ -80,8 +80,8 @@ def decide(
         The expected value, for the record.
     cells : sequence of Cell
         The cells that the number comes from; all cells of the run if empty.
-    text : callable or str
-        The sentence about the number, or a function of the number that returns it.
+    text : callable, str, or Statement
+        What is said of the number, in words or as findings, or a function of the number that returns it.
 
     Returns
     -------
@@ -92,15 +92,13 @@ def decide(
     if failed:
         return placed(undecided(name, expected, failed), run, cells)
     measured = measure()
-    said = text(measured) if callable(text) else text
-    if not said:
-        said = f"{interval(measured)} measured" + ("" if expected is None else f", {stated(expected)} expected")
+    said = (text(measured) if callable(text) else text) or state("measured", number=measured, expected=expected)
     least = max((LEAST_BOOTS, *(cell.verdict_from for cell in cells or run.cells)))
     return placed(judged(name, measured, expected, margin, said, least), run, cells)
 
 
 def judged(
-    name: str, measured: Summary, expected: float | None, margin: Margin, text: str, repetitions: int = LEAST_BOOTS
+    name: str, measured: Summary, expected: float | None, margin: Margin, text: Found, repetitions: int = LEAST_BOOTS
 ) -> Judgement:
     """Compare a number with its margin.
 
@@ -114,8 +112,8 @@ def judged(
         The expected value, for the record.
     margin : tuple of (float or None)
         Lower and upper end; None is open.
-    text : str
-        The sentence about the number.
+    text : str or Statement
+        What is said of the number, in words or as findings.
     repetitions : int
         How many to advise if the interval is unknown.
 
@@ -125,18 +123,19 @@ def judged(
         Without cells and setting: `placed` adds them.
     """
     least, most = ends(margin)
-    found, stays = verdict(measured, least, most), ""
-    why = DECIDED[found]
-    if not measured.known:
-        why = Reason.NO_INTERVAL
-        text += f"{UNKNOWN}: that takes {repetitions} repetitions or more)"
-    elif margin[0] == margin[1] and measured.low != measured.high and found != REFUTED:
-        why, stays = Reason.NO_WIDTH, NO_WIDTH
-        text += f" ({NO_WIDTH}, {interval(measured, 4)}: widen it, such as within=0.05)"
-    return Judgement(
-        name, found, measured.mean, _plain(expected), measured.low, measured.high, (_plain(margin[0]), _plain(margin[1])), text,
-        confidence=measured.confidence, stays_open=stays, reason=why,
+    found = verdict(measured, least, most)
+    judgement = Judgement(
+        name, found, measured.mean, _plain(expected), measured.low, measured.high, (_plain(margin[0]), _plain(margin[1])),
+        text if isinstance(text, str) else "", confidence=measured.confidence, reason=DECIDED[found],
     )  # fmt: skip
+    if not isinstance(text, str):
+        judgement = judgement.saying(*([text] if isinstance(text, Statement) else text))
+    if not measured.known:
+        return judgement.adding(state(NO_INTERVAL, repetitions=repetitions), reason=Reason.NO_INTERVAL)
+    if margin[0] == margin[1] and measured.low != measured.high and found != REFUTED:
+        why = state("no width")
+        return judgement.adding(state("vary", why=why, number=measured), stays_open=str(why), reason=Reason.NO_WIDTH)
+    return judgement
 
 
 def undecided(name: str, expected: float | None, failed: Sequence[Cell]) -> Judgement:
@@ -156,9 +155,9 @@ def undecided(name: str, expected: float | None, failed: Sequence[Cell]) -> Judg
     Judgement
         Without numbers.
     """
-    said = "; ".join(by_error((cell.title, cell.error) for cell in failed))
-    text = f"not decided, because {len(failed)} cell{'s' * (len(failed) > 1)} failed ({said})"
-    return Judgement(name, INCONCLUSIVE, None, expected, None, None, (None, None), text, reason=Reason.CELL_FAILED)
+    said = state("cells failed", errors=[(cell.title, cell.error) for cell in failed])
+    found = Judgement(name, INCONCLUSIVE, None, expected, None, None, (None, None), "", reason=Reason.CELL_FAILED)
+    return found.saying(said)
 
 
 def placed(judgement: Judgement, run: RunData, cells: Sequence[Cell] = ()) -> Judgement:
@@ -184,8 +183,7 @@ def placed(judgement: Judgement, run: RunData, cells: Sequence[Cell] = ()) -> Ju
     if not few or found.verdict not in (SUPPORTED, REFUTED):
         return found
     takes = max(cell.verdict_from for cell in few)
-    text = f"{found.text} (too few boots to know how they differ: that takes {takes} repetitions or more)"
-    return replace(found, verdict=INCONCLUSIVE, text=text, reason=Reason.FEW_BOOTS)
+    return found.adding(state("few boots", repetitions=takes), verdict=INCONCLUSIVE, reason=Reason.FEW_BOOTS)
 
 
 def ends(margin: Margin) -> tuple[float, float]:
@@ -216,7 +214,7 @@ def verdict(measured: Summary, least: float, most: float) -> str:
     return INCONCLUSIVE
 
 
-def all_hold(name: str, parts: Sequence[Judgement], text: str = "") -> Judgement:
+def all_hold(name: str, parts: Sequence[Judgement], text: Found = "") -> Judgement:
     """Join judgements with "and".
 
     Parameters
@@ -225,8 +223,8 @@ def all_hold(name: str, parts: Sequence[Judgement], text: str = "") -> Judgement
         The joint claim as a sentence.
     parts : sequence of Judgement
         One or more.
-    text : str
-        The sentence about the numbers; made of those of the parts unless given.
+    text : str or Statement
+        What is said of the numbers, in words or as findings; what is said of the parts unless given.
 
     Returns
     -------
@@ -236,7 +234,7 @@ def all_hold(name: str, parts: Sequence[Judgement], text: str = "") -> Judgement
     return _joined(name, parts, (REFUTED, INCONCLUSIVE, NOT_JUDGED, SUPPORTED), text)
 
 
-def any_holds(name: str, parts: Sequence[Judgement], text: str = "") -> Judgement:
+def any_holds(name: str, parts: Sequence[Judgement], text: Found = "") -> Judgement:
     """Join judgements with "or".
 
     Parameters
@@ -245,8 +243,8 @@ def any_holds(name: str, parts: Sequence[Judgement], text: str = "") -> Judgemen
         The joint claim as a sentence.
     parts : sequence of Judgement
         One or more.
-    text : str
-        The sentence about the numbers; made of those of the parts unless given.
+    text : str or Statement
+        What is said of the numbers, in words or as findings; what is said of the parts unless given.
 
     Returns
     -------
@@ -288,40 +286,14 @@ def labels(cells: Sequence[Cell]) -> tuple[Mapping[str, str], ...]:
     return tuple({cell.title: cell.label for cell in cells}.values())
 
 
-def interval(summary: Summary, digits: int = 2) -> str:
-    """Format a number with its interval.
-
-    Parameters
-    ----------
-    summary : Summary
-        The number.
-    digits : int
-        Decimal places.
-
-    Returns
-    -------
-    str
-        ``4.02 (3.98 to 4.06)``; only the mean if the interval is unknown or has no width.
-    """
-    if digits >= RATIO_DIGITS and 0 < abs(summary.mean) < 10.0 ** (1 - digits):  # it would be 0.00
-        digits = 2 - math.floor(math.log10(abs(summary.mean)))
-    mean, low, high = (f"{each:z.{digits}f}" for each in (summary.mean, summary.low, summary.high))
-    return f"{mean} ({low} to {high})" if summary.known and low != high else mean
+def in_turn(parts: Iterable[Judgement]) -> Statement:
+    """State what was found of each part."""
+    return state("in turn", parts=[part.findings for part in parts])
 
 
-def span(at_least: float | str | None, at_most: float | str | None) -> str:
-    """Format limits: ``at least 40ms``, ``39 to 48``."""
-    least, most = (each if isinstance(each, str) or each is None else stated(each) for each in (at_least, at_most))
-    if least is None:
-        return f"at most {most}"
-    if most is None or least == most:
-        return f"at least {least}" if most is None else least
-    return f"{least} to {most}"
-
-
-def reason(because: str) -> str:
-    """Format the reason why a claim should hold, to append it to the measured numbers."""
-    return f"; {because}" if because else ""
+def reasons(because: str) -> tuple[Statement, ...]:
+    """State why a claim should hold, after what was measured."""
+    return (state("because", because=because),) if because else ()
 
 
 def around(expected: float, within: float) -> tuple[float, float]:
@@ -335,11 +307,18 @@ def _plain(number: float | None) -> float | None:
     return None if number is None else float(number)
 
 
-def _joined(name: str, parts: Sequence[Judgement], order: tuple[str, ...], text: str) -> Judgement:
+def _joined(name: str, parts: Sequence[Judgement], order: tuple[str, ...], text: Found) -> Judgement:
     deciding = min(parts, key=lambda part: order.index(part.verdict))
-    said = text or "; ".join(f"{part.name}: {part.verdict} ({part.text})" for part in parts)
+    said = text or state("parts", parts=[{"name": each.name, "verdict": each.verdict, "text": each.text} for each in parts])
+    findings = () if isinstance(said, str) else (said,) if isinstance(said, Statement) else tuple(said)
     everywhere = any(not part.cells for part in parts)
     cells = {str(label): label for part in parts for label in part.cells}
     open_ones = [part for part in parts if part.verdict == INCONCLUSIVE]
-    stays = deciding.stays_open if all(part.stays_open for part in open_ones) else ""
-    return replace(deciding, name=name, text=said, cells=() if everywhere else tuple(cells.values()), stays_open=stays)
+    return replace(
+        deciding,
+        name=name,
+        text=said if isinstance(said, str) else text_of(findings),
+        findings=findings,
+        cells=() if everywhere else tuple(cells.values()),
+        stays_open=deciding.stays_open if all(part.stays_open for part in open_ones) else "",
+    )

@@ -9,25 +9,24 @@ from dataclasses import KW_ONLY, dataclass, replace
 from slownet.judge.claim import validation
 from slownet.judge.claim.base import (
     ALONE,
-    UNKNOWN,
+    NO_INTERVAL,
     Margin,
     Siblings,
     all_hold,
     decide,
     ends,
+    in_turn,
     judge_parts,
-    reason,
-    span,
+    reasons,
     verdict,
 )
 from slownet.judge.claim.description import with_description
 from slownet.judge.measured import in_unit_of
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.judgement import INCONCLUSIVE, Judgement, Reason
-from slownet.judge.records.quantity import quantity
 from slownet.judge.records.result import RunData
+from slownet.judge.records.statement import Statement, state
 from slownet.model.errors import TooFewError
-from slownet.model.sample import cell_in_words
 from slownet.theory.stats import Summary
 
 
@@ -72,14 +71,21 @@ class bound:  # noqa: N801
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the metric with the limits in each cell; the judgement has the numbers of the deciding cell."""
         cells = self._cells(run)
-        what = self.metric if self.percentile is None else f"p{self.percentile:g} of {self.metric}"
         is_alone = bool(self.at) and len(cells) == 1
-        where = cells[0].title if is_alone else cell_in_words(self.at or {})
-        name = f"{what} {span(self.at_least, self.at_most)}" + (f" at {where}" if self.at else "")
+        name = str(
+            state(
+                "bound",
+                metric=self.metric,
+                percentile=self.percentile,
+                at_least=self.at_least,
+                at_most=self.at_most,
+                at=cells[0].title if is_alone else self.at or "",
+            )
+        )
 
         def judge(run: RunData) -> Judgement:
             parts = [self._part(run, cell, name, is_alone) for cell in self._cells(run)]
-            return all_hold(name, parts, "; ".join(part.text for part in parts) + reason("" if is_alone else self.because))
+            return all_hold(name, parts, (in_turn(parts), *reasons("" if is_alone else self.because)))
 
         return judge_parts(judge, run, len(cells))
 
@@ -90,7 +96,7 @@ class bound:  # noqa: N801
 
     def _part(self, run: RunData, cell: Cell, name: str, is_alone: bool) -> Judgement:
         least, most = (None if each is None else in_unit_of(self.metric, each) for each in (self.at_least, self.at_most))
-        few = ""
+        few: tuple[Statement, ...] = ()
 
         def measure() -> Summary:
             nonlocal few
@@ -99,17 +105,17 @@ class bound:  # noqa: N801
             try:
                 return cell.percentile(self.metric, self.percentile, run.confidence)
             except TooFewError as error:
-                few = f", {error.what}: {error.fix}"
+                few = (state("few values", what=error.what, fix=error.fix),)
                 return cell.quantile(self.metric, self.percentile)
 
-        def said(found: Summary) -> str:
-            if is_alone:
-                return f"{quantity(found, self.metric)} measured{few}{reason(self.because)}"
-            return f"{quantity(found, self.metric)} at {cell.title}{few}"
+        def said(found: Summary) -> tuple[Statement, ...]:
+            at = None if is_alone else cell.title
+            start = state("metric measured", metric=self.metric, number=found, at=at)
+            return (start, *few, *reasons(self.because if is_alone else ""))
 
         found = decide(run, name, measure, (least, most), cells=(cell,), text=said)
         if few:  # how many are needed is said; a few more boots are not enough
-            found = replace(found, text=found.text.partition(UNKNOWN)[0])
+            found = found.saying(*(each for each in found.findings if each.code != NO_INTERVAL))
             if found.verdict == INCONCLUSIVE:
                 return replace(found, reason=Reason.FEW_VALUES)
         return _unless_it_varies(found, cell, self.metric, (least, most))
@@ -122,7 +128,5 @@ def _unless_it_varies(found: Judgement, cell: Cell, metric: str, margin: Margin)
     always = cell.between_runs(metric, found.measured)
     if always.low == always.high or verdict(always, *ends(margin)) != INCONCLUSIVE:
         return found
-    varies = f"CPU time differs by about {100 * cell.terms.cpu_variation:g} % between runs"
-    return replace(
-        found, text=f"{found.text} ({varies}, and more repetitions do not help)", stays_open=varies, reason=Reason.CPU_VARIES
-    )
+    varies = state("cpu varies", part=cell.terms.cpu_variation)
+    return found.adding(state("cpu varies too much", why=varies), stays_open=str(varies), reason=Reason.CPU_VARIES)

@@ -7,15 +7,15 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Literal
 
 from slownet.judge.claim import validation
-from slownet.judge.claim.base import ALONE, Margin, Siblings, around, decide, interval, placed, reason, span
+from slownet.judge.claim.base import ALONE, Margin, Siblings, around, decide, placed, reasons
 from slownet.judge.claim.description import with_description
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.charging import NOTHING_MS
 from slownet.judge.records.judgement import INCONCLUSIVE, Judgement, Reason
 from slownet.judge.records.result import RunData
+from slownet.judge.records.statement import Statement, state
 from slownet.model.errors import ExperimentError
 from slownet.model.sample import cell_in_words
-from slownet.model.units import rounded
 from slownet.theory import stats
 from slownet.theory.stats import Summary
 
@@ -84,18 +84,16 @@ class ratio:  # noqa: N801
         number, source = (self.expected, "expected") if self.published is None else (self.published, "published")
         if number is None:
             margin: Margin = (self.at_least, self.at_most)
-            what = f"{span(*margin)} times as much at {cell.title} as at {base.title}"
-            measured = "measured"
+            called = state(
+                "ratio in limits", metric=self.metric, at_least=margin[0], at_most=margin[1], at=cell.title, of=base.title
+            )
         else:
             margin = around(number, self.within)
-            what = (
-                f"at {cell_in_words(self.at)} is {rounded(number, 3)} times the {_start(base)}, within {100 * self.within:g} %"
-            )
-            measured = f"times measured, {rounded(number, 4)} {source}"
-        name = self.name or f"{self.metric} {what}"
+            called = state("ratio", metric=self.metric, number=number, at=self.at, of=base.title, within=self.within)
+        name = self.name or str(called)
         if why := _means_nothing(base, self.metric, run) or _no_ratio(cell, base, self.metric):
-            open_ = Judgement(name, INCONCLUSIVE, None, number, None, None, margin, why, stays_open=why, reason=Reason.NO_BASE)
-            return placed(open_, run, (base, cell))
+            open_ = Judgement(name, INCONCLUSIVE, None, number, None, None, margin, "", reason=Reason.NO_BASE)
+            return placed(open_.saying(why, stays_open=str(why)), run, (base, cell))
         return decide(
             run,
             name,
@@ -103,7 +101,7 @@ class ratio:  # noqa: N801
             margin,
             number,
             (base, cell),
-            lambda found: f"{interval(found, 3)} {measured}{reason(self.because)}",
+            lambda found: (state("ratio measured", times=found, number=number, source=source), *reasons(self.because)),
         )
 
 
@@ -142,7 +140,7 @@ class equal:  # noqa: N801
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the ratio of the two cells with 1."""
         cell, base = _pair(run, self.at, self.of)
-        name = f"{self.metric} at {cell_in_words(self.at)} equals the {_start(base)}, within {100 * self.within:g} %"
+        name = str(state("equal", metric=self.metric, at=self.at, of=base.title, within=self.within))
         return decide(
             run,
             name,
@@ -195,7 +193,7 @@ class no_worse_than:  # noqa: N801
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the ratio of the two cells with the worst allowed ratio."""
         cell, base = _pair(run, self.at, self.of)
-        name = f"{self.metric} at {cell_in_words(self.at)} is no worse than the {_start(base)}, within {100 * self.within:g} %"
+        name = str(state("no worse", metric=self.metric, at=self.at, of=base.title, within=self.within))
         least, most = around(1.0, self.within)
         return decide(
             run,
@@ -217,23 +215,22 @@ def _pair(run: RunData, at: Mapping[str, str], of: Mapping[str, str] | None) -> 
     return cell, base
 
 
-def _means_nothing(base: Cell, metric: str, run: RunData) -> str:
-    """Say why there is no ratio to a cell's number; empty if there is one.
+def _means_nothing(base: Cell, metric: str, run: RunData) -> Statement | None:
+    """State why there is no ratio to a cell's number; None if there is one.
 
     Over a link with a delay a short time means something: a row of a batch has its share of the batch's round trips.
     """
     delayed = (base.verified_rtt_ms or 0.0) >= NOTHING_MS
     if base.status == "failed" or delayed or not run.charging.means_nothing(abs(base.summary(metric).mean), metric):
-        return ""
-    what = f"{metric} is {base.summary(metric).mean:.2g} at {base.title}, where the CPU is free and nothing else takes time"
-    return f"{what}: no ratio to it means anything; claim round trips (law), or measure again with the CPU charged"
+        return None
+    return state("means nothing", metric=metric, number=base.summary(metric).mean, at=base.title)
 
 
-def _no_ratio(cell: Cell, base: Cell, metric: str) -> str:
-    """Say that nothing can be divided by what is 0; empty if it is not."""
+def _no_ratio(cell: Cell, base: Cell, metric: str) -> Statement | None:
+    """State that nothing can be divided by what is 0; None if it is not."""
     if "failed" in (cell.status, base.status) or not _is_zero(base.summary(metric)):
-        return ""
-    return f"{metric} is 0 at {base.title}: there is no ratio to it; claim limits of the number itself (bound)"
+        return None
+    return state("zero", metric=metric, at=base.title)
 
 
 def _is_zero(found: Summary) -> bool:
@@ -248,9 +245,5 @@ def quotient(cell: Cell, base: Cell, metric: str) -> Summary:
     return stats.ratio(one, other)
 
 
-def _start(base: Cell) -> str:
-    return f"one at {base.title}"
-
-
-def _against(cell: Cell, base: Cell, metric: str, found: Summary) -> str:
-    return f"{cell.summary(metric).mean:.4g} against {base.summary(metric).mean:.4g}: {interval(found, 3)} times"
+def _against(cell: Cell, base: Cell, metric: str, found: Summary) -> Statement:
+    return state("against", number=cell.summary(metric).mean, other=base.summary(metric).mean, times=found)

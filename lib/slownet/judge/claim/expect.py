@@ -36,11 +36,12 @@ from numbers import Real
 from typing import ClassVar
 
 from slownet.judge.claim import lateness, validation
-from slownet.judge.claim.base import DECIDED, around, ends, interval, verdict
+from slownet.judge.claim.base import DECIDED, around, ends, verdict
 from slownet.judge.measured import Measured, in_unit_of
 from slownet.judge.records import comparisons
 from slownet.judge.records.judgement import INCONCLUSIVE, REFUTED, SUPPORTED, Judgement, Reason
 from slownet.judge.records.observers import notify
+from slownet.judge.records.statement import Statement, state
 from slownet.model.errors import ExperimentError
 from slownet.model.units import duration, show_duration
 from slownet.theory import stats
@@ -82,7 +83,7 @@ class _Trips:
 class _Said:
     """A comparison as it is shown: a number with its interval, what was expected, and in which margin."""
 
-    text: str
+    finding: Statement
     shown: Summary
     expected: float
     margin: tuple[float, float]
@@ -136,7 +137,7 @@ class Expectation:
     ) -> None:
         self._trips, self._late = trips, late
         self.within = validation.within(within, name)
-        self.name = f"{name}, within {100 * self.within:g} %"
+        self.name = str(state("expectation", name=name, within=self.within))
         self._expected = expected
         self._times = times
         self._unit = unit
@@ -164,30 +165,30 @@ class Expectation:
         found = verdict(against, *ends(around(1.0, self.within)))
         test.judged(against, found == INCONCLUSIVE)
         said = self._said(measured, expected, against)
-        several = f" of {test.boots} boots; the last one" if test.boots > 1 else ";"
-        text = (
-            f"{said.text}; {100 * against.confidence:.4g} % interval{several} "
-            f"{measured.mean:.2f} against {expected.mean:.2f} expected"
+        compared = state(
+            "compared", confidence=against.confidence, boots=test.boots, number=measured.mean, expected=expected.mean
         )
+        findings = [said.finding, compared]
         if found == REFUTED and self._trips and not said.is_trips:
-            text += f"; {self._trips.of(measured, measured.mean):.2f} round trips instead of {self._trips.number:g}"
+            trips = self._trips.of(measured, measured.mean)
+            findings.append(state("round trips instead", round_trips=trips, expected=self._trips.number))
         why = DECIDED[found]
         if not against.known:
             why = Reason.NO_INTERVAL
-            text += "; its interval is not known: measure more"
+            findings.append(state("interval unknown"))
         elif not self.within and against.low != against.high and found == INCONCLUSIVE:
             why = Reason.NO_WIDTH
-            text += "; only numbers that do not vary can meet a margin of 0: widen it, such as within=0.05"
+            findings.append(state("margin of nothing"))
         if found == INCONCLUSIVE and test.late:
             why = Reason.LATE
-            text += f"; {lateness.in_words(test.late)}"
+            findings.append(state("late", why=lateness.late(test.late)))
         if found == INCONCLUSIVE and measured.setting.advice:
-            text += f"; {measured.setting.advice}"
+            findings.append(state("advice", advice=measured.setting.advice))
         self.judgement = Judgement(
-            self.name, found, said.shown.mean, said.expected, said.shown.low, said.shown.high, said.margin, text,
+            self.name, found, said.shown.mean, said.expected, said.shown.low, said.shown.high, said.margin, "",
             confidence=against.confidence, setting=str(measured.setting),
             kind=self._kind, metric=measured.name, parameters=self._parameters, reason=why,
-        )  # fmt: skip
+        ).saying(*findings)  # fmt: skip
         notify(self.judgement)
         return self.judgement
 
@@ -197,11 +198,11 @@ class Expectation:
             trips, unit = self._trips, self._trips.unit(measured)
             shown = against.scaled(expected.mean).plus(-trips.start).scaled(1 / unit)
             low, high = (trips.of(measured, end) for end in around(expected.mean, self.within))
-            text = f"found {interval(shown)} round trips, expected {trips.number:g} ({low:.2f} to {high:.2f})"
-            return _Said(text, shown, trips.number, (low, high), is_trips=True)
+            said = state("round trips found", round_trips=shown, expected=trips.number, margin=(low, high))
+            return _Said(said, shown, trips.number, (low, high), is_trips=True)
         shown, (low, high) = against.scaled(self._times), around(self._times, self.within)
-        text = f"ratio {interval(shown, 3)}, expected {self._times:.3f} ({low:.3f} to {high:.3f})"
-        return _Said(text, shown, self._times, (low, high))
+        said = state("ratio found", times=shown, expected=self._times, margin=(low, high))
+        return _Said(said, shown, self._times, (low, high))
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Expectation):
@@ -267,10 +268,9 @@ def slowed(near: Measured | Summary | float, *, round_trips: float, rtt: str, wi
     start, unit = _start(near)
     added = trips * duration(rtt)
     times = 1 + in_unit_of(unit, f"{added:.12f}s") / start.mean if start.mean > 0 else 1.0
-    said = f"{trips:g} round trip{'s' * (trips != 1)} of {show_duration(duration(rtt))}"
-    name = f"{said} on {start.mean:.2f}{' ms' * unit.endswith('_ms')}"
+    says = state("slowed", round_trips=trips, rtt=show_duration(duration(rtt)), start=start.mean, is_ms=unit.endswith("_ms"))
     return Expectation(
-        name, lambda far: start.plus(in_unit_of(far.name, f"{added:.12f}s")),
+        str(says), lambda far: start.plus(in_unit_of(far.name, f"{added:.12f}s")),
         within=within, kind=slowed.__name__, parameters={"round_trips": trips, "rtt": rtt}, times=times, unit=unit,
         trips=_Trips(trips, rtt, start.mean, times),
         late=lambda far: far.late,
@@ -301,14 +301,14 @@ def about(number: Measured | Summary | float | str, *, within: float = 0.05) -> 
     """
     if isinstance(number, Measured | Summary):
         start, unit = _start(number)
-        said = f"about {start.mean:.2f}"
-        return Expectation(said, lambda other: start, within=within, kind=about.__name__, parameters={}, unit=unit)
+        said = state("about", number=f"{start.mean:.2f}")
+        return Expectation(str(said), lambda other: start, within=within, kind=about.__name__, parameters={}, unit=unit)
     if isinstance(number, str):
         duration(number)
     else:
         number = validation.number("about", number, "an expectation")
     return Expectation(
-        f"about {number}", lambda other: _exact(in_unit_of(other.name, number)),
+        str(state("about", number=str(number))), lambda other: _exact(in_unit_of(other.name, number)),
         within=within, kind=about.__name__, parameters={"number": number},
     )  # fmt: skip
 

@@ -16,18 +16,17 @@ from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
-from slownet.judge.claim.base import interval
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.judgement import INCONCLUSIVE, Judgement, Reason
 from slownet.judge.records.repetitions import apart
 from slownet.judge.records.result import RunData
+from slownet.judge.records.statement import Statement, state
 from slownet.model.errors import ExperimentError
 from slownet.theory import stats
 from slownet.theory.stats import Summary
 
 Value = float | Summary
 Expected = Value | Callable[[RunData], Value]
-BARE = "the expectation is a plain number computed from measured ones, so their error is lost"
 ENOUGH = 3
 """Repetitions needed to take the ratio to an expectation from the same cell per repetition."""
 
@@ -51,9 +50,8 @@ class ExpectedValue:
         """Make the judgement on a comparison with it inconclusive if its error is lost."""
         if not self.bare or found.measured is None:
             return found
-        fix = 'return a Summary, such as run.at(...).summary("row_ms") + 20 (without .mean)'
-        text = f"{found.text}; {BARE}: {fix}"
-        return replace(found, verdict=INCONCLUSIVE, text=text, stays_open=BARE, reason=Reason.ERROR_LOST)
+        why = state("bare")
+        return found.adding(state("error lost", why=why), verdict=INCONCLUSIVE, stays_open=str(why), reason=Reason.ERROR_LOST)
 
 
 def expectation(value: Expected, run: RunData, name: str) -> ExpectedValue:
@@ -95,11 +93,9 @@ def against(measured: Summary, expected: Summary) -> Summary:
     return replace(stats.ratio(measured, expected).scaled(expected.mean), mean=measured.mean)
 
 
-def in_words(found: Summary, expected: Summary) -> str:
-    """Format measured over expected if the expected value varies; ``found`` has the errors of both."""
-    if expected.low == expected.high:
-        return ""
-    return f", {interval(found.scaled(1 / expected.mean), 3)} times"
+def times(found: Summary, expected: Summary) -> tuple[Statement, ...]:
+    """State measured over expected if the expected value varies; ``found`` has the errors of both."""
+    return () if expected.low == expected.high else (state("times expected", times=found.scaled(1 / expected.mean)),)
 
 
 def paired(

@@ -21,11 +21,12 @@ from typing import Any
 
 from slownet.judge.claim.base import ALONE, Claim, Siblings, bonferroni, raise_confidence
 from slownet.judge.claim.description import add_description
-from slownet.judge.records.cell import Cell, listed
+from slownet.judge.records.cell import Cell
 from slownet.judge.records.condition_columns import condition
 from slownet.judge.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, Judgement, Reason
 from slownet.judge.records.result import RunData
 from slownet.judge.records.samples import cell_key
+from slownet.judge.records.statement import Statement, state
 from slownet.model import importing
 from slownet.model.errors import NoCellError, SlownetError, TooFewError
 
@@ -106,9 +107,8 @@ def not_judged(claim: Claim, error: SlownetError, run: RunData, own: Sequence[Ma
         blank = None
     named = [cell.title for cell in lacking if blank is not None and (not blank.cells or cell.label in blank.cells)]
     if blank is None or not named:
-        return add_description(claim, _without_numbers(described(claim), error.line))
-    why = f"{listed(named)} {UNMEASURED if len(named) == 1 else 'were not measured'}"
-    why += "" if isinstance(error, NoCellError) else f"; {error.what}"
+        return add_description(claim, _without_numbers(described(claim), state("error", error=error.line)))
+    why = state("not measured", cells=named, error="" if isinstance(error, NoCellError) else error.what)
     return add_description(claim, replace(_without_numbers(blank.name, why), cells=blank.cells, expected=blank.expected))
 
 
@@ -128,9 +128,9 @@ def _judgement(claim: Claim, run: RunData, siblings: Siblings, cannot: Cannot | 
         found = claim.judge(run, siblings)
         return found if found.kind else add_description(claim, found)  # a custom kind need not set it
     except TooFewError as error:  # raised by a custom kind; more repetitions may give it enough values
-        what, why = described(claim), error.line
-        blank = Judgement(what, INCONCLUSIVE, math.nan, None, None, None, (None, None), why, reason=Reason.FEW_VALUES)
-        return add_description(claim, blank)
+        what, why = described(claim), state("error", error=error.line)
+        blank = Judgement(what, INCONCLUSIVE, math.nan, None, None, None, (None, None), "", reason=Reason.FEW_VALUES)
+        return add_description(claim, blank.saying(why))
     except SlownetError as error:
         if cannot is None:
             raise
@@ -141,8 +141,7 @@ def _open_among(found: Judgement, left: int) -> Judgement:
     """Explain why a claim that its own interval would refute is inconclusive among ``left`` claims."""
     if found.verdict != INCONCLUSIVE or found.measured is None:
         return found
-    text = f"{found.text} (not yet refuted at the confidence that {left} claims together require)"
-    return replace(found, text=text, reason=Reason.AMONG_OTHERS)
+    return found.adding(state("among others", claims=left), reason=Reason.AMONG_OTHERS)
 
 
 def absent(label: Mapping[str, str]) -> Cell:
@@ -150,8 +149,9 @@ def absent(label: Mapping[str, str]) -> Cell:
     return Cell(label, condition(label), ({"cell": label, "index": 0, "status": "failed", "error": UNMEASURED},), {})
 
 
-def _without_numbers(name: str, why: str) -> Judgement:
-    return Judgement(name, NOT_JUDGED, None, None, None, None, (None, None), why, reason=Reason.NOT_MEASURED)
+def _without_numbers(name: str, why: Statement) -> Judgement:
+    blank = Judgement(name, NOT_JUDGED, None, None, None, None, (None, None), "", reason=Reason.NOT_MEASURED)
+    return blank.saying(why)
 
 
 def _shown(value: Any) -> str:

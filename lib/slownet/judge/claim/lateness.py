@@ -16,15 +16,16 @@ from slownet.judge.claim.base import Margin, ends, verdict
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.judgement import INCONCLUSIVE, Judgement, Reason
 from slownet.judge.records.result import RunData
+from slownet.judge.records.statement import Statement, state
 from slownet.model.units import unit_of
 from slownet.theory.stats import Summary
 
 
-def in_words(share: float, waits: str = "") -> str:
-    """Say that lateness may be what keeps a comparison open, and what to do. waits: how long at most for the next frame."""
+def late(share: float, waits: float = 0.0, unit: str = "") -> Statement:
+    """State that lateness may be what keeps a comparison open. waits: how long at most for the next frame."""
     if waits and not share:
-        return f"it waits for the next frame, for up to {waits}, which is a smaller part of a longer delay"
-    return f"for up to {100 * share:.2g} % of it processors woke late, which is a smaller part of a longer delay"
+        return state("waits for a frame", waits=waits, unit=unit)
+    return state("woke late", part=share)
 
 
 def allowing(gained: Summary, far: Cell, near: Cell, metric: str) -> Summary:
@@ -75,9 +76,9 @@ def unless_late(found: Judgement, run: RunData, metric: str, measured: Summary, 
     if found.verdict != INCONCLUSIVE or measured == punctual or verdict(punctual, least, most) == INCONCLUSIVE:
         return found
     waits = max(cell.waits(metric) for cell in run.cells)
-    said = in_words(max(cell.late for cell in run.cells), f"{waits:.2g} {unit_of(metric)}" if waits else "")
+    said = late(max(cell.late for cell in run.cells), waits, unit_of(metric))
     early, later = punctual.low - measured.low, measured.high - punctual.high
     places = (Summary(at, at - early, at + later, measured.n) for at in (punctual.low, punctual.mean, punctual.high))
     stays = all(verdict(each, least, most) == INCONCLUSIVE for each in places)
-    still = found.stays_open or (said if stays else "")
-    return replace(found, text=f"{found.text}; {said}", stays_open=still, reason=Reason.LATE)
+    still = found.stays_open or (str(said) if stays else "")
+    return found.adding(state("late", why=said), stays_open=still, reason=Reason.LATE)

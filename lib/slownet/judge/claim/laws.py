@@ -14,7 +14,6 @@ from slownet.judge.claim.base import (
     around,
     decide,
     ends,
-    interval,
     judge_parts,
     placed,
     undecided,
@@ -25,8 +24,9 @@ from slownet.judge.claim.expected_values import Expected
 from slownet.judge.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, Judgement, Reason
 from slownet.judge.records.result import RunData
 from slownet.judge.records.samples import cell_key
+from slownet.judge.records.statement import Statement, state
 from slownet.model.errors import ExperimentError, nearest
-from slownet.model.units import duration, stated
+from slownet.model.units import duration
 from slownet.theory.law import Law, fit, milliseconds, trip
 from slownet.theory.stats import Summary, ratio
 
@@ -73,8 +73,7 @@ class law:  # noqa: N801
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Fit the law over all cells and compare its k."""
         fixed = None if callable(self.round_trips) else expected_values.number(self.round_trips, run, "law").mean
-        what = "the predicted round trips" if fixed is None else round_trips(fixed)
-        name = f"{what} per operation, within {100 * self.within:g} %"
+        name = str(state("law", round_trips=fixed, within=self.within))
         chosen = run.where(self.at)
         if chosen.failed:
             return placed(undecided(name, fixed, chosen.failed), chosen)
@@ -86,12 +85,9 @@ class law:  # noqa: N801
         def k(laws: Sequence[Law]) -> Summary:
             return expected_values.against(replace(laws[0].k, sources=sources), expected.summary)
 
-        def said(found: Summary) -> str:
-            own = interval(line.k)
-            exact = expected.summary.low == expected.summary.high
-            number = stated(expected.mean) if exact else interval(expected.summary)
-            outside = expected_values.in_words(found, expected.summary)
-            return f"{own} round trips per operation measured, {number} expected{outside}"
+        def said(found: Summary) -> tuple[Statement, ...]:
+            start = state("law measured", round_trips=line.k, expected=expected.summary)
+            return (start, *expected_values.times(found, expected.summary))
 
         measured, punctual = k([line]), k([line.punctual()])
         found = decide(run, name, lambda: measured, margin, expected.mean, chosen.cells if self.at else (), said)
@@ -140,7 +136,7 @@ class constant_round_trips:  # noqa: N801
     @with_description
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the ratio of the round trips at the two delays with 1."""
-        name = f"the same round trips at {self.at[0]} and {self.at[1]}, within {100 * self.within:g} %"
+        name = str(state("constant", at=self.at, within=self.within))
         delays = [validation.milliseconds("at", delay, name) for delay in self.at]
         cells = [run.cell(self.along, delay) for delay in delays]
         base = run.baseline_of(cells[0].label)
@@ -159,12 +155,10 @@ class constant_round_trips:  # noqa: N801
             start = base.summary(self.metric)
             return ratio(far, near, start.half_width**2 / (gaps[0] * gaps[1]) if start.known else 0.0)
 
-        def text(found: Summary) -> str:
-            near, far = both()
-            trips = f"{near.mean:.2f} round trips per operation at {self.at[0]}, {far.mean:.2f} at {self.at[1]}"
-            return f"{trips}: ratio {interval(found, 3)}"
+        def said(found: Summary) -> Statement:
+            return state("constant measured", at=self.at, round_trips=[each.mean for each in both()], times=found)
 
-        return decide(run, name, compared, around(1.0, self.within), 1.0, (base, *cells), text)
+        return decide(run, name, compared, around(1.0, self.within), 1.0, (base, *cells), said)
 
 
 @dataclass(frozen=True)
@@ -207,7 +201,7 @@ class more_round_trips:  # noqa: N801
     @with_description
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the ratio of the two k with ``at_least``."""
-        name = f"at least {stated(self.at_least)} times the round trips of {self.of}"
+        name = str(state("more", at_least=self.at_least, of=self.of))
         margin = (self.at_least, None)
         sibling = siblings.get(self.of)
         failed = (*run.failed, *(sibling.failed if sibling else ()))
@@ -215,21 +209,20 @@ class more_round_trips:  # noqa: N801
             return placed(undecided(name, self.at_least, failed), run)
         if sibling is not None:
             other = fitted(sibling, self.metric, self.along).k
-            source = f"{self.of} of the same invocation"
         elif self.otherwise is not None:
             other = expected_values.number(self.otherwise, run, name)
-            source = f"theory ({self.of} did not run)"
         else:
-            near = nearest(self.of, siblings)
-            hint = f" ({near})" if near.startswith("did you mean") else ""
-            why = f"{self.of} did not run in the same invocation{hint}, and otherwise= is not given"
-            found = Judgement(name, NOT_JUDGED, None, self.at_least, None, None, margin, why, reason=Reason.NOT_MEASURED)
-            return placed(found, run)
+            why = state("other did not run", of=self.of, near=nearest(self.of, siblings))
+            found = Judgement(name, NOT_JUDGED, None, self.at_least, None, None, margin, "", reason=Reason.NOT_MEASURED)
+            return placed(found.saying(why), run)
         k = fitted(run, self.metric, self.along).k
-        start = f"{k.mean:.2f} round trips against {other.mean:.2f} of {source}"
-        found = decide(
-            run, name, lambda: ratio(k, other), margin, self.at_least, (), lambda times: f"{start}: {interval(times)} times"
-        )
+
+        def said(times: Summary) -> Statement:
+            return state(
+                "more measured", round_trips=k.mean, other=other.mean, of=self.of, is_theory=sibling is None, times=times
+            )
+
+        found = decide(run, name, lambda: ratio(k, other), margin, self.at_least, (), said)
         runs = (run,) if sibling is None else (run, sibling)
         return unless_bent(
             found, runs, self.metric, self.along, lambda laws: ratio(laws[0].k, laws[1].k if sibling else other), margin
@@ -282,7 +275,7 @@ class published_times:  # noqa: N801
     @with_description
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare predicted with published times."""
-        name = f"the published times follow from the published {self.t0_ms:g} ms, within {100 * self.within:g} %"
+        name = str(state("published times", t0_ms=self.t0_ms, within=self.within))
         if run.failed:
             return placed(undecided(name, 1.0, run.failed), run)
         return judge_parts(lambda run: self._furthest(run, name), run, len(self.times_ms))
@@ -291,8 +284,8 @@ class published_times:  # noqa: N801
         found = fitted(run, self.metric, self.along)
         added = {delay: duration(delay) * 1000 * trip(self.along) for delay in self.times_ms}
         predicted = {delay: found.predict(self.t0_ms, added[delay]) for delay in self.times_ms}
-        pairs = (f"{predicted[at].mean:.1f} ms ({time:.1f}) at {at}" for at, time in self.times_ms.items())
-        text = f"predicted (published): {', '.join(pairs)}"
+        times = [{"at": at, "predicted_ms": predicted[at].mean, "published_ms": time} for at, time in self.times_ms.items()]
+        text = state("published times predicted", times=times)
         margin = around(1.0, self.within)
 
         def judged(delay: str, time: float) -> Judgement:
@@ -312,12 +305,6 @@ def expected_round_trips(run: RunData, metric: str) -> float | None:
     laws = [each for each in run.claims if each.kind == law.__name__ and each.metric == metric]
     known = {each.expected for each in laws if each.expected is not None}
     return known.pop() if len(known) == 1 else None
-
-
-def round_trips(number: float) -> str:
-    """Return so many round trips in words: "1 round trip", "0.5 round trips"."""
-    text = stated(number)
-    return f"{text} round trip{'s' * (text != '1')}"
 
 
 def fitted(run: RunData, metric: str, along: str = "rtt_ms") -> Law:
@@ -354,9 +341,8 @@ def unless_bent(
     places = (endless.plus(at - endless.mean) for at in (noise.low, middle, noise.high))
     if not noise.known or any(verdict(place, least, most) != INCONCLUSIVE for place in places):
         return found
-    bends = "; ".join(each.bend_in_words() for each in laws if each.bent)
-    said = f"{found.text}; {bends}, and more repetitions do not help: with noise alone it would be {interval(noise)}"
-    return replace(found, text=said, stays_open=bends, reason=Reason.BENT)
+    bends = state("bends", bends=[{"off_ms": off, "at_ms": at} for off, at in (each.furthest for each in laws if each.bent)])
+    return found.adding(state("bent", why=bends, noise=noise), stays_open=str(bends), reason=Reason.BENT)
 
 
 def _minus(left: Summary, right: Summary) -> Summary:

@@ -7,29 +7,25 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 
-from slownet.judge.claim import expected_values, lateness, laws, validation
+from slownet.judge.claim import expected_values, lateness, validation
 from slownet.judge.claim.base import (
     ALONE,
     Siblings,
     around,
     decide,
-    interval,
     judge_parts,
     judged,
     placed,
-    reason,
-    span,
+    reasons,
     undecided,
 )
 from slownet.judge.claim.description import THEORY, with_description
 from slownet.judge.claim.expected_values import Expected
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.judgement import INCONCLUSIVE, REFUTED, SUPPORTED, Judgement
-from slownet.judge.records.quantity import quantity
 from slownet.judge.records.result import RunData
+from slownet.judge.records.statement import Statement, state
 from slownet.model.errors import ExperimentError
-from slownet.model.sample import cell_in_words
-from slownet.model.units import spoken, unit_of
 from slownet.theory import stats
 from slownet.theory.law import milliseconds, trip
 from slownet.theory.stats import Summary
@@ -82,8 +78,7 @@ class predicted:  # noqa: N801
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the cell's interval with the prediction and its interval."""
         cell = run.at(self.at)
-        what = self.name or f"{self.metric} as predicted at {cell.title}"
-        name = f"{what}, within {100 * self.within:g} %" if self.within else what
+        name = str(state("predicted", name=self.name, metric=self.metric, at=cell.title, within=self.within))
         try:
             expected = expected_values.expectation(self.expected, run, name)
         except ExperimentError:
@@ -96,10 +91,10 @@ class predicted:  # noqa: N801
             return placed(undecided(name, expected.mean, failed), run, cells)
         compared, expected = expected_values.paired(self.metric, self.at, self.expected, run, expected)
 
-        def text(found: Summary) -> str:
-            own = quantity(cell.summary(self.metric), self.metric)
-            own = f"{own} measured, {quantity(expected.summary, self.metric)} predicted"
-            return own + expected_values.in_words(found, expected.summary) + reason(self.because)
+        def text(found: Summary) -> tuple[Statement, ...]:
+            own, says = cell.summary(self.metric), expected.summary
+            start = state("predicted measured", metric=self.metric, number=own, predicted=says)
+            return (start, *expected_values.times(found, says), *reasons(self.because))
 
         margin = around(expected.mean, self.within)
         return expected.judged(decide(run, name, lambda: compared, margin, expected.mean, cells, text))
@@ -161,9 +156,19 @@ class round_trips_between:  # noqa: N801
     @with_description
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Divide the difference of the times by that of the delays."""
-        limit, margin, words = self._margin()
-        what = self.name or f"{spoken(self.metric)} from {cell_in_words(self.of)} to {cell_in_words(self.at)}"
-        name = f"{what}: {words}"
+        limit, margin = self._margin()
+        name = str(
+            state(
+                "round trips between",
+                name=self.name,
+                metric=self.metric,
+                at=self.at,
+                of=self.of,
+                expected=self.expected,
+                at_most=self.at_most,
+                within=self.within,
+            )
+        )
         far, near = run.at(self.at), run.at(self.of)
 
         def gained() -> Summary:
@@ -176,23 +181,19 @@ class round_trips_between:  # noqa: N801
             added = gap * trip(self.along) / milliseconds(self.metric)
             return lateness.allowing(gained, far, near, self.metric).scaled(1 / added)
 
-        def said(found: Summary) -> str:
-            unit = unit_of(self.metric) or "ms"
-            times = f"from {near.summary(self.metric).mean:.4g} {unit} to {far.summary(self.metric).mean:.4g} {unit}"
-            return f"{times}, {interval(found)} round trips: {self.because}"
+        def said(found: Summary) -> Statement:
+            start, end = near.summary(self.metric).mean, far.summary(self.metric).mean
+            return state(
+                "round trips gained", metric=self.metric, start=start, end=end, round_trips=found, because=self.because
+            )
 
         return decide(run, name, gained, margin, limit, (far, near), said)
 
-    def _margin(self) -> tuple[float, tuple[float | None, float], str]:
+    def _margin(self) -> tuple[float, tuple[float | None, float]]:
         if self.expected is not None:
-            margin = around(self.expected, self.within)
-            return (
-                self.expected,
-                margin,
-                f"{laws.round_trips(self.expected)}, within {100 * self.within:g} %",
-            )
+            return self.expected, around(self.expected, self.within)
         assert self.at_most is not None
-        return self.at_most, (None, self.at_most), f"at most {laws.round_trips(self.at_most)}"
+        return self.at_most, (None, self.at_most)
 
 
 @dataclass(frozen=True)
@@ -236,7 +237,7 @@ class follows:  # noqa: N801
     @with_description
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the ratio of measured to theoretical value with the limits in each cell."""
-        name = f"{self.name}: {span(self.at_least, self.at_most)} times the theory"
+        name = str(state("follows", name=self.name, at_least=self.at_least, at_most=self.at_most))
         failed, covered = self._covered(run)
         if failed:
             return placed(undecided(name, 1.0, failed), run, (*failed, *covered))
@@ -280,8 +281,10 @@ class follows:  # noqa: N801
 
     def _furthest(self, name: str, expected: Sequence[tuple[Cell, expected_values.ExpectedValue]]) -> Judgement:
         found = [(cell, says, stats.ratio(cell.summary(self.metric), says.summary)) for cell, says in expected]
-        words = "; ".join(f"{cell.summary(self.metric).mean:.4g} ({says.mean:.4g}) at {cell.title}" for cell, says, _ in found)
-        text = f"measured (theory): {words}: {self.because}"
+        numbers = [
+            {"at": cell.title, "measured": cell.summary(self.metric).mean, "theory": says.mean} for cell, says, _ in found
+        ]
+        text = state("follows measured", numbers=numbers, because=self.because)
         parts = [says.judged(judged(name, each, 1.0, (self.at_least, self.at_most), text)) for _, says, each in found]
         severity = (SUPPORTED, INCONCLUSIVE, REFUTED)
         worst = max(parts, key=lambda each: (severity.index(each.verdict), abs(math.log(max(each.measured or 0.0, 1e-12)))))

@@ -7,12 +7,12 @@ from dataclasses import KW_ONLY, dataclass, replace
 from itertools import pairwise
 
 from slownet.judge.claim import validation
-from slownet.judge.claim.base import ALONE, Margin, Siblings, all_hold, around, decide, interval, judge_parts
+from slownet.judge.claim.base import ALONE, Margin, Siblings, all_hold, around, decide, in_turn, judge_parts
 from slownet.judge.claim.description import with_description
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.judgement import Judgement
-from slownet.judge.records.quantity import quantity
 from slownet.judge.records.result import RunData
+from slownet.judge.records.statement import state
 from slownet.model.errors import ExperimentError
 from slownet.theory.stats import difference, ratio
 
@@ -53,7 +53,7 @@ class grows:  # noqa: N801
     @with_description
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare each step with 0."""
-        name = f"{self.metric} {'falls' if self.falling else 'grows'} along {self.along}"
+        name = str(state("grows", metric=self.metric, along=self.along, falling=self.falling))
         sign = -1 if self.falling else 1
 
         def step(run: RunData, before: Cell, after: Cell) -> Judgement:
@@ -64,7 +64,7 @@ class grows:  # noqa: N801
                 (SOME, None),
                 0.0,
                 (before, after),
-                lambda gap: f"{quantity(gap, self.metric)} from {before.title} to {after.title}",
+                lambda gap: state("gap", metric=self.metric, number=gap, of=before.title, at=after.title),
             )
             return replace(found, margin=(0.0, None))
 
@@ -107,8 +107,7 @@ class monotone:  # noqa: N801
     @with_description
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the ratio of each two neighbouring cells with 1."""
-        way = "rises" if self.falling else "falls"
-        name = f"{self.metric} never {way} along {self.along} by more than {100 * self.within:g} %"
+        name = str(state("monotone", metric=self.metric, along=self.along, falling=self.falling, within=self.within))
         least, most = around(1.0, self.within)
         margin: Margin = (None, most) if self.falling else (least, None)
 
@@ -120,7 +119,7 @@ class monotone:  # noqa: N801
                 margin,
                 1.0,
                 (before, after),
-                lambda found: f"{interval(found, 3)} times from {before.title} to {after.title}",
+                lambda found: state("step", times=found, of=before.title, at=after.title),
             )
 
         return _steps(run.where(self.at), name, self.along, step)
@@ -135,6 +134,6 @@ def _steps(run: RunData, name: str, along: str, step: Callable[[RunData, Cell, C
 
     def judge(run: RunData) -> Judgement:
         parts = [step(run, before, after) for before, after in pairwise(cell for _, cell in run.along(along))]
-        return all_hold(name, parts, "; ".join(part.text for part in parts))
+        return all_hold(name, parts, in_turn(parts))
 
     return judge_parts(judge, run, count)

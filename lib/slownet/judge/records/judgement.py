@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Self
+from typing import Any, Self
 
 from slownet.judge.records.observers import notify
 from slownet.judge.records.samples import finite
+from slownet.judge.records.statement import Statement, text_of
 from slownet.model.shapes import Json
 from slownet.theory.stats import CONFIDENCE
 
@@ -102,6 +103,8 @@ class Judgement:
         Whether the claim's author gave it its name; None in older records.
     reason : str
         A `Reason`; empty in older records, and of claims of one's own that do not set it.
+    findings : tuple of Statement
+        What ``text`` says, as codes and numbers; empty in older records, and of claims of one's own that have a text.
     """
 
     name: str
@@ -121,10 +124,19 @@ class Judgement:
     parameters: Mapping[str, Json] = field(default_factory=dict)
     named: bool | None = None
     reason: str = ""
+    findings: tuple[Statement, ...] = ()
 
     def __bool__(self) -> bool:
         """Return whether the claim is supported, for ``assert``."""
         return self.verdict == SUPPORTED
+
+    def saying(self, *findings: Statement, **changes: Any) -> Judgement:
+        """Return it with findings in place of its own, and with other fields changed."""
+        return replace(self, findings=findings, text=text_of(findings), **changes)
+
+    def adding(self, *findings: Statement, **changes: Any) -> Judgement:
+        """Return it with more findings, and with other fields changed. Its text may be its author's."""
+        return replace(self, findings=(*self.findings, *findings), text=self.text + text_of(findings), **changes)
 
     def report(self) -> Judgement:
         """Publish the judgement to the observers, such as the pytest plugin.
@@ -148,7 +160,7 @@ class Judgement:
 
     def to_json(self) -> dict[str, object]:
         """Return the fields as a dict for JSON, with None for numbers that are not finite."""
-        record: dict[str, object] = finite(vars(self))
+        record: dict[str, object] = finite({**vars(self), "findings": [each.to_json() for each in self.findings]})
         return record
 
     @classmethod
@@ -160,4 +172,5 @@ class Judgement:
         if known["verdict"] not in WORST_FIRST:
             raise ValueError(f"a claim with the verdict {known['verdict']!r:.40}")
         known |= {name: record[name] for name in OPTIONAL if name in record}
-        return cls(**known, margin=(least, most), cells=tuple(record.get("cells") or ()))
+        findings = tuple(map(Statement.from_json, record.get("findings") or ()))
+        return cls(**known, margin=(least, most), cells=tuple(record.get("cells") or ()), findings=findings)

@@ -1,4 +1,4 @@
-"""How a metric's number is written in a sentence: with its unit and its interval, as exactly as it is known."""
+"""How a number is written: with its interval, and a metric's with its unit, as exactly as it is known."""
 
 from __future__ import annotations
 
@@ -13,6 +13,29 @@ LEAST_DIGITS, MOST_DIGITS, DIGITS = 3, 5, 4
 MOST_DECIMALS = 9
 LARGEST_COUNT = 1e9
 """Up to here a whole number is written as it is."""
+RATIO_DIGITS = 3
+"""Decimal places of ratios; a smaller one is written with more."""
+
+
+def interval(summary: Summary, digits: int = 2) -> str:
+    """Format a number with its interval.
+
+    Parameters
+    ----------
+    summary : Summary
+        The number.
+    digits : int
+        Decimal places.
+
+    Returns
+    -------
+    str
+        ``4.02 (3.98 to 4.06)``; only the mean if the interval is unknown or has no width.
+    """
+    if digits >= RATIO_DIGITS and 0 < abs(summary.mean) < 10.0 ** (1 - digits):  # it would be 0.00
+        digits = 2 - math.floor(math.log10(abs(summary.mean)))
+    mean, low, high = (f"{each:z.{digits}f}" for each in (summary.mean, summary.low, summary.high))
+    return f"{mean} ({low} to {high})" if summary.known and low != high else mean
 
 
 def quantity(summary: Summary, metric: str) -> str:
