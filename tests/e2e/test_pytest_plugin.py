@@ -847,3 +847,4 @@ def test_a_test_that_ends_pytest_is_named_and_no_success(session, end, how, stat
         f"slownet: test_end.py::test_bad ended pytest in the lab with {how}: a test must not end its process, as os._exit does"
     )
     assert any(each.endswith(line) for each in done.errlines), done.errlines
+    done.stdout.fnmatch_lines(["*= FAILURES =*", line, "FAILED test_end.py::test_bad*", "1 failed, 1 passed in *"])

@@ -84,6 +84,14 @@ class Session:
                 Elsewhere(session, place, items, f"lab-{number}" if number > 1 else "lab").run()
         return True
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, exitstatus: int) -> None:
+        """Show what failed if a lab has ended the session: pytest has no summary where the status is not one of its own."""
+        reporter = self._config.pluginmanager.get_plugin("terminalreporter")
+        if self._labs and reporter and exitstatus not in SUMMARIZED and not self._config.getoption("no_summary", False):
+            reporter.ensure_newline()
+            self._config.hook.pytest_terminal_summary(terminalreporter=reporter, exitstatus=exitstatus, config=self._config)
+
     def _of(self, wishes: Sequence[Wish], items: Sequence[pytest.Item]) -> list[pytest.Item]:
         return [item for item in items if needs_network(item) and wish_or_none(item) in wishes]
 
@@ -223,6 +231,11 @@ def _usage_error(error: SlownetError) -> pytest.UsageError:
         return pytest.UsageError(f"slownet: {error}")
 
 
+SUMMARIZED = (
+    pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED, pytest.ExitCode.USAGE_ERROR,
+    pytest.ExitCode.NO_TESTS_COLLECTED, *[each for each in pytest.ExitCode if each.name == "MAX_WARNINGS_ERROR"],
+)  # fmt: skip
+"""The exit statuses after which pytest shows its summary."""
 CRASHES = (signal.SIGILL, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGKILL, signal.SIGSEGV)
 """What ends a program that nobody has interrupted."""
 
