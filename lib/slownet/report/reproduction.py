@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from slownet.judge.records.charging import Charging
-from slownet.judge.records.judgement import SUPPORTED, Judgement, in_words
+from slownet.judge.records.judgement import SUPPORTED, Judgement
 from slownet.judge.records.result import RunData
 from slownet.judge.records.samples import finite, write_json
 from slownet.model.units import show_duration, spoken
@@ -28,7 +28,7 @@ from slownet.report.html_page import REPORT, script, template, write_html
 from slownet.report.table import STYLES
 from slownet.report.text import NOTHING, confidence, number, spelled, with_interval
 from slownet.report.view import view
-from slownet.report.words import capital, claim_sentence
+from slownet.report.words import capital, claim_sentence, verdicts_counted
 from slownet.theory import published
 from slownet.theory.published import Title
 
@@ -85,7 +85,7 @@ class Reproduction:
             f"({show_duration(_rounded(self.cpu_s))} of CPU on {self.processors} processor{'s' * (self.processors > 1)})"
         )
         broken = f"; broken off: {', '.join(stopped)}" if stopped else ""
-        return f"{in_words(claims)}{broken}; {times}"
+        return f"{verdicts_counted(claims)}{broken}; {times}"
 
     def to_json(self) -> dict[str, Any]:
         """Return the record, which ``--json`` prints along with the runs."""
@@ -186,7 +186,7 @@ def _shown(done: Reproduction, run: RunData) -> dict[str, Any]:
         "tally": tally(run),
         "answer": answer(view(run)),
         "differs": _why(run) if run.published.get("rows") else "",
-        "verdicts": in_words(run.claims),
+        "verdicts": verdicts_counted(run.claims),
         "claims": [(claim, claim_sentence(claim, run)) for claim in run.claims],
         **_table_of(done.by_run[run.experiment]),
         "page": page.relative_to(done.directory).as_posix() if page.is_relative_to(done.directory) and page.exists() else "",
@@ -203,7 +203,7 @@ def _why(run: RunData) -> str:
 def _summary(runs: Sequence[RunData]) -> str:
     """Summarize an article in one line: the first answer, and the verdicts on all of its claims."""
     answers = [found for run in runs if run.cells and (found := answer(view(run)))]
-    counts = in_words([claim for run in runs for claim in run.claims])
+    counts = verdicts_counted([claim for run in runs for claim in run.claims])
     broken = [run.experiment for run in runs if run.facts.get("error")]
     return " ".join(
         filter(None, (*answers[:1], f"{counts}." if counts else "", f"Broken off: {', '.join(broken)}." * bool(broken)))

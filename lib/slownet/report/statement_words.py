@@ -15,6 +15,8 @@ from slownet.model.sample import cell_in_words
 from slownet.model.units import rounded, spoken, stated, unit_of
 from slownet.theory.stats import Summary
 
+LISTED = 3
+"""Lost writes that are named."""
 Limit = float | str | None
 
 
@@ -168,6 +170,16 @@ def _bent(why: object, noise: Summary) -> str:
     return f"; {why}, and more repetitions do not help: with noise alone it would be {interval(noise)}"
 
 
+def _seconds(nanoseconds: int) -> str:
+    return f"{nanoseconds / 1e9:.3f} s"
+
+
+def _writes_lost(write: str, of: int, lost: Sequence[Mapping[str, Any]]) -> str:
+    named = ", ".join(f"{each['value']} (acknowledged at {_seconds(each['acknowledged_ns'])})" for each in lost[:LISTED])
+    more = f" and {len(lost) - LISTED} more" if len(lost) > LISTED else ""
+    return f"{len(lost)} of {of} acknowledged {write}s lost: {named}{more}"
+
+
 NAMES: dict[str, Callable[..., str]] = {
     "law": lambda round_trips, within: (
         f"{'the predicted round trips' if round_trips is None else _round_trips(round_trips)} per operation, {_within(within)}"
@@ -265,4 +277,54 @@ REASONS: dict[str, Callable[..., str]] = {
 }
 """Why more repetitions do not help."""
 
-WORDS = {**NAMES, **FINDINGS, **ADDED, **REASONS}
+CHECKS: dict[str, Callable[..., str]] = {
+    "no lost writes": lambda write: f"no acknowledged {write} is lost",
+    "nothing invented": lambda read: f"no {read} has what was never written",
+    "reads never go back": lambda read: f"{read}s never go back",
+    "recovers": lambda within: f"clients are served within {within} after the faults",
+    "linearizable": lambda model: f"a linearizable {model}",
+}
+"""What must hold of a history."""
+
+VIOLATIONS: dict[str, Callable[..., str]] = {
+    "no read acknowledged": lambda read: f"no {read} was acknowledged, so nobody knows what is there",
+    "writes lost": _writes_lost,
+    "invented": lambda read, value: f"{read} has {value}",
+    "gone back": lambda read, older, newer, begin_ns: f"{read} has {older} after {newer} at {_seconds(begin_ns)}",
+    "not served again": lambda since_ns: f"a client was not served again after {_seconds(since_ns)}",
+    "served late": lambda took_ns: f"a client was served only {_seconds(took_ns)} after the end of the faults",
+    "fits into no order": lambda operation, result, key: (
+        f"{operation}{f', which gave {result},' if result else ''} fits into no order{f' of {key}' if key else ''}"
+    ),
+}
+"""What was seen instead."""
+
+HISTORIES: dict[str, Callable[..., str]] = {
+    "other times": lambda most: f"the same operations, but times differ by up to {most}",
+    "other line": lambda line, one, other: f"line {line}: {one}, not {other}",
+    "other length": lambda one, other: f"it has {other} lines, not {one}",
+}
+"""How a history differs from another one."""
+
+RUNS: dict[str, Callable[..., str]] = {
+    "unfinished": lambda measured, planned: f"{measured} of {planned} planned measurements, and nothing is judged",
+}
+"""What a run lacks."""
+
+SAME = "the same numbers, bit for bit"
+REPEATS: dict[str, Callable[..., str]] = {
+    "same": lambda: SAME,
+    "same if nothing is random": lambda: (
+        f"{SAME}, if its programs draw no random numbers: a hash, an address or a file's place can be one"
+    ),
+    "same on the exact clock": lambda: f"{SAME}, from the same versions of slownet, its image and QEMU, and the same files",
+    "similar by chance": lambda chance: f"similar numbers: {chance}",
+    "similar with CPU work": lambda part: (
+        f"similar numbers: the CPU's work is charged, and it differs by about {100 * part:g} % from boot to boot"
+    ),
+    "similar with CPU time": lambda: "similar numbers: CPU time is charged, and it always varies",
+    "similar on the real clock": lambda: "similar numbers: on the real clock all activity of this machine counts",
+}
+"""What another run would give."""
+
+WORDS = {**NAMES, **FINDINGS, **ADDED, **REASONS, **CHECKS, **VIOLATIONS, **HISTORIES, **REPEATS, **RUNS}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from slownet.judge.records.judgement import in_words
 from slownet.judge.records.result import RunData
 from slownet.report.text import number
 from slownet.report.view import clock_line, view
+from slownet.report.words import verdicts_counted
 from slownet.theory.stats import Summary
 
 MARKS = {"supported": "✅", "refuted": "❌", "failed": "❌"}
@@ -16,7 +16,7 @@ OPEN = "❔"
 
 def of_run(run: RunData) -> str:
     """Return a run's section: the question, the verdicts, the cells folded away."""
-    lines = [f"## {cell(run.experiment)}: {in_words(run.claims)}", ""]
+    lines = [f"## {cell(run.experiment)}: {verdicts_counted(run.claims)}", ""]
     lines += [cell(str(run.facts["question"])), ""] if run.facts.get("question") else []
     if run.facts.get("error"):
         lines += [f"{MARKS['failed']} broken off: {cell(str(run.facts['error']))}", ""]

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from slownet.judge.claim import verdict
-from slownet.judge.records import instructions
 from slownet.judge.records.cell import TIME, Cell, by_error
 from slownet.judge.records.charging import Charging
 from slownet.judge.records.condition_columns import NONE
@@ -17,7 +16,7 @@ from slownet.judge.records.samples import cell_key
 from slownet.model.errors import ExperimentError, SlownetError
 from slownet.model.units import show_rate, spoken
 from slownet.report.text import confidence, number
-from slownet.report.words import few_boots, operation
+from slownet.report.words import few_boots, instructions_counted, operation
 from slownet.theory.law import Law, fit, per_round_trip, trip
 from slownet.theory.stats import Summary, ratio
 
@@ -273,7 +272,8 @@ def sampling_notes(run: RunData) -> list[str]:
         notes.append(f"labs: {run.facts['labs']} side by side, one repetition each")
     for name, values in (run.facts.get("contradicted") or {}).items():
         notes.append(f"circumstances differed between repetitions: {name} was {', then '.join(map(str, values))}")
-    notes += [f"{cell.title}: {cell.limit}" for cell in run.cells if cell.limit]
+    limited = ((cell.title, cell.window_limited) for cell in run.cells if cell.window_limited)
+    notes += [f"{title}: limited by the receive window for {share:.0%} of the time" for title, share in limited]
     notes += position_notes(run)
     for cell in run.cells:
         for name, count in cell.warm_up.items():
@@ -297,7 +297,7 @@ def instructions_lines(seen: View) -> list[str]:
     """Say what an operation costs the CPU, where the exact clock counted it: "a page costs 45.13 million instructions"."""
     counted = [(cell.title, seen.run.instructions(cell)) for cell in seen.run.cells]
     costs = f"a {operation(seen.run)} costs"
-    return [f"{costs} {instructions.in_words(count)} at {title}" for title, count in counted if count is not None]
+    return [f"{costs} {instructions_counted(count)} at {title}" for title, count in counted if count is not None]
 
 
 def law_line(seen: View) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from slownet.judge.records.condition_columns import NONE
-from slownet.judge.records.judgement import Judgement
+from slownet.judge.records.judgement import SUPPORTED, WORST_FIRST, Judgement
 from slownet.judge.records.result import RunData
 from slownet.model.errors import UnitError
 from slownet.model.units import rate, rounded, show_rate, spoken, stated, unit_of
@@ -75,6 +75,28 @@ def counted(number: float, one: str) -> str:
     whole = number == round(number) and 0 <= number < len(NUMBERS)
     text = NUMBERS[round(number)] if whole else stated(number)
     return f"{text} {one}{'s' * (text not in ('one', '1'))}"
+
+
+def instructions_counted(count: float) -> str:
+    """Write a number of instructions: "45.13 million instructions"."""
+    for name, size in (("billion ", 1e9), ("million ", 1e6), ("thousand ", 1e3)):
+        if abs(count) >= size:
+            return f"{count / size:.4g} {name}instructions"
+    return f"{count:.0f} instructions"
+
+
+def instructions_compared(one: float, other: float) -> str:
+    """Say how two numbers of instructions differ: "equal", "differs by 2.3 million instructions (+5.1 %)"."""
+    if one == other:
+        return f"equal, {instructions_counted(one)}"
+    return f"differs by {instructions_counted(abs(other - one))} ({100 * (other - one) / one:+.2g} %)"
+
+
+def verdicts_counted(claims: Iterable[Judgement]) -> str:
+    """Count the verdicts: ``3 of 5 claims supported, 1 inconclusive, 1 not judged``."""
+    found = [claim.verdict for claim in claims]
+    others = [f"{found.count(each)} {each}" for each in WORST_FIRST if each != SUPPORTED and each in found]
+    return ", ".join([f"{found.count(SUPPORTED)} of {len(found)} claims supported", *others])
 
 
 def with_article(name: str) -> str:

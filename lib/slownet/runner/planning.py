@@ -211,7 +211,7 @@ def described(experiment: Experiment, place: Place) -> Facts:
         **facts,
         "chance": drawn,
         "own_programs": own,
-        "repeats": repeats(Charging.of(facts), drawn, own),
+        "repeats": str(repeats(Charging.of(facts), drawn, own)),
         "warm_up": {"operations": operations, "limit_s": limit_s},
     }
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from slownet.judge.records import instructions
 from slownet.judge.records.result import gather
+from slownet.report.words import instructions_compared, instructions_counted
 
 EXACT = {"clock": "exact", "tdf": None, "cpu": "instructions", "machine": {"emulator": "QEMU 7.2", "instructions_per_ns": 3}}
 
@@ -62,10 +62,10 @@ def test_json_has_it_where_it_is_known():
      (12, "12 instructions")],
 )  # fmt: skip
 def test_numbers_for_people(count, words):
-    assert instructions.in_words(count) == words
+    assert instructions_counted(count) == words
 
 
 def test_two_of_them_are_equal_or_differ():
-    assert instructions.compared(45_132_000, 45_132_000) == "equal, 45.13 million instructions"
-    assert instructions.compared(45_000_000, 47_300_000) == "differs by 2.3 million instructions (+5.1 %)"
-    assert instructions.compared(50_000_000, 49_500_000) == "differs by 500 thousand instructions (-1 %)"
+    assert instructions_compared(45_132_000, 45_132_000) == "equal, 45.13 million instructions"
+    assert instructions_compared(45_000_000, 47_300_000) == "differs by 2.3 million instructions (+5.1 %)"
+    assert instructions_compared(50_000_000, 49_500_000) == "differs by 500 thousand instructions (-1 %)"

@@ -1,25 +1,29 @@
 from slownet.hypotheses.catalogue import discover
 from slownet.judge.records.charging import Charging
 from slownet.judge.records.repeatability import chance, has_own_programs, repeats
+from slownet.judge.records.statement import state
 from slownet.services.wordpress import WordPress
 
 
 def test_only_where_the_cpu_is_free_numbers_come_again_to_the_bit():
-    assert repeats(Charging.FREE) == "the same numbers, bit for bit"
-    assert "CPU time is charged" in repeats(Charging.TIME)
-    assert "differs by about 0.3 % from boot to boot" in repeats(Charging.WORK)
-    assert "real clock" in repeats(Charging.REAL)
-    assert repeats(Charging.EXACT, "a program draws", own=True) == (
-        "the same numbers, bit for bit, from the same versions of slownet, its image and QEMU, and the same files"
-    )
+    assert repeats(Charging.FREE).code == "same"
+    assert repeats(Charging.TIME).code == "similar with CPU time"
+    assert repeats(Charging.WORK) == state("similar with CPU work", part=0.003)
+    assert repeats(Charging.REAL).code == "similar on the real clock"
+    assert repeats(Charging.EXACT, "a program draws", own=True).code == "same on the exact clock"
+
+
+def test_what_another_run_would_give_is_said_in_words():
+    assert str(repeats(Charging.FREE)) == "the same numbers, bit for bit"
+    assert str(repeats(Charging.WORK)).endswith("it differs by about 0.3 % from boot to boot")
 
 
 def test_programs_that_slownet_does_not_know_may_draw_random_numbers():
     def mine():
         """Not of slownet."""
 
-    assert repeats(Charging.FREE, own=True).startswith("the same numbers, bit for bit, if its programs draw no random")
-    assert "if its programs" not in repeats(Charging.TIME, own=True)
+    assert repeats(Charging.FREE, own=True).code == "same if nothing is random"
+    assert repeats(Charging.TIME, own=True).code == "similar with CPU time"
     assert has_own_programs(mine, None)
     assert has_own_programs(WordPress, mine)
     assert not has_own_programs(WordPress, None)
@@ -27,7 +31,7 @@ def test_programs_that_slownet_does_not_know_may_draw_random_numbers():
 
 
 def test_a_program_with_a_randomness_of_its_own_is_named():
-    assert repeats(Charging.FREE, chance(None, WordPress)) == f"similar numbers: {WordPress.chance}"
+    assert repeats(Charging.FREE, chance(None, WordPress)) == state("similar by chance", chance=WordPress.chance)
 
 
 def drawn(experiment):
@@ -35,7 +39,7 @@ def drawn(experiment):
 
 
 def test_every_experiment_of_which_runs_differ_says_so():
-    chancy = {name for name, each in discover().items() if "bit for bit" not in repeats(Charging.FREE, drawn(each))}
+    chancy = {name for name, each in discover().items() if repeats(Charging.FREE, drawn(each)).code != "same"}
     parted = {"congestion_control", "loss_tolerance", "queue_sizing", "fairness"}
     assert {"client_delay", "database_delay", "nagle_proxy", "oltp", "replication", "sync_pipeline", *parted} <= chancy
     assert not chancy & {"nagle_patterns", "crafted_segments", "download", "packet_loss", "coordinated_omission"}
@@ -50,4 +54,4 @@ def test_spreads_are_known_of_metrics_that_claims_are_about():
         assert {each.metric for each in spreads} <= {each.metric for each in claims}
         assert all(0 < each.relative < 0.05 for each in spreads)
         assert all(any(each.at.items() <= cell.items() for cell in cells) for each in spreads)
-        assert "bit for bit" not in repeats(Charging.FREE, drawn(found[name]))
+        assert repeats(Charging.FREE, drawn(found[name])).code == "similar by chance"

@@ -14,7 +14,6 @@ from rich.console import Console
 from slownet.hypotheses.experiment import experiment
 from slownet.judge.claim import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, bound, law, more_round_trips
 from slownet.judge.records import result
-from slownet.judge.records.judgement import in_words
 from slownet.judge.records.samples import SampleLog, of_lab, read_samples
 from slownet.lab.caller import Given
 from slownet.lab.clock import INF, Clock
@@ -24,6 +23,7 @@ from slownet.model.errors import ExperimentError, LabError, ServiceError, Slowne
 from slownet.report.comparison import tally
 from slownet.report.table import show
 from slownet.report.view import sampling_notes
+from slownet.report.words import verdicts_counted
 from slownet.runner import planning, repetition, run
 from slownet.runner.booting import BootCheck
 from slownet.runner.job import Job
@@ -629,7 +629,7 @@ def test_a_claim_about_cells_that_were_not_measured_is_told_and_is_status_1(tmp_
     Console(file=shown, width=160).print(show(done))
     said = "A request costs four round trips (within 5 %): rtt 0ms and rtt 10ms were not measured"
     assert f"not judged   {said}" in shown.getvalue()
-    assert in_words(done.claims) == "1 of 2 claims supported, 1 not judged"
+    assert verdicts_counted(done.claims) == "1 of 2 claims supported, 1 not judged"
     counted = tally(done)
     assert (counted.supported, counted.claims, counted.not_judged) == (1, 2, 1)
 

@@ -6,16 +6,15 @@ A function of your own is a check, too: it gets a `History` and returns what is 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from slownet.judge.histories.history import History, HistoryError, Operation, short
+from slownet.judge.records.statement import Statement, state
 from slownet.model.errors import ExperimentError, SlownetError
 from slownet.model.importing import described
 from slownet.model.units import duration, show_duration
-
-LISTED = 3
 
 
 @dataclass(frozen=True)
@@ -30,11 +29,19 @@ class Violation:
         What was seen instead.
     time : int or None
         Nanoseconds since the history's begin at which it shows; None if at no time.
+    finding : Statement or None
+        What was seen, as a code and numbers; None of a function of one's own.
     """
 
     check: str
     what: str
     time: int | None = None
+    finding: Statement | None = field(default=None, compare=False)
+
+    @classmethod
+    def of(cls, check: str, finding: Statement, time: int | None = None) -> Violation:
+        """Make one of what was seen, as data."""
+        return cls(check, str(finding), time, finding)
 
     def __str__(self) -> str:
         return f"{self.what} ({self.check})"
@@ -67,19 +74,19 @@ def no_lost_writes(write: str = "write", read: str = "read") -> Check:
     -------
     Check
     """
-    words = f"no acknowledged {write} is lost"
+    words = str(state("no lost writes", write=write))
 
     def judge(history: History) -> Violation | None:
         reads = [each for each in history.of(read) if each.is_acknowledged]
         if not reads:
-            return Violation(words, f"no {read} was acknowledged, so nobody knows what is there")
+            return Violation.of(words, state("no read acknowledged", read=read))
         last = max(reads, key=lambda each: each.begin)
         there = {_key(value) for value in _listed(last)}
         before = [each for each in history.of(write) if each.is_acknowledged and (each.end or 0) <= last.begin]
         lost = [each for each in before if _key(each.value) not in there]
         if lost:
-            what = f"{len(lost)} of {len(before)} acknowledged {write}s lost: {_some(lost)}"
-            return Violation(words, what, lost[0].end)
+            values = [{"value": short(each.value), "acknowledged_ns": each.end or 0} for each in lost]
+            return Violation.of(words, state("writes lost", write=write, of=len(before), lost=values), lost[0].end)
         return None
 
     return Check(words, judge)
@@ -97,7 +104,7 @@ def nothing_invented(write: str = "write", read: str = "read") -> Check:
     -------
     Check
     """
-    words = f"no {read} has what was never written"
+    words = str(state("nothing invented", read=read))
 
     def judge(history: History) -> Violation | None:
         asked: dict[str, int] = {}
@@ -107,7 +114,7 @@ def nothing_invented(write: str = "write", read: str = "read") -> Check:
             values = each.result if isinstance(each.result, list) else [each.result]
             for value in values:
                 if value is not None and asked.get(_key(value), _NEVER) > (each.end or 0):
-                    return Violation(words, f"{each} has {short(value)}", each.end)
+                    return Violation.of(words, state("invented", read=str(each), value=short(value)), each.end)
         return None
 
     return Check(words, judge)
@@ -125,7 +132,7 @@ def reads_never_go_back(read: str = "read") -> Check:
     -------
     Check
     """
-    words = f"{read}s never go back"
+    words = str(state("reads never go back", read=read))
 
     def judge(history: History) -> Violation | None:
         done = sorted((each for each in history.of(read) if each.is_acknowledged), key=lambda each: each.end or 0)
@@ -134,8 +141,9 @@ def reads_never_go_back(read: str = "read") -> Check:
                 if before.end is None or before.end > each.begin:
                     break
                 if _is_older(each, before):
-                    what = f"{each} has {short(each.result)} after {short(before.result)} at {_at(before)}"
-                    return Violation(words, what, each.end)
+                    older, newer = short(each.result), short(before.result)
+                    seen = state("gone back", read=str(each), older=older, newer=newer, begin_ns=before.begin)
+                    return Violation.of(words, seen, each.end)
         return None
 
     return Check(words, judge)
@@ -154,7 +162,7 @@ def recovers_within(time: str) -> Check:
     Check
     """
     most = duration(time) * 1e9
-    words = f"clients are served within {show_duration(most / 1e9)} after the faults"
+    words = str(state("recovers", within=show_duration(most / 1e9)))
 
     def judge(history: History) -> Violation | None:
         since, took = history.mended, history.recovery_ns
@@ -163,11 +171,9 @@ def recovers_within(time: str) -> Check:
         if not any(each.is_acknowledged and (each.end or 0) <= since for each in history.operations):
             return None
         if took is None:
-            return Violation(words, f"a client was not served again after {since / 1e9:.3f} s", since)
+            return Violation.of(words, state("not served again", since_ns=since), since)
         if took > most:
-            return Violation(
-                words, f"a client was served only {took / 1e9:.3f} s after the end of the faults", since + int(most)
-            )
+            return Violation.of(words, state("served late", took_ns=took), since + int(most))
         return None
 
     return Check(words, judge)
@@ -227,16 +233,3 @@ def _is_older(each: Operation, before: Operation) -> bool:
     except TypeError as error:
         fix = "let reads return numbers, or lists"
         raise HistoryError(f"{each} has {short(new)}, which has no order beside {short(old)}", fix=fix) from error
-
-
-def _at(each: Operation) -> str:
-    return f"{each.begin / 1e9:.3f} s"
-
-
-def _some(operations: Sequence[Operation]) -> str:
-    more = f" and {len(operations) - LISTED} more" if len(operations) > LISTED else ""
-    return ", ".join(_names(operations[:LISTED])) + more
-
-
-def _names(operations: Sequence[Operation]) -> Iterator[str]:
-    return (f"{short(each.value)} (acknowledged at {(each.end or 0) / 1e9:.3f} s)" for each in operations)

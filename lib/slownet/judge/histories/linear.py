@@ -16,6 +16,7 @@ from typing import Any
 
 from slownet.judge.histories.checks import Check, Violation
 from slownet.judge.histories.history import FAIL, History, HistoryError, Operation, short
+from slownet.judge.records.statement import state
 from slownet.lab import cache
 from slownet.lab.digests import Part
 from slownet.lab.shelf import Shelf
@@ -63,7 +64,7 @@ def linearizable(
     """
     if model not in MODELS:
         raise HistoryError(f"no model '{model}'", "linearizable()", nearest(model, MODELS))
-    words, limit_s, known = f"a linearizable {model}", duration(limit), dict(names or {})
+    words, limit_s, known = str(state("linearizable", model=model)), duration(limit), dict(names or {})
 
     def judge(history: History) -> Violation | None:
         groups: dict[str, list[Operation]] = {}
@@ -88,9 +89,8 @@ def linearizable(
 def _violation(words: str, key: str, group: Sequence[Operation], longest: Sequence[int]) -> Violation:
     left = [each for number, each in enumerate(group) if number not in longest and each.end is not None]
     odd = min(left or group, key=lambda each: each.end or 0)
-    of = f" of {key}" if key else ""
-    result = f", which gave {short(odd.result)}," if odd.op and odd.result is not None else ""
-    return Violation(words, f"{odd}{result} fits into no order{of}", odd.end)
+    result = short(odd.result) if odd.op and odd.result is not None else ""
+    return Violation.of(words, state("fits into no order", operation=str(odd), result=result, key=key), odd.end)
 
 
 def _asked(each: Operation, kind: str, keyed: bool) -> dict[str, Any]:

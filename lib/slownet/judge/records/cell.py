@@ -84,13 +84,12 @@ class Cell:
         return max((each for sample in self.samples if (each := sample.get("rate_bit_s"))), default=None)
 
     @property
-    def limit(self) -> str:
-        """What limited the senders in most of its samples, in words; empty if nothing that is known."""
+    def window_limited(self) -> float:
+        """The share of the time in which the receive window limited the senders, if it did in most samples; else 0."""
         found = [sample["limited"] for sample in self.samples if sample.get("limited")]
         if 2 * len(found) <= len(self.samples):
-            return ""
-        share = math.fsum(each["share"] for each in found) / len(found)
-        return f"limited by the receive window for {share:.0%} of the time"
+            return 0.0
+        return math.fsum(each["share"] for each in found) / len(found)
 
     @property
     def title(self) -> str:

@@ -32,18 +32,3 @@ def per_operation(cell: Cell, metric: str, facts: Facts) -> float | None:
     if any(cpu_part(Block(sample_values.settle(each, metric), each), metric) < 1 for each in samples):
         return None
     return cell.metrics[metric].mean * unit * count
-
-
-def in_words(count: float) -> str:
-    """Return a number of instructions for people: "45.13 million instructions"."""
-    for name, size in (("billion ", 1e9), ("million ", 1e6), ("thousand ", 1e3)):
-        if abs(count) >= size:
-            return f"{count / size:.4g} {name}instructions"
-    return f"{count:.0f} instructions"
-
-
-def compared(one: float, other: float) -> str:
-    """Say how two numbers of instructions differ: "equal", "differs by 2.3 million instructions (+5.1 %)"."""
-    if one == other:
-        return f"equal, {in_words(one)}"
-    return f"differs by {in_words(abs(other - one))} ({100 * (other - one) / one:+.2g} %)"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Self
@@ -55,13 +55,6 @@ class Reason(StrEnum):
     ERROR_LOST = "error lost", "The expected value is a plain number that was computed from measured ones."
     CELL_FAILED = "cell failed", "A cell of the claim failed."
     NOT_MEASURED = "not measured", "A cell of the claim was not measured, or an experiment that it needs."
-
-
-def in_words(claims: Iterable[Judgement]) -> str:
-    """Count the verdicts: ``3 of 5 claims supported, 1 inconclusive, 1 not judged``."""
-    verdicts = [claim.verdict for claim in claims]
-    others = [f"{verdicts.count(each)} {each}" for each in WORST_FIRST if each != SUPPORTED and each in verdicts]
-    return ", ".join([f"{verdicts.count(SUPPORTED)} of {len(verdicts)} claims supported", *others])
 
 
 @dataclass(frozen=True, repr=False)

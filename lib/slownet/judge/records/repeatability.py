@@ -10,6 +10,7 @@ from types import FunctionType
 from typing import Any
 
 from slownet.judge.records.charging import Charging
+from slownet.judge.records.statement import Statement, state
 from slownet.model.facts import SpreadFacts
 
 
@@ -27,11 +28,6 @@ class Spread:
     def to_json(self) -> SpreadFacts:
         """Return it as in a run's record."""
         return {"metric": self.metric, "relative": self.relative, "at": dict(self.at)}
-
-
-SAME = "the same numbers, bit for bit"
-SAME_HERE = f"{SAME}, from the same versions of slownet, its image and QEMU, and the same files"
-SAME_IF = f"{SAME}, if its programs draw no random numbers: a hash, an address or a file's place can be one"
 
 
 PLAIN = (str, bytes, int, float, bool, type(None))
@@ -86,20 +82,19 @@ def chance(*parts: Any) -> str:
     return next(filter(None, (getattr(each, "chance", "") for each in parts)), "")
 
 
-def repeats(charging: Charging, chance: str = "", own: bool = False) -> str:
-    """Describe how the numbers of another run would differ, from what the clock charges.
+def repeats(charging: Charging, chance: str = "", own: bool = False) -> Statement:
+    """State how the numbers of another run would differ, from what the clock charges.
 
     chance: as `chance` describes it; own: whether programs are part of it that slownet does not know.
     """
     if charging is Charging.REAL:
-        return "similar numbers: on the real clock all activity of this machine counts"
+        return state("similar on the real clock")
     if charging is Charging.TIME:
-        return "similar numbers: CPU time is charged, and it always varies"
+        return state("similar with CPU time")
     if charging is Charging.EXACT:
-        return SAME_HERE
+        return state("same on the exact clock")
     if charging is not Charging.FREE:
-        part = f"{100 * charging.cpu_variation:g} %"
-        return f"similar numbers: the CPU's work is charged, and it differs by about {part} from boot to boot"
+        return state("similar with CPU work", part=charging.cpu_variation)
     if chance:
-        return f"similar numbers: {chance}"
-    return SAME_IF if own else SAME
+        return state("similar by chance", chance=chance)
+    return state("same if nothing is random") if own else state("same")

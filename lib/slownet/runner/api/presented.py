@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from rich.console import RenderableType
 
-from slownet.judge.records.judgement import Judgement, in_words
+from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.result import RunData
 from slownet.judge.records.samples import finite
 from slownet.model.control_characters import visible
@@ -24,6 +24,7 @@ from slownet.report.screen import Screen, Visible
 from slownet.report.text import near
 from slownet.report.topology import topology_figure
 from slownet.report.view import View, view
+from slownet.report.words import verdicts_counted
 from slownet.runner.api.plot import Plot
 from slownet.theory.law import Law
 from slownet.theory.stats import Summary
@@ -140,7 +141,7 @@ class Run(RunData):
         return _text(self.__rich__())
 
     def __repr__(self) -> str:
-        claims = in_words(self.claims) if self.claims else "no claims"
+        claims = verdicts_counted(self.claims) if self.claims else "no claims"
         return visible(f"<Run {self.experiment}: {claims}, {near(self.directory)}>")
 
     def _repr_html_(self) -> str:

@@ -7,13 +7,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from slownet.judge.records import instructions, sample_values
+from slownet.judge.records import sample_values
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.charging import Charging
 from slownet.judge.records.result import RunData
 from slownet.judge.records.samples import cell_key, finite
 from slownet.model.errors import ExperimentError, SlownetError, nearest
-from slownet.report.words import few_boots
+from slownet.report.words import few_boots, instructions_compared
 from slownet.theory.law import Law, fit
 from slownet.theory.stats import DECIDING, Summary
 from slownet.trials.field import outcome, page_parts, sight
@@ -192,7 +192,7 @@ def _instructions(first: RunData, second: RunData, pairs: Sequence[tuple[str, Ce
     """Say by how many instructions an operation differs, where the exact clock counted them in both runs."""
     counted = [(title, first.instructions(one), second.instructions(other)) for title, one, other in pairs]
     return [
-        f"instructions at {title}: {instructions.compared(one, other)}"
+        f"instructions at {title}: {instructions_compared(one, other)}"
         for title, one, other in counted
         if one is not None and other is not None
     ]
