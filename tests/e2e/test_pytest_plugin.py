@@ -822,6 +822,21 @@ def test_an_open_comparison_and_a_marker_take_further_boots(session, pytester):
     assert [json.loads(line)["boot"] for line in samples.read_text().splitlines()] == [1, 2, 3, 4]
 
 
+@pytest.mark.skipif(pytest.version_tuple < (9,), reason="pytest has no subtests")
+def test_a_test_whose_subtest_fails_has_failed(session):
+    text = """
+        def test_parts(net, subtests):
+            for number in range(3):
+                with subtests.test("part", number=number):
+                    assert number != 1
+    """
+    done = session("-q", "--slownet-tdf=inf", test_subtests=text)
+    assert done.ret == pytest.ExitCode.TESTS_FAILED
+    done.stdout.fnmatch_lines(
+        ["SUBFAILED*part*", "FAILED test_subtests.py::test_parts - contains 1 failed subtest", "2 failed, * in *"]
+    )
+
+
 @pytest.mark.parametrize(
     ("end", "how", "status"),
     [("os._exit(0)", "status 0", 3), ("os.kill(os.getpid(), 9)", "SIGKILL", 137)],

@@ -105,6 +105,8 @@ class Forwarder:
         inside.send({"event": "start", "test": nodeid})
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        # pytest fails a test whose subtests have failed as it asks for the status, which nobody else does here
+        self._config.hook.pytest_report_teststatus(report=report, config=self._config)
         self._report("report", report)
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:

@@ -371,7 +371,7 @@ def _against(plan: Plan, text: str, requests: int, seconds: float, step: float) 
 def _contradiction(record: Wrk, step: float) -> str:
     """Return in which of wrk's numbers contradict each other; empty if none do. ``step``: the last digit of the time."""
     rate = record.requests / record.seconds if record.seconds else math.inf
-    if not math.isclose(rate, record.requests_per_s, rel_tol=0.01 + step / max(record.seconds, 1e-9)):
+    if not math.isclose(rate, record.requests_per_s, rel_tol=0.01 + step / max(record.seconds, 1e-9), abs_tol=0.01):
         return f"wrk printed {record.requests_per_s:g} requests a second, but {record.requests} in {record.seconds:g} s"
     for table in (record.distribution, record.uncorrected):
         times = [time for _, time in sorted(table.percentiles.items())] if table else []

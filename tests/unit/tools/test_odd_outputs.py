@@ -137,6 +137,22 @@ def test_a_number_that_cannot_be(parse, name, old, new, message):
     one_line(parse, text.replace(old, new, 1), message)
 
 
+@pytest.mark.parametrize(("seconds", "rate"), [("120.001", "0.17"), ("4200.000", "0.00"), ("13.793", "1.45")])
+def test_a_slow_pages_rate_is_more_exact_than_its_two_decimals(seconds, rate):
+    text = (
+        (DATA / "ab-20.txt").read_text().replace("0.004 seconds", f"{seconds} seconds", 1).replace("5396.65 [", f"{rate} [", 1)
+    )
+    assert ab.parse(text).requests_per_second == 20 / float(seconds)
+
+
+def test_wrks_rate_has_two_decimals():
+    text = (DATA / "wrk.txt").read_text()
+    for old, new in (("9943 requests in 5.04s", "5 requests in 2.00m"), ("1972.37", "0.04")):
+        assert old in text
+        text = text.replace(old, new, 1)
+    assert wrk.parse(text).requests_per_s == 0.04
+
+
 def test_abs_requests_that_could_not_be_sent_and_failures_without_a_reason():
     text = (DATA / "ab-20.txt").read_text()
     unsent = ab.parse(text.replace("Failed requests:        0", "Failed requests:        0\nWrite errors:           3"))
