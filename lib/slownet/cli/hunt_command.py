@@ -26,6 +26,7 @@ from slownet.cli.options import (
 from slownet.cli.terminal import console, say_records
 from slownet.lab.boot import MEGABYTES
 from slownet.model.errors import ExperimentError
+from slownet.model.shapes import Json
 from slownet.report.bars import bars
 from slownet.report.fitted import Fitted
 
@@ -197,8 +198,8 @@ def _where(
     return where.with_values()
 
 
-def _facts(done: Hunted) -> dict[str, Any]:
-    def shown(example: Example | None) -> dict[str, Any] | None:
+def _facts(done: Hunted) -> dict[str, Json]:
+    def shown(example: Example | None) -> dict[str, Json] | None:
         if example is None:
             return None
         return {
@@ -213,7 +214,7 @@ def _facts(done: Hunted) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _violations(example: Example) -> list[dict[str, Any]]:
+def _violations(example: Example) -> list[dict[str, Json]]:
     return [{"check": each.check, "what": each.what, "time": each.time} for each in example.violations]
 
 
@@ -233,7 +234,7 @@ class Follower:
         self._progress.start()
         return self
 
-    def __call__(self, event: str, facts: Mapping[str, Any]) -> None:
+    def __call__(self, event: str, facts: Mapping[str, Json]) -> None:
         if event == "planned":
             self._progress.update(self._task, total=facts["examples"], completed=facts["known"], now="")
         elif event == "example":

@@ -7,11 +7,11 @@ same claim in a report is in `slownet.report.words`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from slownet.judge.records.cell import by_error, listed
 from slownet.judge.records.quantity import interval, quantity
 from slownet.model.sample import cell_in_words
+from slownet.model.shapes import Json
 from slownet.model.units import rounded, spoken, stated, unit_of
 from slownet.theory.stats import Summary
 
@@ -20,7 +20,7 @@ LISTED = 3
 Limit = float | str | None
 
 
-def say(code: str, values: Mapping[str, Any]) -> str:
+def say(code: str, values: Mapping[str, Json]) -> str:
     """Put a statement into words."""
     return WORDS[code](**values)
 
@@ -103,7 +103,7 @@ def _other_did_not_run(of: str, near: str) -> str:
     return f"{of} did not run in the same invocation{hint}, and otherwise= is not given"
 
 
-def _published_times_predicted(times: Sequence[Mapping[str, Any]]) -> str:
+def _published_times_predicted(times: Sequence[Mapping[str, Json]]) -> str:
     pairs = (f"{each['predicted_ms']:.1f} ms ({each['published_ms']:.1f}) at {each['at']}" for each in times)
     return f"predicted (published): {', '.join(pairs)}"
 
@@ -113,7 +113,7 @@ def _round_trips_gained(metric: str, start: float, end: float, round_trips: Summ
     return f"from {start:.4g} {unit} to {end:.4g} {unit}, {interval(round_trips)} round trips: {because}"
 
 
-def _follows_measured(numbers: Sequence[Mapping[str, Any]], because: str) -> str:
+def _follows_measured(numbers: Sequence[Mapping[str, Json]], because: str) -> str:
     words = "; ".join(f"{each['measured']:.4g} ({each['theory']:.4g}) at {each['at']}" for each in numbers)
     return f"measured (theory): {words}: {because}"
 
@@ -174,7 +174,7 @@ def _seconds(nanoseconds: int) -> str:
     return f"{nanoseconds / 1e9:.3f} s"
 
 
-def _writes_lost(write: str, of: int, lost: Sequence[Mapping[str, Any]]) -> str:
+def _writes_lost(write: str, of: int, lost: Sequence[Mapping[str, Json]]) -> str:
     named = ", ".join(f"{each['value']} (acknowledged at {_seconds(each['acknowledged_ns'])})" for each in lost[:LISTED])
     more = f" and {len(lost) - LISTED} more" if len(lost) > LISTED else ""
     return f"{len(lost)} of {of} acknowledged {write}s lost: {named}{more}"

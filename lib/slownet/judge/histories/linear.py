@@ -21,6 +21,7 @@ from slownet.lab import cache
 from slownet.lab.digests import Part
 from slownet.lab.shelf import Shelf
 from slownet.model.errors import nearest
+from slownet.model.shapes import Json
 from slownet.model.units import duration
 
 SOURCE = Path(__file__).with_name("porcupine")
@@ -93,7 +94,7 @@ def _violation(words: str, key: str, group: Sequence[Operation], longest: Sequen
     return Violation.of(words, state("fits into no order", operation=str(odd), result=result, key=key), odd.end)
 
 
-def _asked(each: Operation, kind: str, keyed: bool) -> dict[str, Any]:
+def _asked(each: Operation, kind: str, keyed: bool) -> dict[str, Json]:
     value = _part(each.value, each, 1) if keyed else each.value
     result = _part(each.result, each, 1) if keyed and each.is_acknowledged else each.result
     if kind == "cas" and not (isinstance(value, list) and len(value) == 2):
@@ -116,7 +117,7 @@ def _text(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 
-def _run(asked: Mapping[str, Any], limit_s: float) -> list[dict[str, Any]]:
+def _run(asked: Mapping[str, Json], limit_s: float) -> list[dict[str, Any]]:
     try:
         done = subprocess.run(
             [program()], input=json.dumps(asked), capture_output=True, text=True, check=False, timeout=limit_s + 60
@@ -125,7 +126,7 @@ def _run(asked: Mapping[str, Any], limit_s: float) -> list[dict[str, Any]]:
         raise HistoryError("Porcupine does not end", fix="lower limit=") from error
     if done.returncode:
         raise HistoryError(f"Porcupine ended with status {done.returncode}: {done.stderr.strip()[-200:]}", fix="report it")
-    answers: list[dict[str, Any]] = json.loads(done.stdout)
+    answers: list[dict[str, Json]] = json.loads(done.stdout)
     return answers
 
 

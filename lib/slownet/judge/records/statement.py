@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import slownet
+from slownet.model.shapes import Json
 from slownet.theory.stats import Summary
 
 CODE = "code"
@@ -31,7 +32,7 @@ class Statement:
     """
 
     code: str
-    values: Mapping[str, Any]
+    values: Mapping[str, Json]
 
     def __str__(self) -> str:
         return slownet.in_words(self.code, self.values)
@@ -41,7 +42,7 @@ class Statement:
         return {CODE: self.code, **{name: _plain(value) for name, value in self.values.items()}}
 
     @classmethod
-    def from_json(cls, record: Mapping[str, Any]) -> Self:
+    def from_json(cls, record: Mapping[str, Json]) -> Self:
         """Read what `to_json` returned."""
         return cls(str(record[CODE]), {name: _read(value) for name, value in record.items() if name != CODE})
 
