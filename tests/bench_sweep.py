@@ -14,14 +14,12 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from slownet.model.sample import Sample
 from slownet.runner.cluster import Dask
 from slownet.runner.engine import Engine, Workers
 from slownet.runner.sweep import sweep_store as stores
 from slownet.runner.sweep.spec import Where
-from slownet.runner.sweep.stored_sample import StoredSample
 from slownet.runner.sweep.sweep_store import Store
-from slownet.runner.sweep.task import Result, Task
+from slownet.runner.sweep.task import Result, SweepSample, Task
 from slownet.runner.workers import Pool
 
 Say = Callable[[str, str, str], None]
@@ -45,21 +43,21 @@ Numbers = dict[tuple[str, int], Any]
 
 def stub(task: Task) -> Result:
     """Return what a lab would, without one."""
-    return Result(tuple(_kept(task, number) for number in range(len(task))), {}, 0.0, "stub")
+    return Result(tuple(_sample(task, number) for number in range(len(task))), {}, 0.0, "stub")
 
 
-def _kept(task: Task, number: int) -> StoredSample:
+def _sample(task: Task, number: int) -> SweepSample:
     cell, unit = task.cells[number], task.units[number]
     times = [10.0 + (hash(unit) % 1000) / 100 + each / 10 for each in range(25)]
     metrics = {
         name: {"mean": times[12], "sd": 0.7, "n": 25, "values": times} for name in ("time_per_request_ms", "time_p99_ms")
     }
-    sample: Sample = {
+    return {
         "experiment": "stub", "cell": cell, "condition": {"rtt_ms": float(cell["rtt"][:-2])}, "index": number, "tool": "ab",
         "status": "ok", "error": None, "metrics": metrics, "boot": 1, "block": 1, "lab": 1, "random": False, "seeds": [],
         "virtual_s": 1.0, "wall_s": 1.0, "raw": [],
+        "unit": unit, "output": {"000-ab.txt": b"Time per request: 12.5 [ms] (mean)\n" * 40},
     }  # fmt: skip
-    return StoredSample(f"{unit}-1", unit, sample, {"000-ab.txt": b"Time per request: 12.5 [ms] (mean)\n" * 40})
 
 
 def tasks(cells: int, together: int) -> Iterator[Task]:
@@ -92,7 +90,7 @@ class Stored:
         return next(self._tasks, None)
 
     def done(self, results: list[tuple[Task, Result]]) -> None:
-        self._store.append([result.kept for _, result in results])
+        self._store.append([result.samples for _, result in results])
 
     def failed(self, task: Task, error: BaseException) -> list[Task]:
         raise error

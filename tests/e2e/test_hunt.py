@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from command_line import SLOWNET, slownet
 
-from slownet.runner.sweep.sweep_store import read_kept
+from slownet.runner.sweep.sweep_store import read_samples
 
 EXAMPLES = Path(__file__).parents[2] / "examples/faults"
 MINE = """
@@ -54,7 +54,7 @@ def test_a_planted_bug_is_found_shrunk_and_repeated_and_a_kill_loses_nothing(fol
         time.sleep(0.05)
     os.kill(killed.pid, signal.SIGKILL)
     killed.wait()
-    before = {each.unit: each.sample["wall_s"] for each in read_kept(folder / "hunt")}
+    before = {each["unit"]: each["wall_s"] for each in read_samples(folder / "hunt")}
     assert len(before) >= 3
 
     done = slownet(*words, "--json", cwd=folder)
@@ -62,7 +62,7 @@ def test_a_planted_bug_is_found_shrunk_and_repeated_and_a_kill_loses_nothing(fol
     found = json.loads(done.stdout)
     assert [each["do"] for each in found["smallest"]["faults"]] == ["kill server", "start server"]
     assert found["same"] is True
-    after = {each.unit: each.sample["wall_s"] for each in read_kept(folder / "hunt")}
+    after = {each["unit"]: each["wall_s"] for each in read_samples(folder / "hunt")}
     assert before.items() <= after.items()
 
     again = slownet("replay", "hunt/found.toml", "--times", "3", cwd=folder)

@@ -145,4 +145,4 @@ def test_a_lab_that_hangs_is_ended_and_its_cell_tried_elsewhere(folder, monkeypa
     assert not sweep.is_alive()
     assert not alive(lab)
     ((_, result),) = found
-    assert (len(result.kept), aside, len(MADE)) == (1, [], 2)
+    assert (len(result.samples), aside, len(MADE)) == (1, [], 2)

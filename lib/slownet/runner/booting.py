@@ -42,6 +42,11 @@ def grammar(indices: Iterable[int]) -> Grammar:
     }
 
 
+def reported(event: Event) -> Event:
+    """Return the facts of an event "facts"."""
+    return {name: value for name, value in event.items() if name != "event"}
+
+
 def boot(
     own: ExperimentFolder, place: Place, job: Job, handle: Handle, pinned: Callable[[int], None] = lambda processor: None
 ) -> None:

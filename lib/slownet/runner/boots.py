@@ -7,7 +7,7 @@ because every second boot starts backwards; this also varies which cell comes fi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from slownet.hypotheses.experiment import Cell, Experiment
@@ -33,6 +33,10 @@ class Boot:
     def block(self, index: int) -> int:
         """Return the pass that a place of the plan belongs to, from 1."""
         return 1 + (index - self.first) // (self.places // self.blocks)
+
+    def steps(self, plan: Sequence[Cell], indices: Iterable[int]) -> list[tuple[int, int, Cell]]:
+        """Return these places of a plan as a job's steps: place, block and cell."""
+        return [(index, self.block(index), plan[index]) for index in indices]
 
     def __contains__(self, index: int) -> bool:
         return self.first <= index < self.first + self.places

@@ -244,7 +244,7 @@ class Round:
                 plan.note(one.boot, processor=number)
                 plan.write()
 
-        steps = [(index, one.boot.block(index), plan.cells[index]) for index in one.indices]
+        steps = one.boot.steps(plan.cells, one.indices)
         warm_up = WarmUp.of(plan.experiment, plan.cells, (cell for _, _, cell in steps))
         job = Job(steps, one.boot.number, one.boot.blocks, one.lab, plan.facts.get("capture") or [], warm_up=warm_up)
         try:
@@ -260,7 +260,7 @@ class Round:
         plan = self.plan
         with self._lock:
             if event["event"] == "facts":
-                plan.merge({key: value for key, value in event.items() if key != "event"})
+                plan.merge(booting.reported(event))
             elif event["event"] == "sample":
                 sample = event["sample"]
                 self._keep(sample)

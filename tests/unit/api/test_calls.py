@@ -14,6 +14,7 @@ from slownet.hypotheses.experiment import experiment
 from slownet.judge.records.samples import SampleLog, write_run_json
 from slownet.runner.api import calls
 from slownet.runner.run_request import RunRequest
+from slownet.runner.sweep.sweep_store import Store
 
 MEANS = {"0ms": 10.0, "10ms": 50.0, "40ms": 170.0}
 FOR_THE_TERMINAL = {"browse", "explain_clock", "json", "junit", "prometheus", "summary", "help"}
@@ -167,6 +168,27 @@ def test_what_cannot_be_read_is_one_line(tmp_path, text, line):
 def test_no_run_is_one_line(tmp_path):
     with pytest.raises(slownet.SlownetError, match="no run here"):
         slownet.load(tmp_path)
+
+
+def test_a_sweep_is_a_run_with_more_cells(tmp_path):
+    """slownet.load said of its folder that there is no run here."""
+    sweep = tmp_path / "sweep"
+    with Store(sweep) as store:
+        store.describe({"facts": {"experiment": "shop", "clock": "virtual", "tdf": "inf"}})
+        for rtt in reversed(MEANS):
+            sample = {
+                "experiment": "shop", "cell": {"rtt": rtt}, "condition": {"rtt_ms": float(rtt[:-2])}, "index": 0,
+                "metrics": {"time_per_request_ms": {"mean": MEANS[rtt], "sd": 0.1, "n": 100}},
+                "status": "ok", "boot": 1, "block": 1, "unit": rtt, "output": {},
+            }  # fmt: skip
+            store.append([[sample]])
+        while_it_is_measured = slownet.load(sweep)
+    for run in (while_it_is_measured, slownet.load(sweep), slownet.load(sweep / "sweep.json")):
+        assert (run.experiment, [cell.label["rtt"] for cell in run.cells]) == ("shop", [*MEANS])
+        assert run.law.k.mean == pytest.approx(4)
+    (sweep / "sweep.json").write_text("{")
+    with pytest.raises(slownet.SlownetError, match=r"cannot read \S+sweep\.json"):
+        slownet.load(sweep)
 
 
 def test_a_baseline_is_a_run(tmp_path):

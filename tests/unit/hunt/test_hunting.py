@@ -15,7 +15,6 @@ from slownet.runner.hunt import bench, hunting, replaying, strategy
 from slownet.runner.hunt.bench import Example, Subject
 from slownet.runner.hunt.hunting import Hunt
 from slownet.runner.sweep.spec import Where
-from slownet.runner.sweep.stored_sample import StoredSample
 from slownet.runner.sweep.task import Result
 
 MINE = """
@@ -43,10 +42,12 @@ class Labs:
         if self.breaks_off and self.breaks_off in words:
             self.breaks_off = ""
             raise self.how
-        sample = {"status": "ok", "error": None, "index": 0, "cell": task.cells[0]}
+        sample = {
+            "status": "ok", "error": None, "index": 0, "block": 1, "cell": task.cells[0], "unit": task.units[0], "output": {},
+        }  # fmt: skip
         if self.fails and self.fails in words:
             sample |= {"status": "failed", "error": "it does not start"}
-            return Result((StoredSample(f"{task.units[0]}-1", task.units[0], sample, {}),), {}, 0.0, "here")
+            return Result((sample,), {}, 0.0, "here")
         is_lost = any(str(each.action) == "kill server" and each.at >= 2 for each in Faults.parse(words).steps)
         events = [
             (1, "put", "invoke", 7),
@@ -57,8 +58,8 @@ class Labs:
         lines = [
             json.dumps({"time": time, "process": 0, "type": kind, "op": op, "value": value}) for time, op, kind, value in events
         ]
-        raw = {"000-recorder.history.jsonl": ("\n".join(lines) + "\n").encode()}
-        return Result((StoredSample(f"{task.units[0]}-1", task.units[0], sample, raw),), {}, 0.0, "here")
+        sample["output"] = {"000-recorder.history.jsonl": ("\n".join(lines) + "\n").encode()}
+        return Result((sample,), {}, 0.0, "here")
 
 
 class Threads:

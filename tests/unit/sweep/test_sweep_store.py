@@ -11,19 +11,18 @@ import pytest
 from slownet.model.errors import SweepError
 from slownet.runner.sweep import sweep_store as stores
 from slownet.runner.sweep import tables
-from slownet.runner.sweep.stored_sample import StoredSample
 from slownet.runner.sweep.sweep_store import Store
 
 FACTS = {"circumstances": {"experiment": "page"}}
 
 
 def kept(unit, block=1, mean=1.5, **others):
-    sample = {
+    return {
         "experiment": "page", "cell": {"rtt": unit}, "condition": {"rtt_ms": 3.0}, "index": 0, "tool": "ab", "status": "ok",
         "error": None, "metrics": {"time_ms": {"mean": mean, "sd": 0.5, "n": 3, "values": [1, 2, 3]}}, "boot": 1, "lab": 1,
         "block": block, "random": False, "seeds": [], "wall_s": None, "raw": ["raw/000-ab.txt"], "facts": {}, "counters": {},
+        "unit": unit, "output": {"000-ab.txt": b"\xff 1.5 ms"},
     } | others  # fmt: skip
-    return StoredSample(f"{unit}-{block}", unit, sample, {"000-ab.txt": b"\xff 1.5 ms"})
 
 
 @pytest.fixture
@@ -44,7 +43,7 @@ def test_samples_are_rows_of_one_table(folder):
         ("a-1", 3.0, 1.5, 3.0), ("a-2", 3.0, 1.5, 3.0), ("b-1", 3.0, 1.5, 3.0),
     ]  # fmt: skip
     assert [each["cell"]["rtt"] for each in stores.read_samples(folder)] == ["a", "a", "b"]
-    assert [each.raw for each in tables.whole(folder)] == [{"000-ab.txt": b"\xff 1.5 ms"}] * 3
+    assert [each["output"] for each in tables.whole(folder, with_output=True)] == [{"000-ab.txt": b"\xff 1.5 ms"}] * 3
 
 
 def test_a_unit_counts_once(folder):
@@ -93,10 +92,10 @@ def test_a_kill_loses_nothing_and_doubles_nothing(kill, folder):
     assert [each["cell"]["rtt"] for each in stores.read_samples(folder)] == ["a"]
     with Store(folder) as store:
         assert store.done == {"a"}
-        assert [unit for unit, _ in store.samples()] == ["a"]
+        assert [each["unit"] for each in store.samples()] == ["a"]
         store.append([[kept("b")]])
     assert [each["key"] for each in rows(folder)] == ["a-1", "b-1"]
-    assert [each.key for each in tables.whole(folder)] == ["a-1", "b-1"]
+    assert [tables.key(each) for each in tables.whole(folder)] == ["a-1", "b-1"]
 
 
 def test_many_samples_make_several_parts(folder, monkeypatch):
@@ -252,7 +251,7 @@ def test_what_failed_is_measured_again_and_stands_there_once(full, folder, monke
         assert store.append([[kept("b"), kept("b", 2)], [kept("c")], [kept("a", mean=9.0)]]) == 2
     assert sorted(each["key"] for each in rows(folder)) == ["a-1", "b-1", "b-2", "c-1"]
     assert {each["status"] for each in stores.read_samples(folder)} == {"ok"}
-    assert sorted(each.key for each in stores.read_kept(folder)) == ["a-1", "b-1", "b-2", "c-1"]
+    assert sorted(tables.key(each) for each in stores.read_samples(folder)) == ["a-1", "b-1", "b-2", "c-1"]
 
 
 def test_a_kill_while_what_failed_is_forgotten_leaves_nothing_of_it(folder, monkeypatch):
@@ -271,7 +270,7 @@ def test_a_kill_while_what_failed_is_forgotten_leaves_nothing_of_it(folder, monk
     with Store(folder) as store:
         store.clear_failed()
         assert store.append([[kept("b")]]) == 1
-    assert [(each.key, each.sample["status"]) for each in stores.read_kept(folder)] == [("a-1", "ok"), ("b-1", "ok")]
+    assert [(tables.key(each), each["status"]) for each in stores.read_samples(folder)] == [("a-1", "ok"), ("b-1", "ok")]
 
 
 def test_what_failed_in_another_sweep_is_not_taken_over(folder, tmp_path):

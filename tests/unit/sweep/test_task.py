@@ -60,8 +60,8 @@ def test_samples_are_collected_with_the_tools_output(tmp_path):
         for n, cell in enumerate(CELLS)
     ]
     found = task.collected(TASK, samples, tmp_path)
-    assert [(each.key, each.unit, each.raw) for each in found] == [
-        (f"{unit}-1", unit, {f"{index:03}-ping.txt": f"output {index}".encode()}) for index, unit in enumerate("abc")
+    assert [(each["unit"], each["block"], each["output"]) for each in found] == [
+        (unit, 1, {f"{index:03}-ping.txt": f"output {index}".encode()}) for index, unit in enumerate("abc")
     ]
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from slownet.hypotheses.experiment import Experiment
 from slownet.judge.records import result
 from slownet.judge.records.result import RunData
-from slownet.judge.records.samples import RUN
+from slownet.judge.records.samples import RUN, SWEEP
 from slownet.judge.records.unreadable import MALFORMED, unreadable
 from slownet.lab.boot import MEGABYTES
 from slownet.lab.caller import without_values
@@ -169,12 +169,12 @@ def run(
 
 @naming_arguments()
 def load(path: Path | str) -> Run:
-    """Read a run from its directory.
+    """Read a run or a sweep from its directory.
 
     Parameters
     ----------
     path : Path or str
-        The run's directory or its run.json, or a baseline (see ``slownet baseline save``).
+        The directory of a run or of a sweep, its run.json or sweep.json, or a baseline (see ``slownet baseline save``).
 
     Raises
     ------
@@ -182,14 +182,21 @@ def load(path: Path | str) -> Run:
         There is no run, or its records are damaged or of a newer version.
     """
     path = Path(path)
-    path = path.parent if path.name == RUN else path
-    found = baseline.read(path) if baseline.is_one(path) else result.load(path)
-    run = Run.of(found)
+    path = path.parent if path.name in (RUN, SWEEP) else path
+    run = Run.of(_read(path))
     try:
         _ = run.law  # makes the view, which reads all that is shown
     except MALFORMED as error:
         raise unreadable(path, error) from error
     return run
+
+
+def _read(path: Path) -> RunData:
+    if (path / SWEEP).is_file() and not (path / RUN).exists():
+        from slownet.runner.sweep import sweep_store  # reads Parquet
+
+        return sweep_store.load(path)
+    return baseline.read(path) if baseline.is_one(path) else result.load(path)
 
 
 @naming_arguments()

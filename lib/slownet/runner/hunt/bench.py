@@ -24,9 +24,8 @@ from slownet.runner import planning
 from slownet.runner.engine import TRIES, Engine, Workers
 from slownet.runner.sweep import identity, task
 from slownet.runner.sweep.spec import Where
-from slownet.runner.sweep.stored_sample import StoredSample
-from slownet.runner.sweep.sweep_store import Store, read_kept
-from slownet.runner.sweep.task import LIMIT_S, Result, Task
+from slownet.runner.sweep.sweep_store import Store, read_samples
+from slownet.runner.sweep.task import LIMIT_S, Result, SweepSample, Task
 
 
 @dataclass(frozen=True)
@@ -98,15 +97,15 @@ class Subject:
         cell = {**self.experiment.cells()[0], FAULTS: str(faults)}
         return Task(self.source, (cell,), (identity.unit(common, cell, 1, 1),), 1, 1, self.where)
 
-    def example(self, faults: Faults, kept: StoredSample) -> Example:
+    def example(self, faults: Faults, sample: SweepSample) -> Example:
         """Return what came of a schedule. Raises SlownetError if a check cannot judge it."""
-        if kept.sample["status"] != "ok":
-            return Example(faults, error=str(kept.sample.get("error") or "it failed"))
-        raw = next((content for name, content in kept.raw.items() if name.endswith(FILE)), None)
+        if sample["status"] != "ok":
+            return Example(faults, error=str(sample.get("error") or "it failed"))
+        raw = next((content for name, content in sample["output"].items() if name.endswith(FILE)), None)
         if raw is None:
             raise ExperimentError(f"{self.experiment.name} returned no history", fix="return the Recorder of its clients")
         history = History.read(raw.decode(errors="replace"))
-        logs = next((content for name, content in kept.raw.items() if name.endswith(LOGS)), b"")
+        logs = next((content for name, content in sample["output"].items() if name.endswith(LOGS)), b"")
         found = tuple(violations(history, self.experiment.checks))
         return Example(faults, history, found, logs=log_lines.read(logs.decode(errors="replace")))
 
@@ -124,7 +123,7 @@ class Bench:
         facts = subject.common
         self._common = identity.prefix(facts)
         store.describe({"circumstances": facts})
-        self._kept = {each.unit: each for each in read_kept(store.directory)}
+        self._known = {each["unit"]: each for each in read_samples(store.directory, with_output=True)}
         self._waiting: Iterator[Task] = iter(())
         self.examples: dict[str, Example] = {}
 
@@ -158,10 +157,10 @@ class Bench:
         """Return what came of a schedule, if that is known. Raises SlownetError if a check cannot judge it."""
         words = str(faults)
         if words not in self.examples:
-            kept = self._kept.get(self._task(faults).units[0])
-            if kept is None:
+            sample = self._known.get(self._task(faults).units[0])
+            if sample is None:
                 return None
-            self._add(self._subject.example(faults, kept), False)
+            self._add(self._subject.example(faults, sample), False)
         return self.examples[words]
 
     def all(self, planned: Sequence[Faults], workers: Workers, goes_on: Callable[[], bool]) -> None:
@@ -188,10 +187,10 @@ class Bench:
 
     def done(self, results: list[tuple[Task, Result]]) -> None:
         """Store what came of schedules."""
-        self._store.append([result.kept for _, result in results])
+        self._store.append([result.samples for _, result in results])
         for done, result in results:
-            self._kept[done.units[0]] = result.kept[0]
-            self._add(self._subject.example(Faults.parse(done.cells[0][FAULTS]), result.kept[0]), True)
+            self._known[done.units[0]] = result.samples[0]
+            self._add(self._subject.example(Faults.parse(done.cells[0][FAULTS]), result.samples[0]), True)
 
     def failed(self, left: Task, error: BaseException) -> list[Task]:
         """Note a schedule that cannot be measured."""

@@ -153,7 +153,7 @@ class Hunt:
 def again(subject: Subject, faults: Faults) -> Example:
     """Measure a schedule in a boot of its own, whatever is known of it. Raises SlownetError."""
     asked = subject.task(faults, "")
-    return subject.example(faults, task.measure(asked).kept[0])
+    return subject.example(faults, task.measure(asked).samples[0])
 
 
 def save(stem: Path, example: Example, subject: Subject, seed: int) -> None:

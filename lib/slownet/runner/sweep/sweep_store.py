@@ -22,6 +22,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TypedDict
 
+from slownet.judge.records.result import RunData, gather
 from slownet.judge.records.samples import SWEEP, write_json
 from slownet.judge.records.unreadable import MALFORMED
 from slownet.model import userfile
@@ -29,8 +30,8 @@ from slownet.model.errors import SweepError
 from slownet.model.sample import Sample
 from slownet.model.shapes import Json
 from slownet.runner.sweep import tables
-from slownet.runner.sweep.stored_sample import FREE_SPACE, StoredSample
 from slownet.runner.sweep.tables import RECORDS, SAMPLES
+from slownet.runner.sweep.task import FREE_SPACE, SweepSample
 
 SCHEMA = 1
 HEADER, JOURNAL, ASIDE, LOCK = SWEEP, "journal.jsonl", "aside.jsonl", ".lock"
@@ -61,7 +62,7 @@ class Store:
             self.header: dict[str, Json] = read_header(directory) if (directory / HEADER).exists() else {"schema": SCHEMA}
             self.done = tables.units(directory)
             self._recent = self._recovered()
-            self.done |= {each.unit for each in self._recent}
+            self.done |= {each["unit"] for each in self._recent}
             self._journal = self._open.enter_context(open(directory / JOURNAL, "ab", buffering=0))
         except OSError as error:
             self._open.close()
@@ -78,14 +79,14 @@ class Store:
             self._open.close()
             raise SweepError(f"another sweep writes to {self.directory}", "--out", "wait for it, or name another") from error
 
-    def _recovered(self) -> list[StoredSample]:
+    def _recovered(self) -> list[SweepSample]:
         """Return the journal without what a kill cut short, or what is in a part already."""
         path = self.directory / JOURNAL
         if not path.exists():
             return []
         lines = path.read_bytes().split(b"\n")
         whole = [each for line in lines[:-1] for each in _line(line)]
-        found = [each for each in whole if each.unit not in self.done]
+        found = [each for each in whole if each["unit"] not in self.done]
         if lines[-1] or len(found) != len(whole):
             draft = path.with_suffix(".half")
             draft.write_bytes(_bytes(found))
@@ -97,17 +98,17 @@ class Store:
         self.header = {**self.header, **facts, "schema": SCHEMA}
         write_json(self.directory / HEADER, self.header)
 
-    def append(self, boots: Sequence[Sequence[StoredSample]]) -> int:
+    def append(self, boots: Sequence[Sequence[SweepSample]]) -> int:
         """Append the samples of some boots; they are on disk when this returns. Units that are known are left out.
 
         Returns the number of new units. Raises SweepError; then, and after an interrupt, no sample of these boots counts, and
         they can be appended again.
         """
-        new: list[list[StoredSample]] = []
+        new: list[list[SweepSample]] = []
         units: set[str] = set()
         for boot in boots:
-            fresh = [each for each in boot if each.unit not in self.done and each.unit not in units]
-            units.update(each.unit for each in fresh)
+            fresh = [each for each in boot if each["unit"] not in self.done and each["unit"] not in units]
+            units.update(each["unit"] for each in fresh)
             new.append(fresh)
         journal, recent = os.fstat(self._journal.fileno()).st_size, len(self._recent)
         try:
@@ -137,7 +138,7 @@ class Store:
         After an interrupt it can be made again.
         """
         known = tables.units(self.directory)
-        self._recent = [each for each in self._recent if each.unit not in known]
+        self._recent = [each for each in self._recent if each["unit"] not in known]
         if not self._recent:
             self._journal.truncate(0)
             return
@@ -169,15 +170,15 @@ class Store:
         ours = self.header.get("circumstances", {}).get("experiment")
         if (theirs := header.get("circumstances", {}).get("experiment")) != ours:
             raise SweepError(f"{other} is a sweep of {theirs}, not of {ours}", "--merge", "merge sweeps of one experiment")
-        boots: dict[str, list[StoredSample]] = {}
-        for each in [*tables.whole(other), *_journal(other)]:
-            boots.setdefault(each.unit, []).append(each)
-        return self.append([boot for boot in boots.values() if all(each.sample["status"] == "ok" for each in boot)])
+        boots: dict[str, list[SweepSample]] = {}
+        for each in [*tables.whole(other, with_output=True), *_journal(other)]:
+            boots.setdefault(each["unit"], []).append(each)
+        return self.append([boot for boot in boots.values() if all(each["status"] == "ok" for each in boot)])
 
-    def samples(self) -> Iterator[tuple[str, Sample]]:
-        """Yield the unit and the whole sample of everything measured so far."""
-        yield from tables.samples(self.directory)
-        yield from ((each.unit, each.sample) for each in self._recent)
+    def samples(self) -> Iterator[SweepSample]:
+        """Yield everything measured so far."""
+        yield from tables.whole(self.directory)
+        yield from self._recent
 
     def close(self) -> None:
         """Make the last part, give all parts one schema, and let others write."""
@@ -222,34 +223,55 @@ def read_aside(directory: Path) -> list[Aside]:
         raise SweepError(f"{path} is damaged ({error})", fix="remove it: the cells in it are measured again") from error
 
 
-def read_samples(directory: Path) -> list[Sample]:
-    """Return all samples of a sweep, also of one that was killed, each once. Raises SweepError."""
+def read_samples(directory: Path, with_output: bool = False) -> list[SweepSample]:
+    """Return all samples of a sweep, also of one that was killed, each once. Raises SweepError.
+
+    with_output: whether to read the tools' output, too.
+    """
     read_header(directory)
-    found = list(tables.samples(directory))
-    known = {unit for unit, _ in found}
-    return [sample for _, sample in found] + [each.sample for each in _journal(directory) if each.unit not in known]
+    found = list(tables.whole(directory, with_output))
+    known = {each["unit"] for each in found}
+    return found + [each for each in _journal(directory) if each["unit"] not in known]
 
 
-def read_kept(directory: Path) -> list[StoredSample]:
-    """Return all samples of a store with the tools' output, each once. Raises SweepError."""
-    read_header(directory)
-    found = list(tables.whole(directory))
-    known = {each.unit for each in found}
-    return found + [each for each in _journal(directory) if each.unit not in known]
+def load(directory: Path) -> RunData:
+    """Return what a sweep or a hunt measured as a run, whose cells are sorted by their conditions. Raises SweepError."""
+    header = read_header(directory)
+    return gather(sorted(read_samples(directory), key=_order), header.get("facts") or {}, directory)
 
 
-def _journal(directory: Path) -> list[StoredSample]:
+def _order(sample: Sample) -> tuple[object, ...]:
+    """Order samples by their conditions, numbers before texts, then as they were measured."""
+    conditions = [(isinstance(each, str), each) for each in sample.get("condition", {}).values()]
+    return (conditions, sample.get("boot", 1), sample.get("block", 1))
+
+
+def _journal(directory: Path) -> list[SweepSample]:
     path = directory / JOURNAL
     return [each for line in path.read_bytes().split(b"\n")[:-1] for each in _line(line)] if path.exists() else []
 
 
-def _bytes(kept: Sequence[StoredSample]) -> bytes:
-    return json.dumps([each.to_json() for each in kept], allow_nan=False).encode() + b"\n" if kept else b""
+def _bytes(samples: Sequence[SweepSample]) -> bytes:
+    """Return a line of the journal; bytes of output that are not UTF-8 survive."""
+    found = [
+        {
+            "key": tables.key(each), "unit": each["unit"], "sample": tables.record(each),
+            "raw": {name: content.decode("utf-8", "surrogateescape") for name, content in each["output"].items()},
+        }
+        for each in samples
+    ]  # fmt: skip
+    return json.dumps(found, allow_nan=False).encode() + b"\n" if found else b""
 
 
-def _line(line: bytes) -> list[StoredSample]:
+def _line(line: bytes) -> list[SweepSample]:
     """Return the samples of a line of the journal; none if a kill cut it short."""
     try:
-        return [StoredSample.from_json(each) for each in userfile.json(line)]
+        return [_sample(each) for each in userfile.json(line)]
     except MALFORMED:
         return []
+
+
+def _sample(record: Mapping[str, Json]) -> SweepSample:
+    sample: SweepSample = record["sample"]
+    output = {name: text.encode("utf-8", "surrogateescape") for name, text in record["raw"].items()}
+    return {**sample, "unit": record["unit"], "output": output}

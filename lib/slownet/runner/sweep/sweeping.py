@@ -6,6 +6,7 @@ import contextlib
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,10 @@ from slownet.hypotheses.experiment import Cell, Experiment
 from slownet.judge.records.charging import Terms
 from slownet.judge.records.exactness import verdict_from
 from slownet.judge.records.judgement import Judgement
-from slownet.judge.records.result import RunData, gather
+from slownet.judge.records.result import RunData
+from slownet.judge.records.samples import cell_key
 from slownet.lab.place import Place
 from slownet.model.errors import SlownetError, SweepError
-from slownet.model.sample import cell_in_words
 from slownet.runner import compose_project, planning
 from slownet.runner.engine import Workers
 from slownet.runner.sharing import check_labs
@@ -191,19 +192,17 @@ def run(
             remote=not isinstance(team, Pool),
             lab=fetched,
             check=test.check if test else lambda sample: None,
+            refine=partial(_more, refinement, test) if refinement else None,
         )
         store.clear_failed()
         for each in merge:
             store.merge(Path(each))
         before = len(store.done)
         session.measure(cells)
-        while refinement and (more := _more(refinement, cells, _gathered(session, cells, store), test)):
-            cells += more
-            session.measure(cells)
-        found = _gathered(session, cells, store)
+        found = session.run
         done = Sweep(found, stores.read_aside(directory), len(store.done) - before, test, test.judge(found) if test else {})
         if test and refinement:
-            done = replace(done, flips=refining.flips(refinement, cells, _words(done.verdicts)))
+            done = replace(done, flips=refining.flips(refinement, session.cells, _words(done.verdicts)))
         store.describe(_recorded(done))
     _write_report(done)
     return done
@@ -234,10 +233,6 @@ def _write_report(done: Sweep) -> None:
     write_sweep(done.run, _words(done.verdicts), text, metric, [str(each) for each in done.flips], done.aside)
 
 
-def _gathered(session: Session, cells: Sequence[Cell], store: Store) -> RunData:
-    return gather(session.samples(cells), store.header["facts"], store.directory)
-
-
 def _words(verdicts: Mapping[str, Judgement]) -> dict[str, str]:
     return {title: each.verdict for title, each in verdicts.items()}
 
@@ -247,16 +242,19 @@ def _recorded(done: Sweep) -> dict[str, object]:
     return {"verdicts": _words(done.verdicts), "flips": [each.to_json() for each in done.flips]}
 
 
-def _more(refinement: Refinement, cells: Sequence[Cell], found: RunData, test: Criterion | None) -> list[Cell]:
-    """Return the cells that refine a sweep further. Raises ExperimentError for a metric that was not measured."""
+def _more(refinement: Refinement, test: Criterion | None, cells: Sequence[Cell], found: RunData) -> list[Cell]:
+    """Return the cells that refine a sweep further: see `slownet.runner.sweep.sweep_session.Refine`.
+
+    Raises ExperimentError for a metric that was not measured.
+    """
     if test:
         added = refining.at_flips(refinement, cells, _words(test.judge(found)))
     else:
         metric = next((name for cell in found.cells for name in cell.metrics), "")
         means = {cell.title: cell.metrics[metric].mean for cell in found.cells if metric in cell.metrics}
         added = refining.at_bends(refinement, cells, means)
-    known = {cell_in_words(cell) for cell in cells}
-    return [cell for cell in added if cell_in_words(cell) not in known]
+    known = {cell_key(cell) for cell in cells}
+    return [cell for cell in added if cell_key(cell) not in known]
 
 
 def _team(cluster: str | None, scheduler_file: Path | str | None, labs: int | None, place: Place, follow: Follow) -> Workers:

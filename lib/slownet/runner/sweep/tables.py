@@ -15,9 +15,7 @@ import pyarrow.parquet as pq
 
 from slownet.judge.records.rows import row
 from slownet.model.errors import SweepError
-from slownet.model.sample import Sample
-from slownet.model.shapes import Json
-from slownet.runner.sweep.stored_sample import FREE_SPACE, StoredSample
+from slownet.runner.sweep.task import FREE_SPACE, SweepSample
 
 SAMPLES, RECORDS = "samples", "records"
 """The folders of the parts. DuckDB, polars and pandas open them as they are: ``FROM 'OUT/samples/*.parquet'``."""
@@ -33,10 +31,20 @@ RECORD_SCHEMA = pa.schema(
 )
 
 
-def table(kept: Sequence[StoredSample]) -> Any:
+def key(sample: SweepSample) -> str:
+    """Return the key of a sample among those of all sweeps."""
+    return f"{sample['unit']}-{sample['block']}"
+
+
+def record(sample: SweepSample) -> dict[str, object]:
+    """Return a sample as a record has it: without what has columns of its own."""
+    return {name: value for name, value in sample.items() if name not in ("unit", "output")}
+
+
+def table(samples: Sequence[SweepSample]) -> Any:
     """Return the rows of some samples as a table; its columns are known or follow from the values."""
-    metrics = {name for each in kept for name in each.sample.get("metrics") or {}}
-    rows = [{"key": each.key, "unit": each.unit, **row(each.sample, metrics)} for each in kept]
+    metrics = {name for each in samples for name in each.get("metrics") or {}}
+    rows = [{"key": key(each), "unit": each["unit"], **row(each, metrics)} for each in samples]
     names = [name for name in dict.fromkeys([*KNOWN, *(name for each in rows for name in each)]) if name not in LEFT_OUT]
     return pa.table({name: _column(name, [each.get(name) for each in rows]) for name in names})
 
@@ -50,13 +58,13 @@ def _column(name: str, values: Sequence[Any]) -> Any:
     return pa.array([None if each is None else str(each) for each in values], pa.string())
 
 
-def records(kept: Sequence[StoredSample]) -> Any:
+def records(samples: Sequence[SweepSample]) -> Any:
     """Return the whole samples as JSON, with the tools' output."""
     columns = (
-        [each.key for each in kept],
-        [each.unit for each in kept],
-        [json.dumps(each.sample) for each in kept],
-        [[*each.raw.items()] for each in kept],
+        [key(each) for each in samples],
+        [each["unit"] for each in samples],
+        [json.dumps(record(each)) for each in samples],
+        [[*each["output"].items()] for each in samples],
     )
     return pa.table(dict(zip(RECORD_SCHEMA.names, columns, strict=True)), RECORD_SCHEMA)
 
@@ -104,22 +112,17 @@ def forget_failed(directory: Path) -> None:
                 write(_read(each).filter(kept), each)
 
 
-def whole(directory: Path) -> Iterator[StoredSample]:
-    """Yield all samples of the parts with their output. Raises SweepError."""
-    for each in _records(directory, None):
-        yield StoredSample(each["key"], each["unit"], json.loads(each["record"]), dict(each["raw"]))
+def whole(directory: Path, with_output: bool = False) -> Iterator[SweepSample]:
+    """Yield the samples of the parts that are whole: a kill may have come between a part's records and its samples.
 
-
-def samples(directory: Path) -> Iterator[tuple[str, Sample]]:
-    """Yield the unit and the whole sample of each row of the parts. Raises SweepError."""
-    for each in _records(directory, ["unit", "record"]):
-        yield each["unit"], json.loads(each["record"])
-
-
-def _records(directory: Path, columns: Sequence[str] | None) -> Iterator[dict[str, Json]]:
-    """Yield the records of the parts that are whole: a kill may have come between a part's records and its samples."""
+    with_output: whether to read the tools' output, too. Raises SweepError.
+    """
+    columns = ["unit", "record", *(["raw"] if with_output else [])]
     for path in paths(directory, SAMPLES):
-        yield from _read(directory / RECORDS / path.name, columns).to_pylist()
+        for each in _read(directory / RECORDS / path.name, columns).to_pylist():
+            found: SweepSample = json.loads(each["record"])
+            found["unit"] = each["unit"]
+            yield {**found, "output": dict(each["raw"])} if with_output else found
 
 
 def same_schema(directory: Path) -> None:

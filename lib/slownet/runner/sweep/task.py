@@ -11,16 +11,17 @@ import signal
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Required
 
 from slownet import __version__
 from slownet.hypotheses.catalogue import find
 from slownet.hypotheses.experiment import Cell
 from slownet.judge.records.merging import merge_facts
-from slownet.judge.records.samples import RAW, RawOutput
+from slownet.judge.records.samples import RAW, RawOutput, cell_key
 from slownet.lab.events import Event
 from slownet.lab.place import Place, choose, with_given
 from slownet.model.errors import LabError, SlownetError, SweepError
@@ -28,12 +29,11 @@ from slownet.model.facts import Facts
 from slownet.model.sample import Sample
 from slownet.model.units import show_duration
 from slownet.runner import booting, clock_choice, compose_project
-from slownet.runner.boots import passes
+from slownet.runner.boots import Boot, passes
 from slownet.runner.job import Job
 from slownet.runner.lab_environment import ExperimentFolder
 from slownet.runner.sweep import identity, warm
 from slownet.runner.sweep.spec import Where
-from slownet.runner.sweep.stored_sample import FREE_SPACE, StoredSample
 from slownet.runner.transfer.lab_download import Source, take
 from slownet.runner.warming import WarmUp
 
@@ -41,6 +41,8 @@ LIMIT_S = 1800.0
 """Wall time of one boot, after which a lab counts as hung."""
 
 FULL = os.strerror(errno.ENOSPC)
+FREE_SPACE = "free space, then --resume"
+"""The mend of a full disk."""
 LEAST_FREE = 2**20
 """Bytes, with less of which a disk counts as full."""
 
@@ -75,11 +77,20 @@ class Task:
         return len(self.cells)
 
 
+class SweepSample(Sample, total=False):
+    """A sample as a sweep keeps it."""
+
+    unit: Required[str]
+    """The key of all that determines it: see `slownet.runner.sweep.identity`."""
+    output: Mapping[str, bytes]
+    """The tools' output by file name, which a run has as files; only where it is asked for."""
+
+
 @dataclass(frozen=True)
 class Result:
-    """What a task gives: its samples, and facts such as the service's settings."""
+    """What a task gives: its samples with the tools' output, and facts such as the service's settings."""
 
-    kept: tuple[StoredSample, ...]
+    samples: tuple[SweepSample, ...]
     facts: Facts
     wall_s: float
     worker: str
@@ -99,8 +110,8 @@ def measure(task: Task) -> Result:
         _disk_watched(folder),  # before the folder goes, and makes space
     ):
         facts, samples = _boot(task, Path(folder))
-        kept = tuple(collected(task, samples, Path(folder)))
-    return Result(kept, facts, time.monotonic() - began, worker())
+        whole = tuple(collected(task, samples, Path(folder)))
+    return Result(whole, facts, time.monotonic() - began, worker())
 
 
 @contextlib.contextmanager
@@ -201,9 +212,10 @@ def _boot(task: Task, directory: Path) -> tuple[Facts, list[Sample]]:
     compose_project.hand_over(experiment.topology, directory)
     own = ExperimentFolder(experiment, directory, task.source, place.given)
     ordered = passes(task.cells, task.blocks, task.repetition)
-    steps = [(index, 1 + index // len(task), cell) for index, cell in enumerate(ordered)]
+    boot = Boot(task.repetition, 0, len(ordered), task.blocks)
     warm_up = WarmUp.of(experiment, task.cells, task.cells)
-    job = Job(steps, task.repetition, task.blocks, aligned=True, queues=False, warm_up=warm_up)  # queues: for reports of runs
+    steps = boot.steps(ordered, range(len(ordered)))
+    job = Job(steps, boot.number, boot.blocks, aligned=True, queues=False, warm_up=warm_up)  # queues: for reports of runs
     if not warm.is_wanted(experiment, place, task.cold):
         return limited(own, place, job, task.limit_s)
 
@@ -222,7 +234,7 @@ def limited(own: ExperimentFolder, place: Place, job: Job, limit_s: float) -> tu
     def follow(event: Event) -> None:
         nonlocal facts
         if event["event"] == "facts":
-            facts = merge_facts(facts, {name: value for name, value in event.items() if name != "event"})
+            facts = merge_facts(facts, booting.reported(event))
         elif event["event"] == "sample":
             samples.append(event["sample"])
 
@@ -244,16 +256,15 @@ def limited(own: ExperimentFolder, place: Place, job: Job, limit_s: float) -> tu
     return facts, samples
 
 
-def collected(task: Task, samples: Sequence[Sample], directory: Path) -> list[StoredSample]:
-    """Return the samples of a boot with the tools' output. Raises LabError if a cell has none."""
-    output = RawOutput(directory)
-    unit_of = {tuple(sorted(cell.items())): unit for cell, unit in zip(task.cells, task.units, strict=True)}
-    found = []
+def collected(task: Task, samples: Sequence[Sample], directory: Path) -> list[SweepSample]:
+    """Return the samples of a boot with their units and the tools' output. Raises LabError if a cell has none."""
+    files = RawOutput(directory)
+    unit_of = {cell_key(cell): unit for cell, unit in zip(task.cells, task.units, strict=True)}
+    found: list[SweepSample] = []
     for sample in samples:
-        unit = unit_of[tuple(sorted(sample["cell"].items()))]
-        raw = {name.removeprefix(f"{RAW}/"): output.read(name) for name in sample.get("raw") or ()}
-        found.append(StoredSample(f"{unit}-{sample['block']}", unit, sample, raw))
-    if missing := {*task.units} - {each.unit for each in found}:
+        output = {name.removeprefix(f"{RAW}/"): files.read(name) for name in sample.get("raw") or ()}
+        found.append({**sample, "unit": unit_of[cell_key(sample["cell"])], "output": output})
+    if missing := {*task.units} - {each["unit"] for each in found}:
         raise LabError(f"{len(missing)} of {len(task)} cells have no sample", fix="the boot counts as failed")
     return found
 
