@@ -43,7 +43,7 @@ Numbers = dict[tuple[str, int], Any]
 
 def stub(task: Task) -> Result:
     """Return what a lab would, without one."""
-    return Result(tuple(_sample(task, number) for number in range(len(task))), {}, 0.0, "stub")
+    return Result(tuple(_sample(task, number) for number in range(len(task))), {}, "stub")
 
 
 def _sample(task: Task, number: int) -> SweepSample:

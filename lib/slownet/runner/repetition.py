@@ -148,10 +148,9 @@ class RoundBoot:
     boot: Boot
     indices: Sequence[int]
 
-
-def measure(one: RoundBoot) -> None:
-    """Measure a boot; its samples go to the run's log as they come. Raises SlownetError, KeyboardInterrupt."""
-    one.round.measure(one)
+    def measure(self) -> None:
+        """Measure the boot; its samples go to the run's log as they come. Raises SlownetError, KeyboardInterrupt."""
+        self.round.measure(self)
 
 
 class Round:

@@ -17,7 +17,7 @@ from slownet.model.errors import ExperimentError, SlownetError
 from slownet.runner import answering, clock_choice, compose_project, repetition
 from slownet.runner.engine import Engine
 from slownet.runner.planning import Plan
-from slownet.runner.repetition import Follow, Repetition
+from slownet.runner.repetition import Follow, Repetition, RoundBoot
 from slownet.runner.workers import Threads
 
 
@@ -49,7 +49,7 @@ def execute(plans: Sequence[Plan], place: Place, follow: Follow, go_on: bool = F
     boots = Repetition(plans, place, follow, go_on)
     try:
         labs = Threads(repetition.how_many_labs(plans, place))
-        Engine(labs, repetition.measure, boots, tries=1, ahead=1).run()
+        Engine(labs, RoundBoot.measure, boots, tries=1, ahead=1).run()
     finally:
         boots.close()
     if boots.errors:

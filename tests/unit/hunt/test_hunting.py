@@ -1,7 +1,6 @@
 """A hunt from its first schedule to its files, with labs that are a function of the schedule."""
 
 import json
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -16,6 +15,7 @@ from slownet.runner.hunt.bench import Example, Subject
 from slownet.runner.hunt.hunting import Hunt
 from slownet.runner.sweep.spec import Where
 from slownet.runner.sweep.task import Result
+from slownet.runner.workers import Threads
 
 MINE = """
 from slownet import TwoHosts, experiment, faults, no_lost_writes
@@ -47,7 +47,7 @@ class Labs:
         }  # fmt: skip
         if self.fails and self.fails in words:
             sample |= {"status": "failed", "error": "it does not start"}
-            return Result((sample,), {}, 0.0, "here")
+            return Result((sample,), {}, "here")
         is_lost = any(str(each.action) == "kill server" and each.at >= 2 for each in Faults.parse(words).steps)
         events = [
             (1, "put", "invoke", 7),
@@ -59,26 +59,7 @@ class Labs:
             json.dumps({"time": time, "process": 0, "type": kind, "op": op, "value": value}) for time, op, kind, value in events
         ]
         sample["output"] = {"000-recorder.history.jsonl": ("\n".join(lines) + "\n").encode()}
-        return Result((sample,), {}, 0.0, "here")
-
-
-class Threads:
-    """Workers that are threads of this process."""
-
-    def __init__(self, width):
-        self.width = width
-        self._executor = None
-
-    def open(self):
-        self._executor = ThreadPoolExecutor(self.width)
-        return self._executor
-
-    def close(self):
-        if self._executor:
-            self._executor.shutdown(cancel_futures=True)
-
-    def is_fatal(self, error):
-        return False
+        return Result((sample,), {}, "here")
 
 
 @pytest.fixture

@@ -39,7 +39,7 @@ def measured(task):
         }
         for index, (cell, unit) in enumerate(zip(task.cells, task.units, strict=True))
     ]  # fmt: skip
-    return Result(tuple(samples), {}, 0.0, "here")
+    return Result(tuple(samples), {}, "here")
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ import shutil
 import signal
 import tempfile
 import threading
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -92,7 +91,6 @@ class Result:
 
     samples: tuple[SweepSample, ...]
     facts: Facts
-    wall_s: float
     worker: str
 
 
@@ -101,7 +99,6 @@ def measure(task: Task) -> Result:
 
     A SweepError says that this worker cannot take part; any other error, that this boot failed.
     """
-    began = time.monotonic()
     check(task)
     own = _folder(task.folder)
     with (
@@ -111,7 +108,7 @@ def measure(task: Task) -> Result:
     ):
         facts, samples = _boot(task, Path(folder))
         whole = tuple(collected(task, samples, Path(folder)))
-    return Result(whole, facts, time.monotonic() - began, worker())
+    return Result(whole, facts, worker())
 
 
 @contextlib.contextmanager
