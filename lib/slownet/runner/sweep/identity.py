@@ -31,8 +31,8 @@ ENTRY = "slownet.runner.inside"
 ELSEWHERE = ("slownet.lab", "slownet.report", "slownet.runner.sweep", "slownet.cli")
 """Rooms whose files other than modules do not matter: kernel and image have keys of their own."""
 
-ON_THE_HOST = "slownet.runner.api"
-"""What `import slownet` offers beside what measures: it runs no experiment, it starts them."""
+ON_THE_HOST = ("slownet.runner.api", "slownet.report")
+"""What `import slownet` offers beside what measures: starting experiments, and words for people."""
 
 
 @lru_cache
