@@ -56,13 +56,55 @@ def test_the_code_is_the_file_what_it_imports_and_slownets_own(folder):
     assert not [name for name in found if name.startswith(("slownet.cli", "slownet.runner.sweep", "slownet.report"))]
 
 
-@pytest.mark.parametrize(("changed", "differs"), [("mine.py", True), (0, True), (1, True), (2, False)])
-def test_a_change_of_any_of_it_is_another_measurement(folder, changed, differs):
-    before = code(folder)
-    assert code(folder) == before
-    path = folder.path / (changed if isinstance(changed, str) else f"{folder.names[changed]}.py")
-    path.write_text(path.read_text() + "\n# changed\n")
-    assert (code(folder) != before) is differs
+def test_a_change_of_any_of_it_is_another_measurement(folder):
+    found = [code(folder)]
+    for name in ("mine", *folder.names):
+        path = folder.path / f"{name}.py"
+        path.write_text(path.read_text() + "\n# changed\n")
+        found.append(code(folder))
+    assert found[4] == found[3], "it does not import the last one"
+    assert len(set(found)) == 4
+
+
+NESTED = """
+import one
+try:
+    import two
+except ImportError:
+    import three
+else:
+    from four import value
+finally:
+    import five
+for each in ():
+    import six
+else:
+    import seven
+while False:
+    import eight
+with open("x"):
+    import nine
+match 1:
+    case 2:
+        import ten
+if True:
+    pass
+elif False:
+    import eleven
+class Mine:
+    import twelve
+    async def measure(self):
+        async with self:
+            from . import thirteen
+"""
+
+
+def test_imports_are_found_wherever_a_file_has_them(tmp_path):
+    (tmp_path / "nested.py").write_text(NESTED)
+    assert set(identity._imports(tmp_path / "nested.py", "mine")) == {
+        *("one", "two", "three", "four", "four.value", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
+        *("mine", "mine.thirteen"),
+    }
 
 
 def test_a_package_of_another_environment_is_installed_too(tmp_path, monkeypatch):
