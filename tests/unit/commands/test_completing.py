@@ -9,6 +9,7 @@ import pytest
 
 from slownet import topologies
 from slownet.cli import completing
+from slownet.cli.app import main
 from slownet.containers import store
 from slownet.hypotheses.catalogue import discover
 
@@ -22,11 +23,15 @@ def mine(net, rtt, loss):
 VALUES = "rtt=0ms,10ms,40ms,120ms"
 
 
+def asked(line):
+    """Return the variables with which bash asks what to offer at the end of a line."""
+    words = line.split(" ")
+    return {"COMP_WORDS": "\n".join(words), "COMP_CWORD": str(len(words) - 1), "_SLOWNET_COMPLETE": "complete_bash"}
+
+
 def complete(line, cwd, **environment):
     """Return what bash would offer at the end of a line."""
-    words = line.split(" ")
-    asked = {"COMP_WORDS": "\n".join(words), "COMP_CWORD": str(len(words) - 1), "_SLOWNET_COMPLETE": "complete_bash"}
-    environment = {**os.environ, **asked, **environment}
+    environment = {**os.environ, **asked(line), **environment}
     command = [sys.executable, "-m", "slownet.cli"]
     done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=True)
     assert done.stderr == ""
@@ -67,7 +72,18 @@ LINES = {
 
 
 @pytest.mark.parametrize("line", LINES)
-def test_a_line(line, project):
+def test_a_line(line, project, monkeypatch, capsys):
+    """In this process, as far as others are not there to show that nothing is imported."""
+    monkeypatch.chdir(project)
+    for name, value in asked(line).items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(SystemExit):
+        main([])
+    assert capsys.readouterr() == ("".join(f"{each}\n" for each in LINES[line]), "")
+
+
+@pytest.mark.parametrize("line", ["slownet run mine.py --vary ", "slownet show "])
+def test_a_line_in_a_shell(line, project):
     assert complete(line, project) == LINES[line]
 
 
@@ -96,6 +112,7 @@ def test_questions_are_those_of_the_experiments():
 IMPORTED = """
 import json, sys
 from slownet.cli import completing
+from slownet.cli.app import main
 from slownet.containers import store
 completing.topologies(""), [completing._question(each) for each in completing._own("experiments")]
 print([each for each in sys.modules if each.startswith(("slownet.exp", "slownet.top", "mininet", "numpy", "scipy"))])

@@ -1,6 +1,6 @@
 """What a hunt chooses from, and what Hypothesis makes of it, without any lab."""
 
-import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -116,20 +116,27 @@ def test_what_is_found_is_shrunk_to_the_breaks_that_it_takes(seed):
 def test_a_shrink_goes_on_after_hypothesis_gave_up_for_lack_of_time(monkeypatch):
     from hypothesis.internal.conjecture import engine
 
-    whole = strategy.search(SPACE, needs_two, 1, 300)
-    known = {}
+    whole, most = strategy.search(SPACE, needs_two, 1, 300), strategy.PASSES
+    now = 0.0
+    clock = SimpleNamespace(monotonic=lambda: now, perf_counter=lambda: now)
+    for module in (engine, strategy):
+        monkeypatch.setattr(module, "time", clock)
 
-    def judge(schedule):
-        if str(schedule) not in known:
-            time.sleep(0.02)
-            known[str(schedule)] = needs_two(schedule)
-        return known[str(schedule)]
+    def searched(passes):
+        known = {}
 
-    monkeypatch.setattr(engine, "MAX_SHRINKING_SECONDS", 0.3)
-    assert strategy.search(SPACE, judge, 1, 300) != whole
-    monkeypatch.setattr(engine, "MAX_SHRINKING_SECONDS", 10)  # what is known takes a part of that
-    monkeypatch.setattr(strategy, "PASS_S", 1)
-    assert strategy.search(SPACE, judge, 1, 300) == whole
+        def judge(schedule):
+            nonlocal now
+            if str(schedule) not in known:
+                now += 10  # what is known takes no time
+                known[str(schedule)] = needs_two(schedule)
+            return known[str(schedule)]
+
+        monkeypatch.setattr(strategy, "PASSES", passes)
+        return strategy.search(SPACE, judge, 1, 300)
+
+    assert searched(1) != whole
+    assert searched(most) == whole
 
 
 def test_what_does_not_break_is_not_found():

@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from trust import rates
 from trust.rates import METRIC, Noise, World, on_the_margin, power, straight, verdicts
 
-RUNS = 200
+RUNS = 100
 
 
 def is_at_most(rate, allowed):
