@@ -1,5 +1,6 @@
 """Fixtures for the tests of the commands, which run this checkout's command line as a separate process."""
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -15,6 +16,15 @@ from slownet.lab import cache, calibrate, parts
 from slownet.model.errors import SlownetError
 
 PATIENCE_S = 120
+LIGHT = ("-p", "no:hypothesispytest")
+"""Options of a pytest whose tests use no Hypothesis: its plugin imports it at the end of every session, here and in a lab."""
+
+
+def pytest_configure(config):
+    config.addinivalue_line(
+        "markers", "long: takes long, and what it tests seldom changes: `make test-long` runs it, every night"
+    )
+
 
 PAGES = '''
 import time
@@ -61,10 +71,16 @@ def built():
 
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory):
-    """A folder with the package as installed from its wheel."""
-    folder = tmp_path_factory.mktemp("installed")
-    install = [*wheels.PIP, "install", "--no-deps", "--target", folder / "packages", wheels.made(folder)]
-    subprocess.run(install, check=True)
+    """A folder with the package as installed from its wheel, which the first of all workers makes; the wheel is beside it."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "installed"
+    folder.mkdir(exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "packages").exists():
+            install = [*wheels.PIP, "install", "--no-deps", "--target", folder / "half", wheels.made(folder)]
+            subprocess.run(install, check=True)
+            (folder / "half").rename(folder / "packages")
     return folder / "packages"
 
 

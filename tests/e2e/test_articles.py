@@ -19,7 +19,7 @@ def slownet(folder, *words):
 
 
 def test_a_download_through_tcs_own_queue_is_the_same_twice(tmp_path):
-    words = ("download", "--vary", "queue=1000 packets", "--tdf", "inf")
+    words = ("download", "--vary", "queue=1000 packets", "--tdf", "inf", "--repeat", "1")
     (_, (first,)), (_, (again,)) = slownet(tmp_path, *words), slownet(tmp_path, *words)
     (cell,) = first["cells"]
     assert cell["condition"] == {"delay_up_ms": 100.0, "queue_packets": 1000}
@@ -28,13 +28,15 @@ def test_a_download_through_tcs_own_queue_is_the_same_twice(tmp_path):
 
 
 def test_an_experiment_runs_on_the_clock_that_it_states(tmp_path):
-    _, (run,) = slownet(tmp_path, "congestion_control", "--vary", "rate_up=2000kbit", "--vary", "congestion=cubic,bbr")
+    _, (run,) = slownet(
+        tmp_path, "congestion_control", "--vary", "rate_up=2000kbit", "--vary", "congestion=cubic,bbr", "--repeat", "1"
+    )
     assert run["tdf"] == "inf"
     assert [cell["metrics"]["mbit_per_s"]["mean"] for cell in run["cells"]] == pytest.approx([1.9, 1.9], abs=0.1)
 
 
 def test_a_transaction_is_twenty_round_trips(tmp_path):
-    _, (run,) = slownet(tmp_path, "oltp", "--vary", "threads=1", "--vary", "rtt=0.3ms,10.3ms")
+    _, (run,) = slownet(tmp_path, "oltp", "--vary", "threads=1", "--vary", "rtt=0.3ms,10.3ms", "--repeat", "1")
     near, far = (cell["metrics"]["latency_min_ms"]["mean"] for cell in run["cells"])
     assert (far - near) / 10 == pytest.approx(20, rel=0.02)
     assert [cell["metrics"]["queries_per_transaction"]["mean"] for cell in run["cells"]] == [20, 20]

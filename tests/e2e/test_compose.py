@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from command_line import SLOWNET
+from conftest import LIGHT
 
 SHOP = Path(__file__).parents[1] / "shop"
 sys.path.insert(0, str(SHOP))
@@ -210,7 +211,7 @@ def test_a_check_needs_no_image(tmp_path):
 
 def test_a_project_is_measured_without_any_python(images, tmp_path):
     words = ["--vary", "db:rtt=0ms,10ms,40ms", "--vary", "cache:rtt=0ms,5ms", "--tool", "ab"]
-    words += ["--url", "http://web:8000/checkout", "--option", "requests=10", "--tdf", "inf", "--json"]
+    words += ["--url", "http://web:8000/checkout", "--option", "requests=10", "--tdf", "inf", "--repeat", "1", "--json"]
     done = run("run", "--compose", str(SHOP / "compose.yaml"), *words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     (found,) = json.loads(done.stdout)["runs"]
@@ -241,7 +242,8 @@ def test_a_project_is_measured_without_any_python(images, tmp_path):
     ],
 )
 def test_a_command_of_ones_own_and_every_tool(words, metric, values, project):
-    done = run("run", "--compose", "compose.yaml", "--vary", "web:rtt=0ms,10ms", *words, "--tdf", "inf", "--json", cwd=project)
+    given = ["--compose", "compose.yaml", "--vary", "web:rtt=0ms,10ms", "--repeat", "1", "--tdf", "inf", "--json"]
+    done = run("run", *given, *words, cwd=project)
     assert done.returncode == 0, done.stderr
     (found,) = json.loads(done.stdout)["runs"]
     means = [each["metrics"][metric]["mean"] for each in found["cells"]]
@@ -249,7 +251,7 @@ def test_a_command_of_ones_own_and_every_tool(words, metric, values, project):
 
 
 def test_a_command_that_prints_no_such_number(project):
-    words = ["--tool-command", "sh -c 'echo tps: 5'", "--value", "tps = ([0-9.]+)", "--tdf", "inf"]
+    words = ["--tool-command", "sh -c 'echo tps: 5'", "--value", "tps = ([0-9.]+)", "--tdf", "inf", "--repeat", "1"]
     done = run("run", "--compose", "compose.yaml", *words, cwd=project)
     line = "nothing in the output matches the pattern 'tps = ([0-9.]+)'; its last line: 'tps: 5', host 'client': command: sh -c"
     assert done.returncode == 1
@@ -315,7 +317,7 @@ def test_a_project_in_pytest(project):
     text = (project / "compose.yaml").read_text()
     (project / "compose.yaml").write_text(text.replace('    user: "33"\n', '    user: "33"\n    mem_limit: 64m\n'))
     (project / "wrong.yaml").write_text("services:\n  web: {image: x, prots: [80]}\n")
-    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--slownet-tdf", "inf", "-rE"]
+    words = [sys.executable, "-m", "pytest", *LIGHT, "-q", "-p", "no:cacheprovider", "--slownet-tdf", "inf", "-rE"]
     done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=project, timeout=300)
     assert done.returncode == 1, done.stdout + done.stderr
     assert "3 passed, 2 errors" in done.stdout
@@ -327,7 +329,7 @@ def test_a_project_in_pytest(project):
 
 def test_workers_have_labs_with_the_project(project):
     (project / "test_it.py").write_text("def test_a(compose):\n    assert compose['web'].running\n")
-    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--slownet-tdf", "inf", "-n", "2"]
+    words = [sys.executable, "-m", "pytest", *LIGHT, "-q", "-p", "no:cacheprovider", "--slownet-tdf", "inf", "-n", "2"]
     done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=project, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "1 passed" in done.stdout
@@ -408,7 +410,7 @@ def test_a_command_of_docker_compose_is_named_as_it_is_here(word, instead, tmp_p
 
 def test_a_run_is_continued_with_the_project_as_it_was(project):
     words = ["run", "--compose", "compose.yaml", "--tool", "ping", "--option", "to=web", "--option", "count=2", "--tdf", "inf"]
-    done = run(*words, "--vary", "web:rtt=0ms,8ms", "--json", "--keep", cwd=project)
+    done = run(*words, "--vary", "web:rtt=0ms,8ms", "--repeat", "1", "--json", "--keep", cwd=project)
     assert done.returncode == 0, done.stderr
     (found,) = json.loads(done.stdout)["runs"]
     directory = Path(found["directory"])
@@ -475,7 +477,7 @@ def test_what_a_file_states_breaks_at_its_time_at_the_prompt_in_runs_and_not_in_
     assert "kill db at 1.5 s" in within.stderr
 
     words = ["--compose", "compose.yaml", "--vary", "db:rtt=0ms,10ms", "--tool-command", f"sh -c '{CLOCK} | grep -c down'"]
-    words += ["--value", "([0-9]+)", "--tdf", "inf", "--json"]
+    words += ["--value", "([0-9]+)", "--tdf", "inf", "--repeat", "1", "--json"]
     for given, down in (([], 2), (["--faults", "kill db at 6500 ms"], 1), (["--faults", "none"], None)):
         measured = run("run", *words, *given, cwd=tmp_path)
         if down is None:  # grep finds nothing, and says so by its status

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from command_line import SLOWNET
-from conftest import PATIENCE_S, one_line
+from conftest import LIGHT, PATIENCE_S, one_line
 from no_landlock import without_landlock
 
 from slownet.lab import boot, confinement, counter, init
@@ -108,7 +108,7 @@ def measuring(request, built, tmp_path):
     def run(*options, **how):
         words = MEASURING[request.param]
         if request.param == "pytest":
-            words = [sys.executable, "-m", "pytest", "-p", "slownet.pytest_plugin", "--slownet-tdf=inf", *words]
+            words = [sys.executable, "-m", "pytest", "-p", "slownet.pytest_plugin", *LIGHT, "--slownet-tdf=inf", *words]
             words += [each.replace("--", "--slownet-") for each in options]
         else:
             words = [*SLOWNET, *words[:-1], *options, words[-1]] if words[0] == "lab" else [*SLOWNET, *words, *options]

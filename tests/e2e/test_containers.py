@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from command_line import SLOWNET
+from conftest import LIGHT
 
 from slownet.lab import cache
 
@@ -152,7 +153,7 @@ def test_the_real_clock(project):
 
 
 def test_in_pytest(project):
-    done = project("-q", "-p", "no:cacheprovider", "test_mine.py", command=[sys.executable, "-m", "pytest"])
+    done = project("-q", "-p", "no:cacheprovider", "test_mine.py", command=[sys.executable, "-m", "pytest", *LIGHT])
     assert "1 failed, 4 passed" in done.stdout, done.stdout
     assert "FAILED test_mine.py::test_that_fails" in done.stdout
 

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import environment, of_ones_own
+from conftest import LIGHT, environment, of_ones_own
 
 from slownet.lab import native
 
@@ -87,7 +87,7 @@ def run(built, project):
 
     def run(*words):
         variables = of_ones_own(project / "venv/bin", HERE=os.uname().nodename)
-        command = ["pytest", "-W", "error", "--slownet-tdf=inf", *words]
+        command = ["pytest", *LIGHT, "-W", "error", "--slownet-tdf=inf", *words]
         return subprocess.run(command, cwd=project, env=variables, capture_output=True, text=True, check=False)
 
     return run

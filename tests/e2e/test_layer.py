@@ -8,12 +8,13 @@ import sys
 
 import pytest
 from command_line import SLOWNET
-from conftest import lend_lab
+from conftest import LIGHT, lend_lab
 
 from slownet.lab import native
 
 pytestmark = pytest.mark.skipif(not native.lacks(), reason="this machine runs them in place")
 
+PYTEST = [sys.executable, "-m", "pytest", *LIGHT]
 TABLE = '[tool.slownet]\npackages = ["jq"]\ndependencies = ["itsdangerous<3"]\nshare = ["./data"]\n'
 EXPERIMENT = '''
 from slownet import ClientWebDb, experiment
@@ -124,7 +125,7 @@ def test_a_command(run, project, built, tmp_path):
 
 def test_an_experiment(run, project):
     (project / "mine.py").write_text(EXPERIMENT)
-    done = run(project, "run", "mine.py", "--tdf", "inf", "--labs", "1")
+    done = run(project, "run", "mine.py", "--tdf", "inf", "--repeat", "1")
     assert done.returncode == 0, done.stderr
     (facts,) = (json.loads(path.read_text()) for path in project.glob("runs/*/run.json"))
     assert "(jq, itsdangerous<3)" in json.dumps(facts)
@@ -138,7 +139,7 @@ def test_pytest_finds_it_from_its_rootdir(run, project, tmp_path, words):
     (project / "tests" / "data" / "fact").write_text("42")
     (project / "tests" / "test_it.py").write_text(TESTS)
     words = [f"{project}/{each}" if each.startswith("tests") else each for each in words]
-    done = run(tmp_path, "-q", "--slownet-tdf=inf", f"--rootdir={project}", *words, program=[sys.executable, "-m", "pytest"])
+    done = run(tmp_path, "-q", "--slownet-tdf=inf", f"--rootdir={project}", *words, program=PYTEST)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -150,7 +151,7 @@ def test_a_module_that_the_lab_lacks_is_named_with_what_brings_it(run, project):
     (project / "test_lacking.py").write_text(LACKING)
     (project / "test_late.py").write_text(LACKING.replace("import brought", ""))
     environment = ["env", f"PYTHONPATH={folder.parent}"]
-    program = [*environment, sys.executable, "-m", "pytest", "-q", "--slownet-tdf=inf"]
+    program = [*environment, *PYTEST, "-q", "--slownet-tdf=inf"]
     done = run(project, "test_lacking.py", program=program)
     assert (
         "the lab has no module 'brought._fast': _fast.cpython-36-x86_64-linux-gnu.so is compiled for Python 3.6, and the lab "

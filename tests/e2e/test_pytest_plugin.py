@@ -14,7 +14,7 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
-from conftest import PATIENCE_S
+from conftest import LIGHT, PATIENCE_S
 from terminal import Terminal
 
 from slownet.lab import cache, native
@@ -22,7 +22,7 @@ from slownet.lab import cache, native
 pytest_plugins = ["pytester"]
 
 CACHE = str(cache.root().parent)  # pytester gives its processes another HOME
-PYTEST = [sys.executable, "-m", "pytest", "-p", "slownet.pytest_plugin"]
+PYTEST = [sys.executable, "-m", "pytest", "-p", "slownet.pytest_plugin", *LIGHT]
 
 pytestmark = pytest.mark.skipif(not native.lacks(), reason="this machine runs them in place")
 
@@ -474,11 +474,11 @@ def test_a_limit_of_failures_counts_those_of_all_places(session, pytester, worke
     assert sum(bool(each.findall("failure")) for each in cases) == 3
 
 
-HOUR = """
+LONG = """
 import time
 
 def test_it(net):
-    time.sleep(3600)
+    time.sleep(600)
 
 def test_next(net):
     pass
@@ -488,7 +488,7 @@ def test_next(net):
 @pytest.mark.parametrize("workers", [[], ["-n1"]], ids=["alone", "a worker"])
 def test_the_report_has_this_machines_dates_and_times(session, pytester, workers):
     before = datetime.datetime.now().astimezone()
-    result = session(*workers, "--slownet-tdf=inf", "--junitxml=junit.xml", "--durations=0", "-vv", test_hour=HOUR)
+    result = session(*workers, "--slownet-tdf=inf", "--junitxml=junit.xml", "--durations=0", "-vv", test_long=LONG)
     after = datetime.datetime.now().astimezone()
     result.assert_outcomes(passed=2)
     (suite,) = ET.parse(pytester.path / "junit.xml").getroot().iter("testsuite")

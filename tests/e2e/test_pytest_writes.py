@@ -9,14 +9,14 @@ import time
 import xml.etree.ElementTree as ET
 
 import pytest
-from conftest import PATIENCE_S
+from conftest import LIGHT, PATIENCE_S
 
 from slownet.lab import cache, native
 
 pytest_plugins = ["pytester"]
 
 CACHE = str(cache.root().parent)  # pytester gives its processes another HOME
-PYTEST = [sys.executable, "-m", "pytest", "-p", "slownet.pytest_plugin", "--slownet-tdf=inf"]
+PYTEST = [sys.executable, "-m", "pytest", "-p", "slownet.pytest_plugin", *LIGHT, "--slownet-tdf=inf"]
 
 pytestmark = pytest.mark.skipif(not native.lacks(), reason="this machine runs them in place, where tests write what they like")
 

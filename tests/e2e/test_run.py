@@ -13,41 +13,13 @@ import pytest
 from command_line import SLOWNET, slownet
 from conftest import wait_for_a_sample
 
-MISTAKES = [
-    (["run", "client_dealy"], "client_delay"),
-    (["run"], "client_delay"),
-    (["run", "client_delay", "--clock", "rael"], "real"),
-    (["run", "client_delay", "--tdf", "fast"], "inf"),
-    (["run", "client_delay", "--tdf", "0"], "--tdf"),
-    (["run", "client_delay", "--clock", "real", "--tdf", "4"], "--tdf"),
-    (["run", "client_delay", "--vary", "rtt=10"], "10ms"),
-    (["run", "client_delay", "--vary", "rtt=ten ms"], "ten ms"),
-    (["run", "client_delay", "--vary", "rtt=-1ms"], "-1ms"),
-    (["run", "client_delay", "--vary", "rt=1ms"], "'rtt'"),
-    (["run", "client_delay", "--vary", "rtt"], "--vary"),
-    (["run", "client_delay", "--memory", "10"], "--memory"),
-    (["run", "client_delay", "--memory", "lots"], "--memory"),
-    (["run", "client_delay", "--place", "here"], "--place"),
-    (["run", "client_delay", "--repeat", "often"], "--repeat"),
-    (["run", "client_delay", "--repeat", "0"], "--repeat"),
-    (["run", "client_delay", "--labs", "two"], "--labs"),
-    (["run", "client_delay", "--labs", "0"], "--labs"),
-    (["run", "client_delay", "--labs", "2", "--clock", "real", "--place", "lab"], "--labs"),
-    (["run", "client_delay", "--budget", "5x"], "unknown unit"),
-    (["run", "client_delay", "--budget", "5m,6m"], "--budget"),
-    (["predict", "/nowhere", "--t0", "12ms", "--rtt", "85ms"], "/nowhere"),
-    (["run", "--resume", "/nowhere"], "/nowhere"),
-    (["run", "--resume", "/nowhere", "--repeat", "2"], "--repeat"),
-    (["run", "--resume", "/nowhere", "--tdf", "inf"], "--tdf"),
-    (["run", "nothing.py"], "nothing.py"),
-    (["rnu"], "rnu"),
-    (["run", "client_delay", "--jsno"], "--jsno"),
-]
 
-
-@pytest.mark.parametrize(("words", "named"), MISTAKES, ids=lambda each: " ".join(each) if isinstance(each, list) else "")
+@pytest.mark.parametrize(
+    ("words", "named"), [("run client_dealy", "client_delay"), ("run client_delay --vary rtt=10", "10ms"), ("rnu", "rnu")]
+)
 def test_a_mistake_is_one_line_and_makes_nothing(words, named, tmp_path):
-    done = slownet(*words, cwd=tmp_path)
+    """As other mistakes are, in tests/unit/commands/test_mistakes.py."""
+    done = slownet(*words.split(), cwd=tmp_path)
     assert done.returncode == 2
     assert done.stdout == ""
     assert len(done.stderr.splitlines()) == 1
@@ -229,7 +201,7 @@ def mine(net, delay):
 
 def test_an_experiment_of_ones_own(tmp_path):
     (tmp_path / "mine.py").write_text(OWN % "client")
-    done = slownet("run", "mine.py", "--tdf", "inf", "--json", cwd=tmp_path)
+    done = slownet("run", "mine.py", "--tdf", "inf", "--repeat", "1", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     (run,) = json.loads(done.stdout)["runs"]
     assert [cell["condition"] for cell in run["cells"]] == [{"delay_ms": 0.0}, {"delay_ms": 3.0}]
@@ -246,8 +218,8 @@ mine.claims(law("rtt_ms", round_trips=1, within=%s, along="delay_ms"))
 
 
 def test_the_real_clock_takes_three_repetitions(tmp_path):
-    """A claim with a margin so wide that even a loaded machine decides it at the first look."""
-    (tmp_path / "mine.py").write_text(CLAIMED % ("client", 0.9))
+    """A claim with a margin so wide, about so long a delay, that even a loaded machine decides it at the first look."""
+    (tmp_path / "mine.py").write_text((CLAIMED % ("client", 0.9)).replace('"3ms"', '"90ms"'))
     words = ("--clock", "real", "--place", "lab", "--budget", "2min")
     done = slownet("run", "mine.py", *words, "--json", cwd=tmp_path)
     (run,) = json.loads(done.stdout)["runs"]
@@ -255,7 +227,8 @@ def test_the_real_clock_takes_three_repetitions(tmp_path):
     samples = [json.loads(line) for line in (Path(run["directory"]) / "samples.jsonl").read_text().splitlines()]
     told = [(sample["boot"], sample["block"], sample["cell"]["delay"]) for sample in samples[:8]]
     assert told == [
-        (1, 1, "0ms"), (1, 1, "3ms"), (1, 2, "3ms"), (1, 2, "0ms"), (2, 1, "3ms"), (2, 1, "0ms"), (2, 2, "0ms"), (2, 2, "3ms"),
+        (1, 1, "0ms"), (1, 1, "90ms"), (1, 2, "90ms"), (1, 2, "0ms"),
+        (2, 1, "90ms"), (2, 1, "0ms"), (2, 2, "0ms"), (2, 2, "90ms"),
     ]  # fmt: skip
     sampling = json.loads((Path(run["directory"]) / "run.json").read_text())["sampling"]
     assert sampling["why"].startswith(f"{run['cells'][0]['repetitions']} repetitions")
@@ -325,7 +298,8 @@ ASKED = {
 def draws(net, rtt):
     "What do programs draw?"
     host = net["client"]
-    return {name: float(host.cmd(command)) for name, command in ASKED.items()} | {"kernel": float(os.urandom(6)[0])}
+    kernel = float(int.from_bytes(os.urandom(6)))
+    return {name: float(host.cmd(command)) for name, command in ASKED.items()} | {"kernel": kernel}
 """
 
 
@@ -334,7 +308,7 @@ def test_each_boot_draws_its_own_random_numbers(tmp_path):
     (tmp_path / "draws.py").write_text(DRAWS)
     found = []
     for _ in range(2):
-        done = slownet("run", "draws.py", "--tdf", "inf", "--repeat", "4", "--json", cwd=tmp_path)
+        done = slownet("run", "draws.py", "--tdf", "inf", "--repeat", "2", "--json", cwd=tmp_path)
         (run,) = json.loads(done.stdout)["runs"]
         lines = (tmp_path / run["directory"] / "samples.jsonl").read_text().splitlines()
         samples = sorted(map(json.loads, lines), key=lambda each: each["boot"])
@@ -342,11 +316,10 @@ def test_each_boot_draws_its_own_random_numbers(tmp_path):
             {name: [each["metrics"][name]["mean"] for each in samples] for name in ("date", "shell", "hash", "kernel")}
         )
     first, again = found
-    assert len(set(first["date"])) == len(set(first["shell"])) == 4
+    assert len(set(first["date"])) == len(set(first["shell"])) == 2
     assert (first["date"], first["shell"]) == (again["date"], again["shell"])
     assert len(set(first["hash"] + again["hash"])) == 1
-    assert len(set(first["kernel"])) > 1
-    assert first["kernel"] != again["kernel"]
+    assert len(set(first["kernel"] + again["kernel"])) == 4
 
 
 def test_repetitions_as_told(tmp_path):
@@ -404,7 +377,7 @@ mine.claims(Mine())
 
 def test_a_claim_that_ends_the_program_is_no_success(tmp_path):
     (tmp_path / "mine.py").write_text(ENDING)
-    done = slownet("run", "mine.py", cwd=tmp_path)
+    done = slownet("run", "mine.py", "--repeat", "1", cwd=tmp_path)
     assert done.returncode == 2
     assert "slownet: the file ends the program: os._exit(0), mine.py:9: leave that out: a file only defines\n" in done.stderr
     assert not any((tmp_path / "runs").glob("*/report.html"))
@@ -412,7 +385,7 @@ def test_a_claim_that_ends_the_program_is_no_success(tmp_path):
 
 def test_a_claim_about_cells_that_were_not_measured_is_told(tmp_path):
     (tmp_path / "mine.py").write_text(CLAIMED % ("client", 0.1))
-    done = slownet("run", "mine.py", "--tdf", "inf", "--vary", "delay=7ms", cwd=tmp_path)
+    done = slownet("run", "mine.py", "--tdf", "inf", "--repeat", "1", "--vary", "delay=7ms", cwd=tmp_path)
     assert done.returncode == 1, done.stderr
     said = "not judged A request costs one round trip (within 10 %): delay 0ms and delay 3ms were not measured"
     assert said in " ".join(done.stdout.split())
@@ -461,7 +434,7 @@ def test_a_run_predicts_another_site(both):
 
 def test_an_unknown_host_is_one_line(tmp_path):
     (tmp_path / "mine.py").write_text(OWN % "cleint")
-    done = slownet("run", "mine.py", "--tdf", "inf", cwd=tmp_path)
+    done = slownet("run", "mine.py", "--tdf", "inf", "--repeat", "1", cwd=tmp_path)
     assert done.returncode == 2
     assert "'client'" in done.stderr
     assert "Traceback" not in done.stderr
@@ -479,7 +452,7 @@ def test_a_cell_that_fails_is_marked_and_the_others_go_on(tmp_path):
         "return ping(", 'net["web"].cmd("ip link set web-eth0 down" if delay == "3ms" else "true")\n        return ping('
     )
     (tmp_path / "mine.py").write_text(text.replace('["0ms", "3ms"]', '["0ms", "3ms", "4ms"]'))
-    done = slownet("run", "mine.py", "--tdf", "inf", "--json", cwd=tmp_path)
+    done = slownet("run", "mine.py", "--tdf", "inf", "--repeat", "1", "--json", cwd=tmp_path)
     assert done.returncode == 1
     (run,) = json.loads(done.stdout)["runs"]
     assert [cell["status"] for cell in run["cells"]] == ["ok", "failed", "failed"]
@@ -494,7 +467,7 @@ def test_a_service_that_does_not_come_up_shows_its_last_lines(tmp_path):
     text = (BROKEN_SERVICE % "client").replace("def mine(net, ", "def mine(net, db, ")
     service = "service=lambda net, folder: MariaDB(net['db'], folder, options=['--no-such-option']), "
     (tmp_path / "mine.py").write_text(text.replace("@experiment(", "@experiment(" + service))
-    done = slownet("run", "mine.py", "--tdf", "inf", cwd=tmp_path)
+    done = slownet("run", "mine.py", "--tdf", "inf", "--repeat", "1", cwd=tmp_path)
     assert done.returncode == 2
     assert "mariadb ended with status" in done.stderr
     assert "no-such-option" in done.stderr

@@ -48,7 +48,7 @@ for _ in range({ROUNDS}):
 print(json.dumps([found, open("/proc/skip_idle").read().split()]))
 """
 # How late a program wakes next to one that computes without system calls, in s; the first naps detect the other program.
-NAPS, FIRST_NAPS, NAP_S = 150, 50, 0.005
+NAPS, FIRST_NAPS, NAP_S = 60, 40, 0.005
 NAPPING = f"""
 import json, subprocess, time
 busy = subprocess.Popen(["bash", "-c", "while :; do :; done"])

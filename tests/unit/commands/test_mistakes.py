@@ -1,0 +1,109 @@
+"""Mistakes in the words of a command: status 2 and one line that names what is meant, before anything is made."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from slownet.cli.app import main
+from slownet.lab import place
+from slownet.lab.clock import INF, Clock
+
+MISTAKES = [
+    (["run", "client_dealy"], "client_delay"),
+    (["run"], "client_delay"),
+    (["run", "client_delay", "--clock", "rael"], "real"),
+    (["run", "client_delay", "--tdf", "fast"], "inf"),
+    (["run", "client_delay", "--tdf", "0"], "--tdf"),
+    (["run", "client_delay", "--clock", "real", "--tdf", "4"], "--tdf"),
+    (["run", "client_delay", "--vary", "rtt=10"], "10ms"),
+    (["run", "client_delay", "--vary", "rtt=ten ms"], "ten ms"),
+    (["run", "client_delay", "--vary", "rtt=-1ms"], "-1ms"),
+    (["run", "client_delay", "--vary", "rt=1ms"], "'rtt'"),
+    (["run", "client_delay", "--vary", "rtt"], "--vary"),
+    (["run", "client_delay", "--memory", "10"], "--memory"),
+    (["run", "client_delay", "--memory", "lots"], "--memory"),
+    (["run", "client_delay", "--place", "here"], "--place"),
+    (["run", "client_delay", "--repeat", "often"], "--repeat"),
+    (["run", "client_delay", "--repeat", "0"], "--repeat"),
+    (["run", "client_delay", "--labs", "two"], "--labs"),
+    (["run", "client_delay", "--labs", "0"], "--labs"),
+    (["run", "client_delay", "--labs", "2", "--clock", "real", "--place", "lab"], "--labs"),
+    (["run", "client_delay", "--budget", "5x"], "unknown unit"),
+    (["run", "client_delay", "--budget", "5m,6m"], "--budget"),
+    (["predict", "/nowhere", "--t0", "12ms", "--rtt", "85ms"], "/nowhere"),
+    (["run", "--resume", "/nowhere"], "/nowhere"),
+    (["run", "--resume", "/nowhere", "--repeat", "2"], "--repeat"),
+    (["run", "--resume", "/nowhere", "--tdf", "inf"], "--tdf"),
+    (["run", "nothing.py"], "nothing.py"),
+    (["rnu"], "rnu"),
+    (["run", "client_delay", "--jsno"], "--jsno"),
+]
+
+
+@pytest.fixture(autouse=True)
+def lab(monkeypatch):
+    """There is a lab, or seems to be: the mistake is what is wrong."""
+
+    def chosen(kind, factor, *others):
+        clock = Clock("real") if kind == "real" else Clock("virtual", factor or INF)
+        facts = {"kernel": "7", "image": "Debian", "place": "lab", "versions": {}}
+        return place.Place(clock, facts, SimpleNamespace(own_kernel=True))
+
+    monkeypatch.setattr(place, "_lab", chosen)
+
+
+@pytest.mark.parametrize(("words", "named"), MISTAKES, ids=lambda each: " ".join(each) if isinstance(each, list) else "")
+def test_a_mistake_is_one_line_and_makes_nothing(words, named, tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as caught:
+        main(words)
+    assert caught.value.code == 2
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert len(err.splitlines()) == 1
+    assert named in err
+    assert not list(tmp_path.iterdir())
+
+
+OF_A_SWEEP = [
+    (["client_delay"], "--out"),
+    (["client_dealy", "--out", "new"], "client_delay"),
+    (["client_delay", "--out", "new", "--vary", "rt=1ms"], "'rtt'"),
+    (["client_delay", "--out", "new", "--vary", "rtt=10"], "10ms"),
+    (["client_delay", "--out", "new", "--vary", "rtt=0:1000:1ms", "--repeat", "200"], "--yes"),
+    (["client_delay", "--out", "new", "--repeat", "0"], "--repeat"),
+    (["client_delay", "--out", "sweep.toml/new"], "cannot write to sweep.toml/new, Not a directory, --out: name another"),
+    (["sweep.toml", "--out", "new"], "did you mean 'repeat'"),
+]
+
+
+@pytest.mark.parametrize(("words", "named"), OF_A_SWEEP, ids=lambda each: " ".join(each) if isinstance(each, list) else "")
+def test_a_mistake_in_a_sweep_is_one_line_and_makes_nothing(words, named, tmp_path, monkeypatch, capfd):
+    (tmp_path / "sweep.toml").write_text('[sweep]\nexperiment = "client_delay"\nrepaet = 3\n')
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as caught:
+        main(["sweep", *words])
+    err = capfd.readouterr().err
+    assert caught.value.code == 2, err
+    assert len(err.splitlines()) == 1
+    assert named in err
+    assert [each.name for each in tmp_path.iterdir()] == ["sweep.toml"]
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (["--only", "dealy"], "'delay'"),
+        (["--seed", "x"], "--seed"),
+        (["--seed", "-1"], "--seed"),
+        (["--clock", "real", "--tdf", "4"], "--tdf"),
+        (["--place", "here"], "--place"),
+    ],
+)
+def test_a_mistake_in_a_calibration_is_one_line(words, named, capfd):
+    with pytest.raises(SystemExit) as caught:
+        main(["calibrate", *words])
+    out, err = capfd.readouterr()
+    assert (caught.value.code, out) == (2, "")
+    assert len(err.splitlines()) == 1
+    assert named in err
