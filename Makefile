@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help run test check unit lab-tests e2e bench fuzz soak trust nightly nightly-status lab wheel release docs docs-figures docs-test proof delays \
-	examples walls kills test-experiments test-report test-compose-go test-exact test-packaging test-mininet test-stock-kernel test-vagrant \
+	examples walls kills test-experiments test-report test-compose-go test-exact test-long test-packaging test-mininet test-stock-kernel test-vagrant \
 	test-provision test-kernels test-chromium clean
 .DELETE_ON_ERROR:
 
@@ -16,9 +16,12 @@ run: $(VENV)/ready ## set everything up, run the first two experiments and print
 	$(BIN)/slownet lab build --quick
 	$(BIN)/slownet run client_delay database_delay
 
-# The tests in the lab and those of the commands run in parallel, because a lab is one process. The commands' tests have two
-# workers, so that no processor idles when the lab is done.
-test: check docs unit ## set everything up and run all tests but the long ones
+# Three steps, of what can run side by side: the checks and the documentation have one process each, the unit tests two, and the
+# tests in the lab, which is one process, run beside those of the commands. These have two workers, so that no processor idles
+# when the lab is done.
+test: $(VENV)/dev ## set everything up and run all tests but the long ones
+	$(MAKE) --jobs=2 --output-sync=target check docs
+	$(MAKE) unit
 	$(MAKE) --jobs=2 --output-sync=line lab-tests e2e
 
 check: $(VENV)/dev ## run the static checks: ruff, mypy, reuse
@@ -27,8 +30,11 @@ check: $(VENV)/dev ## run the static checks: ruff, mypy, reuse
 	$(BIN)/mypy
 	$(BIN)/reuse lint --lines
 
+# Without the plugin, which would collect all these tests once more, in a third process, to see whether one needs a lab.
+NO_LAB := -p no:slownet.pytest_plugin -W ignore::pytest.PytestUnknownMarkWarning
+
 unit: $(VENV)/dev ## run the tests that need no lab
-	$(BIN)/pytest -q -n 2 --dist worksteal tests/unit tests/docs/test_docs_blocks.py tests/docs/test_docs_errors.py tests/docs/test_docs_reference.py
+	$(BIN)/pytest -q -n 2 --dist worksteal $(NO_LAB) tests/unit tests/docs/test_docs_blocks.py tests/docs/test_docs_errors.py tests/docs/test_docs_reference.py
 
 lab-tests: $(VENV)/dev lab ## run the tests that need a network, inside one lab
 	$(BIN)/slownet lab exec --tdf inf -- python -m pytest -q -p no:cacheprovider -m 'not charged' tests/lab
@@ -36,8 +42,8 @@ lab-tests: $(VENV)/dev lab ## run the tests that need a network, inside one lab
 
 e2e: $(VENV)/dev lab ## run the tests of the commands, which boot labs, one of them in QEMU
 	lib/slownet/lab/setup-host qemu-system-x86
-	$(BIN)/pytest -q --durations=15 -n 2 --dist loadfile tests/e2e 'tests/examples/test_examples.py::test_example[node]' \
-		tests/exact/test_exact_run.py::test_a_page_of_wordpress_takes_the_same_digits_beside_a_hog_and_in_another_folder \
+	$(BIN)/pytest -q --durations=15 -n 2 --dist loadfile -m 'not long' tests/e2e 'tests/examples/test_examples.py::test_example[node]' \
+		tests/exact/test_exact_run.py::test_a_hypothesis_is_checked_in_one_boot \
 		tests/docs/test_docs_executed.py::test_a_quick_page \
 		'tests/walls/test_run_directory_attacks.py::test_nothing_can_be_planted_where_the_host_acts[root-Landlock-run]'
 
@@ -93,6 +99,9 @@ test-experiments: $(VENV)/dev lab ## run all experiments; all their claims must 
 
 test-exact: $(VENV)/dev lab ## test labs on the exact clock, in QEMU (apt-get install qemu-system-x86); minutes
 	$(BIN)/pytest -q -rs tests/exact
+
+test-long: $(VENV)/dev lab ## run the tests of the commands that `make test` leaves out, because they take long; minutes
+	$(BIN)/pytest -q -n 2 --dist loadfile -m long tests/e2e
 
 test-mininet: $(VENV)/dev lab ## run Mininet's own examples and its walk-through, from the package in the lab's image; half an hour
 	$(BIN)/pytest -q -n 2 tests/mininet_examples

@@ -29,6 +29,7 @@ JOBS: Mapping[str, Sequence[str]] = {
     "report": soak.make("test-report"),
     "chromium": soak.make("test-chromium"),
     "experiments": soak.make("test-experiments"),
+    "long": soak.make("test-long"),
     "exact": soak.make("test-exact"),
     "examples": soak.make("examples"),
     "mininet": soak.make("test-mininet"),

@@ -12,7 +12,7 @@ from conftest import environment, of_ones_own
 from slownet.cli.starting import CI, host_packages, write
 from slownet.lab import native
 
-pytestmark = pytest.mark.skipif(not native.lacks(), reason="this machine needs no lab")
+pytestmark = [pytest.mark.long, pytest.mark.skipif(not native.lacks(), reason="this machine needs no lab")]
 
 RECORD = '#!/bin/sh\necho "$(basename "$0") $*" >> "$RECORD"\n'
 """Stands for a program that would change this machine."""

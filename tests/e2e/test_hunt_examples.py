@@ -23,7 +23,11 @@ def replay(name, steps, folder, **variables):
 
 @pytest.mark.parametrize(
     ("waits_for", "steps", "lost"),
-    [("off", CRASH, True), ("local", FAILOVER, True), ("on", FAILOVER, False)],
+    [
+        ("off", CRASH, True),
+        pytest.param("local", FAILOVER, True, marks=pytest.mark.long),
+        pytest.param("on", FAILOVER, False, marks=pytest.mark.long),
+    ],
 )
 def test_postgresql_loses_acknowledged_rows_if_a_commit_does_not_wait(built, tmp_path, waits_for, steps, lost):
     status, printed = replay("failover.py", steps, tmp_path, SYNCHRONOUS_COMMIT=waits_for)

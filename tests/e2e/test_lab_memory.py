@@ -180,7 +180,7 @@ def forking(net, rtt):
 """
 
 
-@pytest.mark.parametrize("kind", FORKS)
+@pytest.mark.parametrize("kind", ["a shell's", *(pytest.param(kind, marks=pytest.mark.long) for kind in list(FORKS)[1:])])
 def test_a_measuring_function_with_a_fork_bomb_is_named(built, tmp_path, kind):
     (tmp_path / "forking.py").write_text(FORKING.replace("CODE", FORKS[kind]))
     done = slownet("run", "./forking.py", "--repeat", "1", "--place", "lab", "--memory", "400", cwd=tmp_path)

@@ -103,6 +103,7 @@ def stored(folder):
     return 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [1])
 def test_kills_at_random_change_no_number(built, tmp_path, seed):
     """Something is killed after every boot that is stored, and in between; the result is that of an undisturbed sweep."""

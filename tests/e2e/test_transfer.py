@@ -64,6 +64,7 @@ def test_the_key_needs_no_lab(folder):
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
 
 
+@pytest.mark.long
 def test_a_wheel_with_the_kernel_needs_neither_compiler_nor_kernel(built, folder):
     bundle = folder / "bundle"
     subprocess.run([sys.executable, "-m", "slownet.runner.transfer.bundle", bundle], check=True)
