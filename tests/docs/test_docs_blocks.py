@@ -1,6 +1,7 @@
 """The documentation's code blocks, as far as they can be judged without a lab: `make docs-test` runs them."""
 
 import configparser
+import functools
 import itertools
 import json
 import re
@@ -78,9 +79,15 @@ def understands(words):
     return True
 
 
+@functools.cache
+def whole():
+    """Return the command line with all its commands, for which Typer makes hundreds of options."""
+    return typer.main.get_command(cli.tree())
+
+
 def understood(words):
     """Raise the command line's error for words that it cannot parse; nothing runs."""
-    command = typer.main.get_command(cli.tree())
+    command = whole()
     given = cli._with_interfaces(list(words))
     while given and hasattr(command, "commands") and not given[0].startswith("-"):
         _, command, given = command.resolve_command(typer.Context(command), given)

@@ -2,6 +2,7 @@
 
 import ast
 import doctest
+import functools
 import importlib.util
 import json
 import os
@@ -46,9 +47,15 @@ def test_there_are_commands_to_look_at():
     assert len([each for each in COMMANDS if each[1] == "make"]) > 5
 
 
+@functools.cache
+def whole():
+    """Return the command line with all its commands, for which Typer makes hundreds of options."""
+    return typer.main.get_command(cli.tree())
+
+
 def understood(words):
     """Raise the command line's error for words that it cannot parse. Nothing runs; a name alone must be a command's."""
-    command = typer.main.get_command(cli.tree())
+    command = whole()
     given = cli._with_interfaces(list(words))
     while given and hasattr(command, "commands") and not given[0].startswith("-"):
         _, command, given = command.resolve_command(typer.Context(command), given)
