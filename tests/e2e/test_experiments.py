@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 EXPERIMENTS = (
-    "initial_window", "grpc_unary", "http2_window", "package_mirror", "name_lookup", "dead_ipv6", "mtu_black_hole",
-    "one_path_cut", "one_lost_packet", "redis_pipelining", "connection_pool", "synchronous_commit",
+    "initial_window", "grpc_unary", "http2_window", "name_lookup", "dead_ipv6", "mtu_black_hole", "one_path_cut",
+    "one_lost_packet", "redis_pipelining", "synchronous_commit",
 )  # fmt: skip
 
 
