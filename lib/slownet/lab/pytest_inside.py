@@ -217,7 +217,9 @@ def without_foreign() -> list[str]:
     pytest loads all plugins that are installed, and ends the session with an error if one cannot be imported. They are tried in
     a process of their own: pytest could not rewrite the assertions of one that is imported here. `LEFT_OUT` gets their names.
     """
-    others = [each for each in metadata.entry_points(group="pytest11") if each.module != PLUGIN]  # that one is loaded anyway
+    blocked = handed_over().get("blocked") or ()  # by `-p no:NAME`, and so here, too
+    others = [each for each in metadata.entry_points(group="pytest11") if each.name not in blocked]
+    others = [each for each in others if each.module != PLUGIN]  # that one is loaded anyway
     suspected = [each for each in others if each.dist and _is_foreign(each.dist.name, set())]
     foreign = _tried(suspected) if suspected else {}
     os.environ[LEFT_OUT] = json.dumps(foreign)

@@ -199,6 +199,7 @@ def environment(
     handed = {
         "facts": facts, "only": only, "path": path, "test": os.environ.get(inside.TEST), "walls": walls,
         "plugins": [name for name in inside.BY_CHANCE if config.pluginmanager.has_plugin(name)],
+        "blocked": [name for name, plugin in config.pluginmanager.list_name_plugin() if plugin is None],
     }  # fmt: skip
     return {**caller.variables(), **projects.variables(config), inside.SESSION: json.dumps(handed)}
 

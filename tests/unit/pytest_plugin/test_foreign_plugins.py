@@ -77,6 +77,13 @@ def test_one_of_this_python_is_not_even_tried(installed, capfd):
     assert "imported" not in capfd.readouterr().err
 
 
+def test_one_that_the_session_leaves_out_is_not_even_tried(installed, monkeypatch, capfd):
+    monkeypatch.setenv(inside.SESSION, json.dumps({"test": inside._test, "blocked": ["late"]}))
+    installed("late", {"late_plugin.py": f"{WARN}from late import _native\n"}, [f"late/_native.{OTHER}"], plugins=["late"])
+    assert left_out() == {}
+    assert "imported" not in capfd.readouterr().err
+
+
 def test_one_that_requires_itself_ends(installed):
     installed("a", {"a_plugin.py": ""}, requires=["b"], plugins=["a"])
     installed("b", {}, requires=["a"])
@@ -101,6 +108,9 @@ def test_what_the_image_has_by_chance_is_left_out_unless_the_session_has_it_too(
     assert inside.without_unwanted() == options
 
 
-def test_whether_the_session_has_it_is_asked_where_it_began(pytestconfig):
+def test_whether_the_session_has_it_is_asked_where_it_began(pytestconfig, monkeypatch):
+    monkeypatch.setitem(pytestconfig.pluginmanager._name2plugin, "unwanted", None)  # as by `-p no:unwanted`
     handed = json.loads(session.environment(pytestconfig, {}, None)[inside.SESSION])
     assert handed["plugins"] == [each for each in inside.BY_CHANCE if pytestconfig.pluginmanager.has_plugin(each)]
+    assert "unwanted" in handed["blocked"]
+    assert "capturemanager" not in handed["blocked"]
