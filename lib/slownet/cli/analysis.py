@@ -186,10 +186,11 @@ def calibrate(
 ) -> None:
     """Compare the stated and the measured effect of links, for a matrix of conditions."""
     from slownet.cli.calibrating import calibrate_and_show
+    from slownet.lab.clock import ClockRequest
     from slownet.lab.place import choose
     from slownet.trials.calibration.cases import choose as choose_cases
 
     choose_cases((), only or [])
     ip = IPV6 if ipv6 else IPV4
-    chosen = choose(place, clock, tdf, memory, cpu, confined=require_confinement)
+    chosen = choose(place, ClockRequest(clock, tdf, cpu), memory, confined=require_confinement)
     raise typer.Exit(calibrate_and_show(chosen, only or [], quick, seed, ip, as_json))

@@ -71,11 +71,12 @@ def check(
 ) -> None:
     """Run hypothesis files and mark each prediction right, wrong or undecided."""
     from slownet.cli import checking
+    from slownet.lab.clock import ClockRequest
     from slownet.lab.place import choose, with_given
 
     if key and (blind or as_json or answers):
         raise ExperimentError("a key contains no predictions", "--key", "leave out --blind, --answers and --json")
-    where = choose(place, clock, tdf, memory, cpu, confined=require_confinement, exact=True, speed=speed)
+    where = choose(place, ClockRequest(clock, tdf, cpu, speed), memory, confined=require_confinement, exact=True)
     chosen = with_given(where, env or [], share or [])
     if key:
         raise typer.Exit(checking.key(files, chosen, runs, key))

@@ -124,12 +124,12 @@ def _bring_up(
     lab: tuple[Any, Any, Any, int, Any, bool],
 ) -> int:  # fmt: skip
     """Run the prompt, or one command, in the project's network; return its exit status."""
-    from slownet.cli.lab import unless_asked
     from slownet.containers.compose import handover
+    from slownet.lab.clock import ClockRequest
     from slownet.lab.place import choose
 
     clock, tdf, cpu, memory, place, require_confinement = lab
-    chosen = choose(place, unless_asked(clock, tdf, cpu), tdf, memory, cpu, confined=require_confinement)
+    chosen = choose(place, ClockRequest(clock, tdf, cpu).or_real(), memory, confined=require_confinement)
     with tempfile.TemporaryDirectory(prefix="slownet-compose-") as parent:
         folder = Path(parent, "project")
         handover.write(folder, {handover.key(named, profile): project})

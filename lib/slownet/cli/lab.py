@@ -25,7 +25,7 @@ from slownet.cli.options import (
 )
 from slownet.lab import cache, caller, foreground
 from slownet.lab.boot import MEGABYTES
-from slownet.lab.clock import check_limit
+from slownet.lab.clock import ClockRequest, check_limit
 from slownet.lab.parts import Parts
 from slownet.lab.place import choose, here
 from slownet.lab.project import Project
@@ -88,7 +88,7 @@ def execute(
     speed: SpeedOption = None,
 ) -> None:
     """Run one command in a new lab and pass on its output, errors and exit status."""
-    chosen = choose(place, clock, tdf, memory, cpu, confined=require_confinement, exact=True, speed=speed)
+    chosen = choose(place, ClockRequest(clock, tdf, cpu, speed), memory, confined=require_confinement, exact=True)
     if limit is not None:
         chosen.clock = replace(chosen.clock, limit_s=check_limit(limit))
     shares = caller.shares_of(share or ())
@@ -107,7 +107,7 @@ def shell(
     share: ShareOption = None,
 ) -> None:
     """Open a shell in a new lab, on the real clock by default: a virtual clock jumps ahead while you think."""
-    chosen = choose(place, unless_asked(clock, tdf, cpu), tdf, memory, cpu, confined=require_confinement)
+    chosen = choose(place, ClockRequest(clock, tdf, cpu).or_real(), memory, confined=require_confinement)
     shares = caller.shares_of(share or ())
     raise typer.Exit(foreground.run_here(chosen, ["bash", "-i"], shares, terminal=foreground.are_terminals(0)))
 
@@ -197,8 +197,3 @@ def _of_project(found: Parts, project: Project | None) -> dict[str, str]:
     elif project.needs_layer:
         lines["layer"] = "not built: slownet lab build"
     return lines | ({"share": ", ".join(each.text for each in project.shares)} if project.shares else {})
-
-
-def unless_asked(clock: str | None, tdf: str | None, cpu: str | None) -> str | None:
-    """Return the clock of an interactive command: real, unless an option of the virtual clock is given."""
-    return "real" if (clock, tdf, cpu) == (None, None, None) else clock

@@ -66,9 +66,10 @@ def reproduce(
 ) -> None:
     """Run the experiments of all articles and tabulate published, measured and predicted values."""
     from slownet.cli.reproducing import reproduce_and_show
+    from slownet.lab.clock import ClockRequest
     from slownet.lab.place import choose
     from slownet.runner.rule import read_rule
 
     rule, for_ci = read_rule(repeat, budget), ForCi(junit, summary, prometheus=prometheus)
-    chosen = choose(place, clock, tdf, memory, cpu, confined=require_confinement, exact=True)
+    chosen = choose(place, ClockRequest(clock, tdf, cpu), memory, confined=require_confinement, exact=True)
     raise typer.Exit(reproduce_and_show(only or [], chosen, runs, rule, as_json, for_ci, every, explain_clock))

@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from slownet.cli import completing, unchanged
-from slownet.cli.lab import unless_asked
 from slownet.cli.options import ClockOption, ConfinementOption, CpuOption, MemoryOption, PlaceOption, StpOption, TdfOption
 from slownet.lab import foreground
 from slownet.lab.boot import MEGABYTES
@@ -46,13 +45,14 @@ def shell(
 ) -> None:
     """Build a network and open Mininet's command line in it, on the real clock by default."""
     from slownet.hypotheses import specs
+    from slownet.lab.clock import ClockRequest
     from slownet.lab.place import choose
     from slownet.net import check_topology
 
     planned = specs.topology(topology, arguments or [])
     check_topology.check(planned, stp)
     links = specs.links(link or [], planned)
-    chosen = choose(place, unless_asked(clock, tdf, cpu), tdf, memory, cpu, confined=require_confinement)
+    chosen = choose(place, ClockRequest(clock, tdf, cpu).or_real(), memory, confined=require_confinement)
     path, _, rest = topology.partition(".py")
     file = Path(f"{path}.py").resolve() if topology.startswith(f"{path}.py") else None
     job = json.dumps(

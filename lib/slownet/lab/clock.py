@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from slownet.lab.counter import PROCESS, PROCESSOR
@@ -22,6 +22,8 @@ INSTRUCTIONS = "instructions"
 """What the exact clock charges, which counts them itself."""
 EXACT = "exact"
 KINDS = ("real", "virtual", EXACT)
+OF_ONE_SPEED = ("real", EXACT)
+"""Clocks without a time dilation factor."""
 SPEED, MOST_SPEED = 3, 20
 """Instructions in a nanosecond of the exact clock, unless asked for others, and at most."""
 IDLE_POLL_US = 200
@@ -141,6 +143,75 @@ def check_kind(text: str) -> str:
     if text not in KINDS:
         raise LabError(f"unknown clock '{text}'", where="--clock", fix=nearest(text, KINDS))
     return text
+
+
+@dataclass(frozen=True)
+class ClockRequest:
+    """Which clock is asked for, in the words of the command line; what is None is left to the place.
+
+    `clock`: one of `KINDS`; `tdf`: a factor, as `check_tdf` takes it; `cpu`: what is charged, as `check_cpu` takes it; `speed`:
+    how many instructions a nanosecond of the exact clock has.
+    """
+
+    clock: str | None = None
+    tdf: str | None = None
+    cpu: str | None = None
+    speed: int | None = None
+
+    @property
+    def names_a_clock(self) -> bool:
+        """Whether a clock was requested, by its name or by the factor that only one of them has."""
+        return self.clock is not None or self.tdf is not None
+
+    @property
+    def cpu_may_be_free(self) -> bool:
+        """Whether neither a factor nor what is charged was requested: then the CPU of a virtual clock may be free."""
+        return self.tdf is None and self.cpu is None
+
+    @property
+    def kind(self) -> str | None:
+        """The clock. Raises LabError if there is no such."""
+        return check_kind(self.clock) if self.clock is not None else None
+
+    @property
+    def factor(self) -> float | None:
+        """The time dilation factor; None if it is to be measured. Raises LabError if it is none."""
+        return check_tdf(self.tdf) if self.tdf is not None else None
+
+    @property
+    def charged(self) -> str | None:
+        """What is to be charged for CPU; None if the place decides. Raises LabError if it is no such way."""
+        return check_cpu(self.cpu) if self.cpu is not None else None
+
+    @property
+    def takes_a_lab(self) -> bool:
+        """Whether only a lab has such a clock."""
+        return self.kind in ("virtual", EXACT) or self.tdf is not None or self.charged is not None
+
+    def check(self) -> None:
+        """Raise LabError if a part is invalid, or if parts contradict each other."""
+        kind, factor, charged = self.kind, self.factor, self.charged
+        if self.tdf is not None and kind in OF_ONE_SPEED:
+            what = f"a time dilation factor ({self.tdf}) has no meaning on the {kind} clock"
+            raise LabError(what, "--tdf", "leave out one of them")
+        if charged is not None and (kind in OF_ONE_SPEED or factor == INF):
+            where = f"the {kind} clock" if kind in OF_ONE_SPEED else "a virtual clock with free CPU"
+            what = f"{where} does not charge {'CPU time' if charged == TIME else charged}"
+            raise LabError(what, "--cpu", "leave out --cpu")
+        if self.speed is not None and kind != EXACT:
+            raise LabError("only the exact clock has a number of instructions in a nanosecond", "--speed", "add --clock exact")
+
+    def or_real(self) -> ClockRequest:
+        """Return the request of an interactive command: for the real clock, unless a virtual one is asked for."""
+        return self if self.names_a_clock or self.cpu is not None else replace(self, clock="real")
+
+    def __str__(self) -> str:
+        parts = [f"{self.clock} clock" if self.clock else "", f"TDF {self.tdf}" if self.tdf else ""]
+        return ", ".join(filter(None, parts)) or "the default clock"
+
+
+ANY_CLOCK = ClockRequest()
+"""A request that leaves everything to the place."""
 
 
 def check_limit(text: str) -> int:

@@ -26,7 +26,7 @@ from slownet.lab import (
 from slownet.lab import parts as lab_parts
 from slownet.lab.boot import MEGABYTES, Lab, Share, Sink, check_megabytes
 from slownet.lab.caller import Given
-from slownet.lab.clock import EXACT, INF, SPEED, TIME, WORK, Clock, check_cpu, check_kind, check_speed, check_tdf
+from slownet.lab.clock import ANY_CLOCK, EXACT, INF, SPEED, TIME, WORK, Clock, ClockRequest, check_speed, check_tdf
 from slownet.lab.inplace import InPlace
 from slownet.model.errors import LabError, nearest
 
@@ -248,86 +248,77 @@ def lab_environment(clock: Clock) -> dict[str, str]:
 
 def choose(
     place: str = "auto",
-    clock: str | None = None,
-    tdf: str | None = None,
+    asked: ClockRequest = ANY_CLOCK,
     megabytes: int = MEGABYTES,
-    cpu: str | None = None,
+    *,
     folder: Path | None = None,
     confined: bool = False,
     exact: bool = False,
-    speed: int | None = None,
 ) -> Place:
-    """Return the place for these command-line options.
+    """Return the place with the clock that is asked for.
 
-    exact: whether the caller can do with the exact clock, to which nothing comes from outside; speed: its instructions in a
-    nanosecond.
+    Parameters
+    ----------
+    place : str
+        "native", "lab", or "auto": native if the machine supports it and neither the virtual clock nor confinement is
+        requested, else a lab.
+    asked : ClockRequest
+        The clock.
+    megabytes : int
+        Of a lab's memory.
+    folder : Path, optional
+        From where upwards the project's file is searched, which may request confinement, too; the working directory unless
+        given.
+    confined : bool
+        Whether labs have to be confined.
+    exact : bool
+        Whether the caller can do with the exact clock, to which nothing comes from outside.
 
-    "auto" means native if the machine supports it and neither the virtual clock nor confinement is requested, else a lab. The
-    project's file is searched from `folder` upwards, by default from the working directory; it may request confinement, too.
-    Raises LabError, also if labs are to be confined and this machine cannot do that; if they are not, a line says so.
+    Raises
+    ------
+    LabError
+        The request is invalid, or this machine cannot meet it. Where labs need not be confined and cannot be, a line says so.
     """
     if place not in ("auto", "native", "lab"):
         raise LabError(f"unknown place '{place}'", where="--place", fix=nearest(place, ["auto", "native", "lab"]))
-    kind = check_kind(clock) if clock is not None else None
-    chosen_speed = _speed(kind, exact, speed)
-    factor = check_tdf(tdf) if tdf is not None else None
-    if tdf is not None and kind in ("real", EXACT):
-        raise LabError(
-            f"a time dilation factor ({tdf}) has no meaning on the {kind} clock",
-            where="--tdf",
-            fix=f"leave out --tdf or --clock {kind}",
-        )
-    wanted = check_cpu(cpu) if cpu is not None else None
-    if wanted is not None and (kind in ("real", EXACT) or factor == INF):
-        where = f"the {kind} clock" if kind in ("real", EXACT) else "a virtual clock with free CPU"
-        raise LabError(
-            f"{where} does not charge {'CPU time' if wanted == TIME else wanted}", where="--cpu", fix="leave out --cpu"
-        )
+    asked.check()
+    kind, speed = asked.kind, _speed(asked, exact)
     check_megabytes(megabytes)
-    wants_virtual = kind in ("virtual", EXACT) or tdf is not None or wanted is not None
     of = here(folder) if not native.inside_lab() else None
     if not native.inside_lab() and (confined or (of and of.require_confinement)):
         place = _confined(place, of if not confined else None)
-    if place == "native" or (place == "auto" and not wants_virtual):
+    if place == "native" or (place == "auto" and not asked.takes_a_lab):
         missing = native.lacks()
         if not missing:
-            if wants_virtual:
-                raise LabError(
-                    f"the {kind or 'virtual'} clock needs a lab",
-                    where="--place native",
-                    fix="leave out --place, or use --clock real",
-                )
-            return Place(
-                Clock("real"),
-                {
-                    "kernel": platform.release(),
-                    "image": "",
-                    "place": "native",
-                    "tdf_probe": None,
-                    "versions": image.installed(),
-                },
-                clock_is_asked_for=clock is not None,
-            )
+            if asked.takes_a_lab:
+                fix = "leave out --place, or use --clock real"
+                raise LabError(f"the {kind or 'virtual'} clock needs a lab", "--place native", fix)
+            return _native(clock_is_asked_for=asked.clock is not None)
         if place == "native":
-            raise LabError(
-                f"this machine lacks {', '.join(missing)}",
-                where="--place native",
-                fix="use a lab (--place lab), or run as root on a kernel that has them",
-            )
-    asked = clock is not None or tdf is not None
-    or_exact = exact and not asked and cpu is None
-    chosen = _lab(kind or "virtual", factor, megabytes, wanted, of, chosen_speed, or_exact)
-    return replace(chosen, clock_is_asked_for=asked, cpu_is_asked_for=cpu is not None)
+            fix = "use a lab (--place lab), or run as root on a kernel that has them"
+            raise LabError(f"this machine lacks {', '.join(missing)}", "--place native", fix)
+    or_exact = exact and asked.cpu is None and not asked.names_a_clock
+    chosen = _lab(kind or "virtual", asked.factor, megabytes, asked.charged, of, speed, or_exact)
+    return replace(chosen, clock_is_asked_for=asked.names_a_clock, cpu_is_asked_for=asked.cpu is not None)
 
 
-def _speed(kind: str | None, exact: bool, speed: int | None) -> int:
-    """Return the speed of the exact clock. Raises LabError if there is none, or the caller cannot do with one."""
-    if kind == EXACT and not exact:
+def _native(clock_is_asked_for: bool) -> Place:
+    facts: Facts = {
+        "kernel": platform.release(),
+        "image": "",
+        "place": "native",
+        "tdf_probe": None,
+        "versions": image.installed(),
+    }
+    return Place(Clock("real"), facts, clock_is_asked_for=clock_is_asked_for)
+
+
+def _speed(asked: ClockRequest, exact: bool) -> int:
+    """Return the speed of the exact clock. Raises LabError if there is none such, or the caller cannot do with one."""
+    if asked.kind == EXACT and not exact:
         what = "only `slownet run`, `check`, `sweep`, `hunt`, `replay`, `reproduce`, `lab exec` and tests have the exact clock"
         raise LabError(what, "--clock exact", "use the virtual clock, or leave it out")
-    if speed is not None and kind != EXACT:
-        raise LabError("only the exact clock has a number of instructions in a nanosecond", "--speed", "add --clock exact")
-    return SPEED if speed is None else check_speed(speed)
+    return SPEED if asked.speed is None else check_speed(asked.speed)
 
 
 def _confined(place: str, asker: project.Project | None) -> str:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from slownet.lab import caller, pytest_inside
 from slownet.lab.boot import Share
+from slownet.lab.clock import ClockRequest
 from slownet.lab.foreground import attend
 from slownet.lab.place import Place, choose
 from slownet.model.errors import SlownetError
@@ -28,7 +29,11 @@ def main(argv: list[str]) -> int:
     env = {**caller.variables(), **given["env"]}
     try:
         place = choose(
-            "lab", given["clock"], given["tdf"], given["megabytes"], given["cpu"], Path(given["root"]), given["confined"]
+            "lab",
+            ClockRequest(given["clock"], given["tdf"], given["cpu"]),
+            given["megabytes"],
+            folder=Path(given["root"]),
+            confined=given["confined"],
         )
         place = place.free() if given["free"] else place
         return attend(

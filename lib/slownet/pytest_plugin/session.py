@@ -29,14 +29,14 @@ import pytest
 from slownet.lab import caller, foreground
 from slownet.lab import pytest_inside as inside
 from slownet.lab.boot import MEGABYTES
-from slownet.lab.clock import Clock
+from slownet.lab.clock import Clock, ClockRequest
 from slownet.lab.events import Event
 from slownet.lab.place import Place, choose
 from slownet.model.errors import SlownetError
 from slownet.pytest_plugin import exports, projects, readable_folders, records, session_junit, staging
 from slownet.pytest_plugin.relayed_reports import Lines, Reporter
 from slownet.pytest_plugin.session_summary import Total
-from slownet.pytest_plugin.wishes import CONFINED, MEMORY, Wish, needs_network, of_session, option_names_here, wish_or_none
+from slownet.pytest_plugin.wishes import CONFINED, MEMORY, needs_network, of_session, option_names_here, wish_or_none
 
 GOES_ON = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
 
@@ -92,10 +92,10 @@ class Session:
             reporter.ensure_newline()
             self._config.hook.pytest_terminal_summary(terminalreporter=reporter, exitstatus=exitstatus, config=self._config)
 
-    def _of(self, wishes: Sequence[Wish], items: Sequence[pytest.Item]) -> list[pytest.Item]:
+    def _of(self, wishes: Sequence[ClockRequest], items: Sequence[pytest.Item]) -> list[pytest.Item]:
         return [item for item in items if needs_network(item) and wish_or_none(item) in wishes]
 
-    def _wishes(self, session: pytest.Session) -> list[Wish]:
+    def _wishes(self, session: pytest.Session) -> list[ClockRequest]:
         """Return the wishes of the tests with a network, the session's own first. Raises pytest.UsageError."""
         try:
             own = of_session(self._config)
@@ -104,7 +104,7 @@ class Session:
         return sorted(wishes_of(session.items), key=lambda wish: wish != own)
 
 
-def wishes_of(items: Iterable[pytest.Item]) -> list[Wish]:
+def wishes_of(items: Iterable[pytest.Item]) -> list[ClockRequest]:
     """Return the wishes of the tests with a network, each once. One with wrong markers has none: it fails when it is set up."""
     found = dict.fromkeys(wish_or_none(item) for item in items if needs_network(item))
     return [wish for wish in found if wish is not None]
@@ -135,14 +135,14 @@ def _stop_if_asked(session: pytest.Session) -> None:
 
 THIS_MACHINE = Place(Clock("real"), {})
 """Where tests run that need no network."""
-Groups = Sequence[tuple[Sequence[Wish], Place]]
+Groups = Sequence[tuple[Sequence[ClockRequest], Place]]
 """The places of a session, each with the wishes that it fulfils."""
 
 
-def group_by_place(wishes: Iterable[Wish], config: pytest.Config) -> Groups:
+def group_by_place(wishes: Iterable[ClockRequest], config: pytest.Config) -> Groups:
     """Return the places for these wishes, in order. Wishes that amount to the same clock, such as "virtual" and a lab's
     default, share a place. Raises pytest.UsageError."""
-    found: list[tuple[list[Wish], Place]] = []
+    found: list[tuple[list[ClockRequest], Place]] = []
     for wish in wishes:
         place = _place(wish, config)
         alike = [group for group, other in found if (other.kind, other.clock) == (place.kind, place.clock)]
@@ -168,7 +168,7 @@ def deselect_other_labs(config: pytest.Config, items: list[pytest.Item]) -> None
     mine = inside.handed_over().get("only")
     if not mine or mine.get("forward"):
         return
-    wishes = [Wish(*each) for each in mine["wishes"]]
+    wishes = [ClockRequest(*each) for each in mine["wishes"]]
     here = [item for item in items if (wish_or_none(item) in wishes if of_a_place(item) else mine["rest"])]
     if len(here) < len(items):
         config.hook.pytest_deselected(items=[item for item in items if item not in here])
@@ -208,11 +208,11 @@ DEBUGGERS = {"--pdb": "usepdb", "--trace": "trace"}
 """What pytest keeps an option under."""
 
 
-def _place(wish: Wish, config: pytest.Config) -> Place:
+def _place(wish: ClockRequest, config: pytest.Config) -> Place:
     try:
         found = choose(
-            "auto", wish.clock, wish.tdf, config.getoption(MEMORY) or MEGABYTES, wish.cpu, config.rootpath,
-            config.getoption(CONFINED), exact=True,
+            "auto", wish, config.getoption(MEMORY) or MEGABYTES, folder=config.rootpath, confined=config.getoption(CONFINED),
+            exact=True,
         )  # fmt: skip
     except SlownetError as error:
         raise _usage_error(error) from error

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from slownet.lab.boot import MEGABYTES
-from slownet.lab.clock import EXACT, INF, TDF_INF, TIME, check_cpu, check_kind, check_tdf
+from slownet.lab.clock import INF, OF_ONE_SPEED, TDF_INF, ClockRequest
 from slownet.model import option_names
 from slownet.model.errors import LabError, SlownetError
 from slownet.model.units import whole_number
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
 CLOCK, TDF, CPU = "--slownet-clock", "--slownet-tdf", "--slownet-cpu"
 CONFINED = "--slownet-require-confinement"
 SEED, REPORT, BUDGET, MEMORY = "--slownet-seed", "--slownet-report", "--slownet-budget", "--slownet-memory"
-OF_ONE_SPEED = ("real", EXACT)
-"""Clocks whose CPU is as fast as it is."""
 COMMENT, HISTORY = "--slownet-comment", "--slownet-history"
 MOST_BOOTS = 100
 OPTIONS = (
@@ -48,48 +45,15 @@ def option_names_here() -> AbstractContextManager[None]:
 ROOT_FIXTURE = "slownet_lab"  # every fixture of the plugin that needs a network requests it
 
 
-@dataclass(frozen=True)
-class Wish:
-    """The requested clock, as on the command line; None leaves it to the place."""
-
-    clock: str | None = None
-    tdf: str | None = None
-    cpu: str | None = None
-
-    @property
-    def cpu_may_be_free(self) -> bool:
-        """Whether neither a factor nor what is charged was requested: then the CPU of a virtual clock is free."""
-        return self.tdf is None and self.cpu is None
-
-    def check(self) -> None:
-        """Raise LabError if the request contradicts itself."""
-        kind = check_kind(self.clock) if self.clock is not None else None
-        if self.tdf is not None:
-            check_tdf(self.tdf)
-            if kind in OF_ONE_SPEED:
-                raise LabError(
-                    f"a time dilation factor ({self.tdf}) has no meaning on the {kind} clock", fix="leave out one of them"
-                )
-        if self.cpu is not None:
-            check_cpu(self.cpu)
-            if kind in OF_ONE_SPEED:
-                what = "CPU time" if self.cpu == TIME else self.cpu
-                raise LabError(f"the {kind} clock does not charge {what}", CPU, "leave out one of them")
-
-    def __str__(self) -> str:
-        parts = [f"{self.clock} clock" if self.clock else "", f"TDF {self.tdf}" if self.tdf else ""]
-        return ", ".join(filter(None, parts)) or "the default clock"
-
-
-def of_session(config: pytest.Config) -> Wish:
+def of_session(config: pytest.Config) -> ClockRequest:
     """Return the session's wish. Raises LabError."""
     tdf, cpu = config.getoption(TDF), config.getoption(CPU)
-    wish = Wish(config.getoption(CLOCK) or ("virtual" if tdf or cpu else None), tdf, cpu)
+    wish = ClockRequest(config.getoption(CLOCK) or ("virtual" if tdf or cpu else None), tdf, cpu)
     wish.check()
     return wish
 
 
-def of_item(item: pytest.Item) -> Wish:
+def of_item(item: pytest.Item) -> ClockRequest:
     """Return a test's wish: its nearest markers override the session's options. Raises LabError with the test's name."""
     session = of_session(item.config)
     clock, tdf = _argument(item, "clock"), _argument(item, "tdf")
@@ -99,7 +63,7 @@ def of_item(item: pytest.Item) -> Wish:
         clock = "virtual"  # only the virtual clock has a TDF
     elif tdf is None and clock not in OF_ONE_SPEED:
         tdf = session.tdf
-    wish = Wish(clock, tdf, session.cpu if clock not in OF_ONE_SPEED and tdf != TDF_INF else None)
+    wish = ClockRequest(clock, tdf, session.cpu if clock not in OF_ONE_SPEED and tdf != TDF_INF else None)
     try:
         wish.check()
     except SlownetError as error:
@@ -108,7 +72,7 @@ def of_item(item: pytest.Item) -> Wish:
     return wish
 
 
-def wish_or_none(item: pytest.Item) -> Wish | None:
+def wish_or_none(item: pytest.Item) -> ClockRequest | None:
     """Return a test's wish; None if its markers are wrong, which `of_item` says when the test is set up."""
     try:
         return of_item(item)

@@ -24,6 +24,7 @@ import pytest
 from slownet.lab import native
 from slownet.lab import pytest_inside as inside
 from slownet.lab.boot import MEGABYTES
+from slownet.lab.clock import ClockRequest
 from slownet.lab.events import Event
 from slownet.lab.place import own_path
 from slownet.model.errors import SlownetError
@@ -32,7 +33,7 @@ from slownet.model.shapes import Json
 from slownet.pytest_plugin import exports, projects, records, session, session_summary, staging
 from slownet.pytest_plugin.forwarding import is_forwarded
 from slownet.pytest_plugin.readable_folders import Shares
-from slownet.pytest_plugin.wishes import CONFINED, MEMORY, Wish, of_session, option_names_here
+from slownet.pytest_plugin.wishes import CONFINED, MEMORY, of_session, option_names_here
 
 STATUS = pytest.StashKey[int]()
 """The exit status of a session that ran elsewhere."""
@@ -185,7 +186,7 @@ class Workers:
                 self._staging = None
         records.draw(self._config)
 
-    def _command(self, config: pytest.Config, wish: Wish, facts: Facts) -> list[str]:
+    def _command(self, config: pytest.Config, wish: ClockRequest, facts: Facts) -> list[str]:
         """Return the command that starts an interpreter in a lab; the interpreter's arguments follow. Raises SlownetError."""
         plan = exports.planned(config)
         staging.say(config, staging.recover(config, plan))
@@ -236,7 +237,7 @@ def _is_warning(data: Event, what: str) -> bool:
 class Collected:
     """What the collected tests want."""
 
-    wishes: Sequence[Wish] = ()
+    wishes: Sequence[ClockRequest] = ()
     """Of the tests with a network."""
     rest: bool = False
     """Whether there are tests without one."""
@@ -260,7 +261,7 @@ def _collected_by_a_copy(own: pytest.Session) -> Collected:
     if found.get("error"):
         raise pytest.UsageError(f"slownet: {found['error']}")
     named = [(tuple(files), tuple(profiles)) for files, profiles in found.get("projects", ())]
-    return Collected([Wish(*each) for each in found.get("wishes", ())], found.get("rest", False), named)
+    return Collected([ClockRequest(*each) for each in found.get("wishes", ())], found.get("rest", False), named)
 
 
 def _collect(copy: pytest.Session, writer: int) -> None:

@@ -22,7 +22,7 @@ from slownet.judge.records.samples import cell_key
 from slownet.judge.records.unreadable import MALFORMED
 from slownet.lab import caller
 from slownet.lab.caller import Given, without_values
-from slownet.lab.clock import TIME, WORK, Clock, in_words
+from slownet.lab.clock import TIME, WORK, Clock, ClockRequest, in_words
 from slownet.lab.place import Place
 from slownet.model import userfile
 from slownet.model.errors import ExperimentError
@@ -249,16 +249,13 @@ def resume(directory: Path, labs: int | None = None) -> Plan:
     return Plan(experiment, directory.resolve(), facts["planned"], facts, rule, boots, labs=labs, damage=damage)
 
 
-def where_it_ran(directory: Path) -> tuple[str, str, str | None, str | None, int | None]:
-    """Return a run's place, clock, TDF, what was charged for CPU, and an exact clock's speed, as arguments of `choose`.
-
-    Raises SlownetError.
-    """
+def where_it_ran(directory: Path) -> tuple[str, ClockRequest]:
+    """Return a run's place and clock, as `choose` takes them. Raises SlownetError."""
     facts = _facts(directory)
     charged = facts.get("cpu") or TIME  # older records do not state it
     tdf = str(facts["tdf"]) if facts["tdf"] else None
     speed = (facts.get("machine") or {}).get("instructions_per_ns")
-    return facts["place"], facts["clock"], tdf, charged if tdf and charged in (WORK, TIME) else None, speed
+    return facts["place"], ClockRequest(facts["clock"], tdf, charged if tdf and charged in (WORK, TIME) else None, speed)
 
 
 def _facts(directory: Path) -> Facts:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from slownet.hypotheses.catalogue import discover
 from slownet.hypotheses.experiment import FAULTS, VARY
 from slownet.lab.boot import MEGABYTES
-from slownet.lab.clock import EXACT
+from slownet.lab.clock import EXACT, ClockRequest
 from slownet.lab.place import Place, choose, with_given
 from slownet.links import fault_file
 from slownet.model import userfile
@@ -79,13 +79,12 @@ class RunRequest:
         The variables of ``env`` are set here too, where claims are made. Raises SlownetError, before anything is created.
         """
         rule, labs = self.check()
-        where, clock, tdf, cpu, speed = self.place, self.clock, self.tdf, self.cpu, self.speed
+        where, asked = self.place, ClockRequest(self.clock, self.tdf, self.cpu, self.speed)
         if self.resume:
-            where, clock, tdf, cpu, speed = planning.where_it_ran(self.resume)
-        if clock == EXACT and self.compose:
+            where, asked = planning.where_it_ran(self.resume)
+        if asked.clock == EXACT and self.compose:
             raise compose_project.not_on_the_exact_clock()
-        confined = self.require_confinement
-        chosen_place = choose(where, clock, tdf, self.memory, cpu, confined=confined, exact=True, speed=speed)
+        chosen_place = choose(where, asked, self.memory, confined=self.require_confinement, exact=True)
         place = with_given(chosen_place, self.env, self.share)
         named = names(self)
         check_labs(labs, place)

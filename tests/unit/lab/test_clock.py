@@ -3,13 +3,21 @@ import math
 import pytest
 
 from slownet.lab import calibrate, clock, counter, image, native, parts, place
-from slownet.lab.clock import Clock
+from slownet.lab.clock import Clock, ClockRequest
 from slownet.model.errors import LabError
 
 
 def test_the_real_clock_needs_no_arguments():
     assert Clock().arguments(0) == Clock("real").arguments(1) == ["idle-poll=200"]
     assert str(Clock()) == "real clock"
+
+
+ASKED = ("clock", "tdf", "cpu", "speed")
+
+
+def choose(name, clock=None, **more):
+    asked = {name: more.pop(name) for name in ASKED if name in more}
+    return place.choose(name, ClockRequest(clock=clock, **asked), **more)
 
 
 @pytest.mark.parametrize(("tdf", "text"), [(1, "1"), (4.0, "4"), (999_999, "999999")])
@@ -59,7 +67,7 @@ BAD_FACTORS = ["", "0", "-1", "+4", "1.5", "4x", " 4", "1e3", "0x10", "1000000",
 @pytest.mark.parametrize("text", BAD_FACTORS)
 def test_any_other_factor_is_one_line(text):
     with pytest.raises(LabError) as error:
-        place.choose("lab", tdf=text)
+        choose("lab", tdf=text)
     shown = text.replace("\n", " ")
     assert str(error.value) == (
         f"invalid time dilation factor '{shown}', --tdf: write a whole number from 1 to 999999, inf or auto"
@@ -77,23 +85,20 @@ def test_any_other_factor_is_one_line(text):
 )
 def test_an_unknown_clock_is_one_line(text, fix):
     with pytest.raises(LabError) as error:
-        place.choose("lab", clock=text)
+        choose("lab", clock=text)
     assert str(error.value) == f"unknown clock '{text}', --clock: {fix}"
 
 
 @pytest.mark.parametrize("tdf", ["4", "inf", "auto"])
 def test_a_factor_means_nothing_on_the_real_clock(tdf):
     with pytest.raises(LabError) as error:
-        place.choose("auto", "real", tdf)
-    assert (
-        str(error.value)
-        == f"a time dilation factor ({tdf}) has no meaning on the real clock, --tdf: leave out --tdf or --clock real"
-    )
+        choose("auto", "real", tdf=tdf)
+    assert str(error.value) == f"a time dilation factor ({tdf}) has no meaning on the real clock, --tdf: leave out one of them"
 
 
 def test_an_unknown_place_is_one_line():
     with pytest.raises(LabError, match=r"^unknown place 'nativ', --place: did you mean 'native'\?$"):
-        place.choose("nativ")
+        choose("nativ")
 
 
 @pytest.fixture
@@ -134,23 +139,23 @@ class _Made:
 
 
 def test_a_machine_that_can_needs_no_lab(able):
-    chosen = place.choose("auto")
+    chosen = choose("auto")
     assert (chosen.kind, chosen.clock) == ("native", Clock("real"))
     assert chosen.facts["place"] == "native"
-    assert place.choose("native", "real").kind == "native"
+    assert choose("native", "real").kind == "native"
 
 
 @pytest.mark.parametrize("asked", [{"clock": "virtual"}, {"tdf": "inf"}])
 def test_a_virtual_clock_needs_a_lab(able, built, asked):
-    assert place.choose("auto", **asked).kind == "lab"
+    assert choose("auto", **asked).kind == "lab"
     with pytest.raises(LabError, match=r"^the virtual clock needs a lab, --place native: leave out --place, or"):
-        place.choose("native", **asked)
+        choose("native", **asked)
 
 
 def test_a_machine_that_cannot_takes_the_lab(unable, built):
-    assert place.choose("auto").kind == "lab"
+    assert choose("auto").kind == "lab"
     with pytest.raises(LabError) as error:
-        place.choose("native")
+        choose("native")
     assert str(error.value) == (
         "this machine lacks root, netem, --place native: use a lab (--place lab), or run as root on a kernel that has them"
     )
@@ -167,7 +172,7 @@ def test_a_machine_that_cannot_takes_the_lab(unable, built):
     ],
 )
 def test_the_clock_of_a_lab(unable, built, asked, clock):
-    chosen = place.choose("lab", **asked)
+    chosen = choose("lab", **asked)
     assert chosen.clock == clock
     assert chosen.facts["tdf_probe"] == {"tdf": 3, "ratio": 3.3}
 
@@ -175,7 +180,7 @@ def test_the_clock_of_a_lab(unable, built, asked, clock):
 def test_a_lab_that_is_not_built_is_one_line(unable, monkeypatch):
     monkeypatch.setattr(image, "find", lambda: None)
     with pytest.raises(LabError, match=r"^the lab is not built on this machine, or not for this version: slownet lab build$"):
-        place.choose("lab")
+        choose("lab")
 
 
 @pytest.fixture
@@ -186,7 +191,7 @@ def no_kernel(unable, monkeypatch):
 
 
 def test_without_the_kernel_of_the_other_clocks_it_is_the_exact_one_for_who_can_do_with_it(no_kernel, capsys):
-    found = place.choose("lab", exact=True)
+    found = choose("lab", exact=True)
     assert (found.clock, found.only_exact) == (Clock("exact"), True)
     line = "slownet: the lab's own kernel is not built, so the clock is the exact one (slownet lab build)\n"
     assert capsys.readouterr().err == line
@@ -195,7 +200,7 @@ def test_without_the_kernel_of_the_other_clocks_it_is_the_exact_one_for_who_can_
 @pytest.mark.parametrize("asked", [{}, {"exact": True, "tdf": "1"}, {"exact": True, "cpu": "time"}, {"clock": "real"}])
 def test_who_cannot_is_told_what_is_missing(no_kernel, asked, capsys):
     with pytest.raises(LabError, match=r"^the lab's own kernel is not built on this machine.*: slownet lab build$"):
-        place.choose("lab", **asked)
+        choose("lab", **asked)
     assert capsys.readouterr().err == ""
 
 
@@ -211,27 +216,27 @@ def test_who_cannot_is_told_what_is_missing(no_kernel, asked, capsys):
     ],
 )
 def test_work_is_charged_where_it_can_be_counted(unable, counted, asked, clock):
-    assert place.choose("lab", **asked).clock == clock
+    assert choose("lab", **asked).clock == clock
 
 
 def test_work_is_charged_by_itself_only_at_a_price_that_is_worth_it(unable, counted):
     counted["price"] = 2.6
-    assert place.choose("lab").clock == Clock("virtual", 3)
-    assert place.choose("lab", cpu="work").clock == Clock("virtual", 5, counter="process")
+    assert choose("lab").clock == Clock("virtual", 3)
+    assert choose("lab", cpu="work").clock == Clock("virtual", 5, counter="process")
 
 
 def test_an_experiment_of_the_network_alone_has_a_free_cpu(unable, counted):
-    assert place.choose("lab").on("inf").clock.cpu == "free"
-    assert place.choose("lab").on("100").clock == Clock("virtual", 100, counter="process")
+    assert choose("lab").on("inf").clock.cpu == "free"
+    assert choose("lab").on("100").clock == Clock("virtual", 100, counter="process")
 
 
 def test_asking_for_the_cpu_does_not_choose_the_clock_of_experiments(unable, counted):
-    assert place.choose("lab", cpu="time").on("inf").clock.cpu == "free"
-    assert place.choose("lab", cpu="time").on("7").clock == Clock("virtual", 7)
+    assert choose("lab", cpu="time").on("inf").clock.cpu == "free"
+    assert choose("lab", cpu="time").on("7").clock == Clock("virtual", 7)
 
 
 def test_what_is_charged_needs_a_virtual_clock(able, counted):
-    assert place.choose("auto", cpu="work").kind == "lab"
+    assert choose("auto", cpu="work").kind == "lab"
 
 
 @pytest.mark.parametrize(
@@ -244,14 +249,14 @@ def test_what_is_charged_needs_a_virtual_clock(able, counted):
 )
 def test_what_cannot_be_charged_is_one_line(unable, counted, asked, line):
     with pytest.raises(LabError) as error:
-        place.choose("lab", **asked)
+        choose("lab", **asked)
     assert str(error.value) == line
 
 
 def test_work_without_a_counter_is_one_line(unable, built, monkeypatch):
     monkeypatch.setattr(counter, "why_not", lambda: ("no counter here", "take --cpu time"))
     with pytest.raises(LabError) as error:
-        place.choose("lab", cpu="work")
+        choose("lab", cpu="work")
     assert str(error.value) == "work cannot be charged: no counter here, --cpu: take --cpu time"
 
 
@@ -260,22 +265,22 @@ def test_work_without_a_counter_is_one_line(unable, built, monkeypatch):
     [
         (
             {"tdf": "inf"},
-            "a time dilation factor (inf) has no meaning on the exact clock, --tdf: leave out --tdf or --clock exact",
+            "a time dilation factor (inf) has no meaning on the exact clock, --tdf: leave out one of them",
         ),
         ({"cpu": "work"}, "the exact clock does not charge work, --cpu: leave out --cpu"),
-        ({"place": "native"}, "the exact clock needs a lab, --place native: leave out --place, or use --clock real"),
+        ({"name": "native"}, "the exact clock needs a lab, --place native: leave out --place, or use --clock real"),
     ],
 )
 def test_what_means_nothing_on_the_exact_clock(able, how, line):
     with pytest.raises(LabError) as error:
-        place.choose(**{"place": "auto", "clock": "exact", "exact": True, **how})
+        choose(**{"name": "auto", "clock": "exact", "exact": True, **how})
     assert str(error.value) == line
 
 
 @pytest.mark.parametrize("where", ["auto", "lab", "native"])
 def test_a_command_that_cannot_do_with_the_exact_clock_is_refused(able, where):
     with pytest.raises(LabError) as error:
-        place.choose(where, "exact")
+        choose(where, "exact")
     assert str(error.value) == (
         "only `slownet run`, `check`, `sweep`, "
         "`hunt`, `replay`, `reproduce`, `lab exec` and tests have the exact clock, --clock exact: "
@@ -300,7 +305,7 @@ def test_a_command_that_cannot_do_with_the_exact_clock_is_refused(able, where):
 )
 def test_a_speed_that_no_clock_has_is_one_line(able, how, line):
     with pytest.raises(LabError) as error:
-        place.choose(**{"place": "auto", "exact": True, "speed": 3, **how})
+        choose(**{"name": "auto", "exact": True, "speed": 3, **how})
     assert str(error.value) == line
 
 

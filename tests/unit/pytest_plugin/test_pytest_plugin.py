@@ -13,24 +13,25 @@ import pytest
 
 from slownet.judge.records import observers as verdicts
 from slownet.lab import caller, pytest_inside
-from slownet.lab.clock import Clock
+from slownet.lab.clock import Clock, ClockRequest
 from slownet.lab.place import Place
 from slownet.model.errors import ExperimentError, LabError
 from slownet.pytest_plugin import fixtures, session, session_junit, short_names
 from slownet.pytest_plugin.networks import Wanted, host_for
-from slownet.pytest_plugin.wishes import CLOCK, CONFINED, MEMORY, TDF, Wish, of_item
+from slownet.pytest_plugin.wishes import CLOCK, CONFINED, MEMORY, TDF, of_item
 from slownet.topologies import ClientWebDb, Star
 
 
 def test_wishes_for_one_clock_share_its_place(monkeypatch):
-    def choose(place, clock, tdf, megabytes, cpu, folder, confined, exact):
+    def choose(place, asked, megabytes, *, folder, confined, exact):
         assert exact
         assert (megabytes, folder, confined) == (2048, Path("/shop"), True)
-        return Place(Clock(clock or "virtual", float(tdf or 7)), {}, parts="a lab's")
+        return Place(Clock(asked.clock or "virtual", float(asked.tdf or 7)), {}, parts="a lab's")
 
     monkeypatch.setattr(session, "choose", choose)
     config = SimpleNamespace(rootpath=Path("/shop"), getoption={CONFINED: True, MEMORY: 2048}.get)
-    usual, real, virtual, free, four = Wish(), Wish("real"), Wish("virtual"), Wish("virtual", "inf"), Wish("virtual", "4")
+    asked = [(), ("real",), ("virtual",), ("virtual", "inf"), ("virtual", "4")]
+    usual, real, virtual, free, four = (ClockRequest(*each) for each in asked)
     groups = session.group_by_place([usual, real, virtual, free, four], config)
     assert [alike for alike, _ in groups] == [[usual, virtual, free], [real], [four]]
     assert [str(place.clock) for _, place in groups] == ["virtual clock, TDF inf", "real clock", "virtual clock, TDF 4"]
@@ -38,7 +39,7 @@ def test_wishes_for_one_clock_share_its_place(monkeypatch):
 
 def test_tests_without_a_network_run_here_beside_labs():
     here, lab = Place(Clock("real"), {"place": "native"}), Place(Clock("virtual", 4), {}, parts="a lab's")
-    in_lab, native = ([Wish("virtual")], lab), ([Wish("real")], here)
+    in_lab, native = ([ClockRequest("virtual")], lab), ([ClockRequest("real")], here)
     assert session.with_the_rest([in_lab], rest=True) == [((), session.THIS_MACHINE), in_lab]
     assert session.with_the_rest([in_lab], rest=False) == [in_lab]
     assert session.with_the_rest([in_lab, native], rest=True) == [native, in_lab]
@@ -56,15 +57,15 @@ def item(clock=None, tdf=None, marks=None):
 @pytest.mark.parametrize(
     ("one", "wish"),
     [
-        (item(), Wish()),
-        (item(clock="real"), Wish("real")),
-        (item(tdf="4"), Wish("virtual", "4")),
-        (item(tdf="4", marks={"clock": ["real"]}), Wish("real")),
-        (item(tdf="4", marks={"clock": ["exact"]}), Wish("exact")),
-        (item(clock="exact"), Wish("exact")),
-        (item(tdf="4", marks={"clock": ["virtual"]}), Wish("virtual", "4")),
-        (item(clock="real", marks={"tdf": [float("inf")]}), Wish("virtual", "inf")),
-        (item(marks={"tdf": [10]}), Wish("virtual", "10")),
+        (item(), ClockRequest()),
+        (item(clock="real"), ClockRequest("real")),
+        (item(tdf="4"), ClockRequest("virtual", "4")),
+        (item(tdf="4", marks={"clock": ["real"]}), ClockRequest("real")),
+        (item(tdf="4", marks={"clock": ["exact"]}), ClockRequest("exact")),
+        (item(clock="exact"), ClockRequest("exact")),
+        (item(tdf="4", marks={"clock": ["virtual"]}), ClockRequest("virtual", "4")),
+        (item(clock="real", marks={"tdf": [float("inf")]}), ClockRequest("virtual", "inf")),
+        (item(marks={"tdf": [10]}), ClockRequest("virtual", "10")),
     ],
 )
 def test_a_tests_markers_go_before_the_sessions_options(one, wish):

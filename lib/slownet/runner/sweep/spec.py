@@ -11,6 +11,7 @@ from slownet.hypotheses.experiment import VARY, tried
 from slownet.hypotheses.source import Source
 from slownet.lab.boot import MEGABYTES
 from slownet.lab.caller import Given
+from slownet.lab.clock import ClockRequest
 from slownet.model import userfile
 from slownet.model.errors import SweepError
 from slownet.model.shapes import Json
@@ -32,6 +33,11 @@ class Where:
     share: tuple[str, ...] = ()
     folder: str = ""
     require_confinement: bool = False
+
+    @property
+    def asked(self) -> ClockRequest:
+        """The clock."""
+        return ClockRequest(self.clock, self.tdf, self.cpu)
 
     def with_values(self) -> Where:
         """Return it with the value of each variable, for workers that have another environment. Raises LabError."""
