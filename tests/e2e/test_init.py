@@ -4,7 +4,7 @@ import json
 import subprocess
 
 import pytest
-from conftest import environment, of_ones_own
+from conftest import LIGHT, environment, of_ones_own
 
 from slownet.cli.starting import CI, FILES
 
@@ -25,7 +25,7 @@ def test_it_passes_at_once_and_twice(built, binaries, tmp_path):
     assert made.returncode == 0, made.stderr
     assert made.stdout.split("\n\n")[0].splitlines() == [f"{folder.name}/{each}" for each in (*FILES, CI["github"])]
     for _ in range(2):
-        done = run("pytest", "-q", "-W", "error")
+        done = run("pytest", *LIGHT, "-q", "-W", "error")
         assert (done.returncode, done.stdout.splitlines()[-1].partition(" in ")[0]) == (0, "2 passed"), done.stdout
         done = run("slownet", "check", "--tdf", "inf", "--json", "shop.toml")
         assert done.returncode == 0, done.stderr
@@ -45,7 +45,7 @@ def test_a_package_is_installed_found_and_passes(built, installed, tmp_path):
 
     run("slownet", "init", "things", "--package", "slow-things", cwd=tmp_path)
     run("pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "-e", ".")
-    assert run("pytest", "-q", "-W", "error").splitlines()[-1].startswith("3 passed in")
+    assert run("pytest", *LIGHT, "-q", "-W", "error").splitlines()[-1].startswith("3 passed in")
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     assert "slow_things_far_page" in run("slownet", "list", cwd=elsewhere)

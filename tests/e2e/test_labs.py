@@ -107,7 +107,7 @@ from slownet.topologies import TwoHosts
 def mine(net, **condition):
     '''How many come back?'''
     with net.link("client", "server").set(**condition):
-        return ping(net["client"], net["server"].IP(), count=100, interval=0.01)
+        return ping(net["client"], net["server"].IP(), count=30, interval=0.01)
 """
 
 
