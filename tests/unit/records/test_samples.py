@@ -1,3 +1,4 @@
+import errno
 import json
 import math
 import os
@@ -6,6 +7,7 @@ import time
 
 import pytest
 
+from slownet.judge.records import samples
 from slownet.judge.records.samples import (
     Raw,
     RawOutput,
@@ -225,9 +227,20 @@ def test_no_samples_yet(tmp_path):
     assert read_samples(tmp_path) == []
 
 
+def test_on_a_full_disk_every_error_says_to_free_space(tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(samples, "place", full)
+    monkeypatch.setattr(samples, "appending", full)
+    for write, what in ((lambda: write_run_json(tmp_path, {}), "run.json"), (lambda: SampleLog(tmp_path / "more"), "samples")):
+        with pytest.raises(SlownetError, match=rf"^cannot write {what}, No space left on device, in .*: free space$"):
+            write()
+
+
 def test_a_directory_that_cannot_be_made_is_one_line(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(SlownetError, match=r"^cannot write samples, Not a directory, in .*/file/run$"):
+    with pytest.raises(SlownetError, match=r"^cannot write samples, Not a directory, in .*/file/run: measure into another"):
         SampleLog(tmp_path / "file" / "run")
     with pytest.raises(
         SlownetError, match=r"^cannot make a run directory, .*, in .*/file: work in a folder that you may write to$"

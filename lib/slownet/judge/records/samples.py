@@ -84,6 +84,13 @@ def _no_run_directory(why: str | None, root: Path | str) -> SlownetError:
     return SlownetError(f"cannot make a run directory, {why}", f"in {root}", "work in a folder that you may write to")
 
 
+def _not_written(what: str, error: OSError, where: Path | str) -> SlownetError:
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    why = f"{SAMPLES} is a link" if error.errno == errno.ELOOP else error.strerror
+    fix = "free space" if full else "measure into another folder, or correct what is wrong with this one"
+    return SlownetError(f"cannot write {what}, {why}", f"in {where}", fix)
+
+
 def write_run_json(directory: Path | str, facts: Mapping[str, object]) -> Path:
     """Write ``run.json`` atomically; numbers that are not finite become null. Raises SlownetError."""
     return write_json(Path(directory) / RUN, facts)
@@ -95,7 +102,7 @@ def write_json(path: Path, facts: Mapping[str, object]) -> Path:
     try:
         place(path, (text + "\n").encode(), durable=True)
     except OSError as error:
-        raise SlownetError(f"cannot write {path.name}, {error.strerror}", f"in {path.parent}") from error
+        raise _not_written(path.name, error, path.parent) from error
     return path
 
 
@@ -254,7 +261,7 @@ class Raw:
                 number += 1
                 path = path.with_name(f"{stem}-{number}{suffix}")
             except OSError as error:
-                raise SlownetError(f"cannot keep raw output, {error.strerror}", str(path)) from error
+                raise _not_written("raw output", error, path) from error
 
 
 class RawOutput:
@@ -302,8 +309,7 @@ class SampleLog:
             if lines and not userfile.read_record(path).endswith(b"\n"):
                 self._file.write(b"\n")
         except OSError as error:
-            why = f"{SAMPLES} is a link" if error.errno == errno.ELOOP else error.strerror
-            raise SlownetError(f"cannot write samples, {why}", f"in {directory}") from error
+            raise _not_written("samples", error, directory) from error
 
     @property
     def seal(self) -> Seal:
@@ -318,7 +324,7 @@ class SampleLog:
             self._file.flush()
             os.fsync(self._file.fileno())
         except OSError as error:
-            raise SlownetError(f"cannot write samples, {error.strerror}", f"in {self.directory}") from error
+            raise _not_written("samples", error, self.directory) from error
         self._log.sums.append(own)
 
     def raw(self, name: str, content: str | bytes) -> str:
