@@ -49,7 +49,9 @@ def find(name: str) -> Experiment:
         return known[name]
     if name in ADDED:
         return _added(name)
-    raise ExperimentError(f"no experiment '{name}'", fix=nearest(name, [*known, *ADDED]))
+    beside = [name.partition(":")[0].removesuffix(".py") + ending for ending in FILES]
+    here = " or ".join(each for each in beside if Path(each).is_file())
+    raise ExperimentError(f"no experiment '{name}'", fix=f"name the file: {here}" if here else nearest(name, [*known, *ADDED]))
 
 
 def _added(name: str) -> Experiment:

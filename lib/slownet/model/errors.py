@@ -179,10 +179,10 @@ def nearest(name: str, known: Iterable[str]) -> str:
     import difflib  # only an error needs it
 
     names = sorted(set(known))
-    by_lower = {each.lower(): each for each in names}
-    close = difflib.get_close_matches(name.lower(), by_lower, n=1)
+    close = difflib.get_close_matches(name.lower(), [each.lower() for each in names], n=1)
     if close:
-        return f"did you mean '{by_lower[close[0]]}'?"
+        alike = [each for each in names if each.lower() == close[0]]  # a class and a function, perhaps
+        return f"did you mean '{difflib.get_close_matches(name, alike, n=1, cutoff=0)[0]}'?"
     if not names:
         return "there are none"
     more = f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else ""

@@ -50,7 +50,9 @@ def _names(topology: Topo, links: Iterable[tuple[str, str, dict[str, object]]], 
     for node, name in names:
         if len(name) > NAME_LENGTH:
             raise NetworkError(
-                f"the name '{node}' is too long", where=where, fix=f"Linux cuts '{name}' at {NAME_LENGTH} characters"
+                f"the name '{node}' is too long",
+                where=where,
+                fix=f"shorten it: Linux cuts '{name}' at {NAME_LENGTH} characters",
             )
 
 

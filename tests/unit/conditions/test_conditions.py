@@ -3,7 +3,7 @@ import pytest
 from slownet.links.conditions import profiles as conditions
 from slownet.links.conditions.link import Condition
 from slownet.links.conditions.profiles import TABLE, find
-from slownet.model.errors import ConditionError
+from slownet.model.errors import ConditionError, nearest
 
 
 def test_names_are_found_in_any_case():
@@ -29,3 +29,5 @@ def test_every_row_can_be_and_says_where_it_is_from():
 def test_the_nearest_name():
     with pytest.raises(ConditionError, match="no condition 'LET': did you mean 'LTE'"):
         find("LET")
+    assert nearest("Shopp", ["Shop", "shop"]) == nearest("Shpo", ["Shop", "sh"]) == "did you mean 'Shop'?"
+    assert nearest("shpo", ["Shop", "shop"]) == "did you mean 'shop'?"

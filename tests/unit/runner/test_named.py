@@ -7,6 +7,7 @@ import pytest
 import slownet
 from slownet import Container, ab, iperf3, ping
 from slownet.hypotheses.catalogue import discover, find
+from slownet.model.errors import ExperimentError
 from slownet.runner.named import has_containers, lasts
 from slownet.tools import steady, wrk
 
@@ -104,3 +105,11 @@ round_trips = 1
     for tool in ("iperf3", "ping"):
         (tmp_path / f"{tool}.toml").write_text(text.format(tool))
     assert [lasts(*find(str(tmp_path / f"{tool}.toml")).parts) for tool in ("iperf3", "ping")] == ["iperf3", ""]
+
+
+@pytest.mark.parametrize("name", ["mine", "mine.py:question"])
+def test_an_experiment_that_is_a_file_here_is_to_be_named_by_it(name, tmp_path, monkeypatch):
+    (tmp_path / "mine.py").write_text("")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ExperimentError, match=rf"^no experiment '{name}': name the file: mine\.py$"):
+        find(name)
