@@ -58,6 +58,12 @@ def test_versions(rows, word, status):
     assert (found.word, found.status) == (word, status)
 
 
+def test_of_two_that_are_written_alike_the_first_is_named():
+    """A time and its rate differ by the same factor; which is greater in the seventh digit is chance."""
+    found = judged(row("time_per_request_ms", 30.0, 40.0), row("requests_per_second", 100.0, 74.9999))
+    assert found.text.startswith("time_per_request_ms 1.33 times")
+
+
 def test_the_greatest_difference_is_named_and_the_others_counted():
     found = judged(row("a_ms", 100, 120), row("b_ms", 100, 150), row("c_ms", 100, 70))
     assert str(found).startswith("worse: b_ms 1.50 times (")

@@ -141,11 +141,14 @@ def _no_slower(row: Row, within: float) -> bool:
 
 
 def _greatest(rows: Sequence[Row]) -> str:
-    """Describe the row with the greatest ratio, and count the others."""
+    """Describe the row with the greatest ratio, and count the others.
+
+    Of ratios that are written alike, as that of a time and that of its rate, the first row's counts: the run's main metric.
+    """
 
     def size(row: Row) -> float:
         mean = row.ratio.mean if row.ratio else math.nan
-        return abs(math.log(mean)) if math.isfinite(mean) and mean > 0 else math.inf
+        return round(abs(math.log(mean)), 3) if math.isfinite(mean) and mean > 0 else math.inf
 
     row = max(rows, key=size)
     if row.verdict == DIFFERS and row.ratio and math.isfinite(row.ratio.mean):
