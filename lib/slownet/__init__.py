@@ -218,6 +218,7 @@ TYPE_CHECKING = False  # type checkers assume True; importing it from `typing` w
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from importlib.machinery import ModuleSpec
+    from typing import Any
 
     from slownet.containers.compose.project_topology import Compose
     from slownet.containers.container import Container
@@ -275,7 +276,6 @@ if TYPE_CHECKING:
         UnitError,
     )
     from slownet.model.mininets import Node, Topology
-    from slownet.model.shapes import Json
     from slownet.net.clients import Client, Recorder
     from slownet.net.network import Network
     from slownet.net.network_link import Link
@@ -340,7 +340,7 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-def in_words(code: str, values: "Mapping[str, Json]") -> str:
+def in_words(code: str, values: "Mapping[str, Any]") -> str:
     """Put a statement of `slownet.judge` into words: rooms below have no words for people; this package is above all."""
     from slownet.report.statement_words import say
 
