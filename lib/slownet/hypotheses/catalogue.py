@@ -51,7 +51,10 @@ def find(name: str) -> Experiment:
         return _added(name)
     beside = [name.partition(":")[0].removesuffix(".py") + ending for ending in FILES]
     here = " or ".join(each for each in beside if Path(each).is_file())
-    raise ExperimentError(f"no experiment '{name}'", fix=f"name the file: {here}" if here else nearest(name, [*known, *ADDED]))
+    fix = f"name the file: {here}" if here else nearest(name, [*known, *ADDED])
+    if Path(name).is_dir() and not fix.startswith("did you mean"):
+        fix = "it is a folder: name an experiment or its file, and the folder by an option, such as --out"
+    raise ExperimentError(f"no experiment '{name}'", fix=fix)
 
 
 def _added(name: str) -> Experiment:

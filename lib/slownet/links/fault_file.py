@@ -62,7 +62,8 @@ def read(path: Path | str) -> FaultFile:
     try:
         data = userfile.toml(userfile.read_text(path))
     except (OSError, ValueError) as error:
-        raise ConditionError(f"{path} cannot be read: {userfile.reason(error)}", fix=EXAMPLE) from error
+        fix = "name a file that can be read" if isinstance(error, OSError) else EXAMPLE
+        raise ConditionError(f"{path} cannot be read: {userfile.reason(error)}", fix=fix) from error
     for name in data:
         if name not in (FAULTS, FOUND):
             raise ConditionError(f"unknown key '{name}'", str(path), nearest(name, (FAULTS, FOUND)))

@@ -198,6 +198,13 @@ def test_a_file(tmp_path):
     assert read(path) == nothing
 
 
+def test_a_file_that_is_not_there_is_not_to_be_written(tmp_path):
+    with pytest.raises(
+        ConditionError, match=r"none\.toml cannot be read: No such file or directory: name a file that can be read$"
+    ):
+        read(tmp_path / "none.toml")
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -113,3 +113,10 @@ def test_an_experiment_that_is_a_file_here_is_to_be_named_by_it(name, tmp_path, 
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ExperimentError, match=rf"^no experiment '{name}': name the file: mine\.py$"):
         find(name)
+
+
+def test_a_folder_is_no_experiment(tmp_path, monkeypatch):
+    (tmp_path / "hunts/mine").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ExperimentError, match=r"^no experiment 'hunts/mine': it is a folder: name an experiment or its file"):
+        find("hunts/mine")
