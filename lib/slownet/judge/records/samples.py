@@ -108,6 +108,8 @@ def write_json(path: Path, facts: Mapping[str, object]) -> Path:
 
 def finite(value: Any) -> Any:
     """Copy a JSON value, with None instead of infinities and NaN, which JSON cannot represent."""
+    if value is None or isinstance(value, str | int):  # most values; whether they are an abstract class's is dear to ask
+        return value
     if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
         return None
     if isinstance(value, Mapping):
