@@ -76,13 +76,13 @@ def test_other_pings():
     [
         (f"{line(1)}\nhello\n", "'hello' is not a line of ping's, home.txt line 2: make the log with LC_ALL=C ping -D HOST"),
         (line(1).replace("time", "czas"), "is not a line of ping's, home.txt line 1"),
-        (line(1), "1 answered pings are too few, home.txt"),
+        (line(1), "too few pings were answered (1), home.txt"),
         (
             f"{line(1)}\n{line(2)}\n999999999 packets transmitted, 2 received, 99% packet loss, time 9ms\n",
             "999999999 pings, home.txt: a log has at most 10000000",
         ),
         (f"{line(1)}\n[{'9' * 400}.5] {line(2)}\n", "is not a line of ping's, home.txt line 2"),
-        ("", "0 answered pings are too few"),
+        ("", "too few pings were answered (0)"),
     ],
 )
 def test_what_is_no_log(text, message):

@@ -404,14 +404,21 @@ def _load(directory: Path) -> RunData:
         raise SlownetError(f"cannot read {RUN}, {userfile.reason(error)}", f"in {directory}") from error
     log = read_log(directory, facts)
     if "experiment" not in facts and not log.samples:
-        of_a_sweep = (directory / SWEEP).is_file()
         none = f"its {RUN} is of another program: name a run's directory" if facts else "give a directory that holds run.json"
-        fix = "it is a sweep, and has a report.html" if of_a_sweep else none
+        fix = f"it is {_sweep_or_hunt(directory)}, and has a report.html" if (directory / SWEEP).is_file() else none
         raise SlownetError("no run here", f"in {directory}", fix)
     planned, measured = len(facts.get("planned") or ()), len(log.latest)
     ended = "claims" in facts or measured >= planned
     unfinished = "" if ended else str(state("unfinished", measured=measured, planned=planned))
     return replace(gather(log.latest, facts, directory), damage=tuple(log.damage), unfinished=unfinished)
+
+
+def _sweep_or_hunt(directory: Path) -> str:
+    try:
+        header = userfile.json(userfile.read_record(directory / SWEEP))
+    except (OSError, ValueError):
+        header = {}
+    return "a hunt" if isinstance(header, Mapping) and "hunt" in header else "a sweep"
 
 
 def gather(samples: Iterable[Sample], facts: Facts, directory: Path = Path()) -> RunData:

@@ -145,7 +145,7 @@ def parse(text: str, where: str = "log", *, interval: float | None = None) -> Pi
         elif not _OTHER.fullmatch(line):
             raise TraceError(f"'{line[:60]}' is not a line of ping's", f"{where} line {line_number}", HOW)
     if len(answers) < 2:
-        raise TraceError(f"{len(answers)} answered pings are too few", where, HOW)
+        raise TraceError(f"too few pings were answered ({len(answers)})", where, HOW)
     first = min(numbers) if min(numbers) == 0 or not sent else 1  # iputils counts from 1, busybox and BSD from 0
     last = max(max(numbers), first + sent - 1)
     if last - first >= MOST:
