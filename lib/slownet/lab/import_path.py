@@ -59,14 +59,21 @@ def _local(folder: Path) -> Iterator[Path]:
     metadata is read as text: importlib.metadata takes longer.
     """
     for metadata in sorted(folder.glob("*.dist-info")):
-        origin = _text(metadata / "direct_url.json")
-        if '"file:' not in origin or metadata.name.startswith(f"{OWN}-") or json.loads(origin)["url"][:5] != "file:":
+        if metadata.name.startswith(f"{OWN}-") or not _is_of_a_file(_text(metadata / "direct_url.json")):
             continue
         files = [line.partition(",")[0].strip('"') for line in _text(metadata / "RECORD").splitlines()]
         compiled = [os.path.basename(each).partition(".") for each in files if each.endswith(".so")]
         if all(f".{suffix}" in EXTENSION_SUFFIXES for _, _, suffix in compiled):
             tops = dict.fromkeys(each.partition("/")[0] for each in files)
             yield from (folder / each for each in tops if each not in ("", "..", "__pycache__") and (folder / each).exists())
+
+
+def _is_of_a_file(origin: str) -> bool:
+    """Return whether a package's direct_url.json names a file; a damaged one, which pip could not read either, does not."""
+    try:
+        return '"file:' in origin and str(json.loads(origin)["url"]).startswith("file:")
+    except (ValueError, TypeError, LookupError):
+        return False
 
 
 def _text(path: Path) -> str:

@@ -86,6 +86,9 @@ def test_programs_import_packages_from_files_of_this_machine_and_none_from_an_in
         packages, "compiled", "file:///home/a/c.whl", ["compiled/__init__.py", "compiled/_c.cpython-32-x86_64-linux-gnu.so"]
     )
     installed(packages, "slownet", "file:///home/a/slownet.whl", ["slownet/__init__.py"])
+    for name, text in {"cut": '{"url": "file:///a', "odd": '["file:"]', "other": '{"dir": "file:"}'}.items():
+        installed(packages, name, None, [f"{name}.py"])
+        (packages / f"{name}-1.dist-info/direct_url.json").write_text(text)
     monkeypatch.setattr(module, "LOCAL", tmp_path / "links")
     monkeypatch.setattr(sysconfig, "get_path", lambda name: str(lab))
     monkeypatch.setattr(sys, "path", [])
