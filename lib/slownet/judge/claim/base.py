@@ -12,7 +12,7 @@ from slownet.judge.records.cell import Cell
 from slownet.judge.records.charging import LEAST_BOOTS
 from slownet.judge.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, Judgement, Reason
 from slownet.judge.records.result import RunData
-from slownet.judge.records.statement import Statement, state, text_of
+from slownet.judge.records.statement import Statement, state
 from slownet.theory.stats import Summary
 
 ROUNDING = 1e-9
@@ -126,10 +126,9 @@ def judged(
     found = verdict(measured, least, most)
     judgement = Judgement(
         name, found, measured.mean, _plain(expected), measured.low, measured.high, (_plain(margin[0]), _plain(margin[1])),
-        text if isinstance(text, str) else "", confidence=measured.confidence, reason=DECIDED[found],
+        "", confidence=measured.confidence, reason=DECIDED[found],
     )  # fmt: skip
-    if not isinstance(text, str):
-        judgement = judgement.saying(*([text] if isinstance(text, Statement) else text))
+    judgement = _saying(judgement, text)
     if not measured.known:
         return judgement.adding(state(NO_INTERVAL, repetitions=repetitions), reason=Reason.NO_INTERVAL)
     if margin[0] == margin[1] and measured.low != measured.high and found != REFUTED:
@@ -310,15 +309,16 @@ def _plain(number: float | None) -> float | None:
 def _joined(name: str, parts: Sequence[Judgement], order: tuple[str, ...], text: Found) -> Judgement:
     deciding = min(parts, key=lambda part: order.index(part.verdict))
     said = text or state("parts", parts=[{"name": each.name, "verdict": each.verdict, "text": each.text} for each in parts])
-    findings = () if isinstance(said, str) else (said,) if isinstance(said, Statement) else tuple(said)
     everywhere = any(not part.cells for part in parts)
     cells = {str(label): label for part in parts for label in part.cells}
     open_ones = [part for part in parts if part.verdict == INCONCLUSIVE]
-    return replace(
-        deciding,
-        name=name,
-        text=said if isinstance(said, str) else text_of(findings),
-        findings=findings,
-        cells=() if everywhere else tuple(cells.values()),
-        stays_open=deciding.stays_open if all(part.stays_open for part in open_ones) else "",
-    )
+    stays = deciding.stays_open if all(part.stays_open for part in open_ones) else ""
+    joined = replace(deciding, name=name, cells=() if everywhere else tuple(cells.values()), stays_open=stays)
+    return _saying(joined, said)
+
+
+def _saying(judgement: Judgement, found: Found) -> Judgement:
+    """Return a judgement with these findings, or with the text of a claim's author, in place of its own."""
+    if isinstance(found, str):
+        return replace(judgement, text=found, findings=())
+    return judgement.saying(*([found] if isinstance(found, Statement) else found))
