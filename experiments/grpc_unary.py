@@ -1,11 +1,11 @@
 """A gRPC call to another continent: why 30 kB take two round trips, and fewer if calls come more often."""
 
 from slownet import Command, TwoHosts, experiment, predicted
+from slownet.net.tool import run
 from slownet.theory import published
 from slownet.theory.slow_start import LAST_BYTE, round_trips
 from slownet.tools.program import python
 from slownet.tools.programs.call_timer import PORT
-from slownet.tools.tool import run
 from slownet.tools.unary_calls import calls
 
 RTT_MS = 220  # from the United States to Asia, as the published capture shows for each flight

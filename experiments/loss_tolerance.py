@@ -3,10 +3,10 @@
 from functools import partial
 
 from slownet import TwoHosts, bound, experiment, follows, iperf3, ratio
+from slownet.net.tool import run
 from slownet.theory import published
 from slownet.theory.loss_tolerance import LINUX_SEND_BUFFER, bbr, cubic, limit
 from slownet.theory.throughput import cubic_in_renos_region, padhye
-from slownet.tools.tool import run
 
 MBIT, RATE, RTT, PAPER = 1e6, 100e6, 0.1, published.bbr_paper()
 LINK = {"rate": "100Mbit", "rtt": "100ms", "queue": "1 bdp"}

@@ -1,8 +1,9 @@
 """Exactly one lost packet of a page: the objects that wait for it over HTTP/2 and over HTTP/3."""
 
 from slownet import TwoHosts, experiment, predicted
+from slownet.model.protocol_names import TCP
 from slownet.services.objects import Objects
-from slownet.theory.handshakes import STACKS, TCP
+from slownet.theory.handshakes import STACKS
 from slownet.theory.head_of_line import held_back, repaired_after_ms
 from slownet.theory.page_loads import PROTOCOLS
 

@@ -30,7 +30,7 @@ FILES = {
 
         from slownet.hypotheses.toolbox import Named
         from slownet.judge.measured import Metrics
-        from slownet.tools.tool import run
+        from slownet.net.tool import run
 
 
         @dataclass(frozen=True)
@@ -55,7 +55,7 @@ FILES = {
         import sys
 
         from slownet.services.service import Service
-        from slownet.tools.tool import run
+        from slownet.net.tool import run
 
 
         class Pages(Service):

@@ -29,7 +29,7 @@ SLOWNET = Path(sys.executable).with_name("slownet")
 SHOP = Path(__file__).with_name("shop")
 PING = """
 import re
-from slownet.net import Network
+from slownet.net.network import Network
 from slownet.topologies import ClientWebDb
 with Network(ClientWebDb) as net:
     for ms in (0.1, 1, 10, 40, 120):
@@ -43,7 +43,7 @@ openvswitch.ensure(may_start=True)
 # In each network a host's first change has to start a tc there; every change is read back, without the ping.
 CHANGE = """
 import time
-from slownet.net import Network
+from slownet.net.network import Network
 from slownet.topologies import ClientWebDb
 CONDITIONS = (
     {"rtt": "10ms"}, {"rtt": "40ms", "loss": "1%"}, {"rate": "2Mbit"}, {"rate": "10Mbit", "aqm": "fq_codel"},
@@ -77,7 +77,8 @@ from mininet.log import setLogLevel
 from mininet.net import Mininet
 from mininet.node import OVSSwitch
 from mininet.topo import Topo
-from slownet.net import Network, openvswitch
+from slownet.net import openvswitch
+from slownet.net.network import Network
 
 class Star(Topo):
     def build(self, hosts):

@@ -4,7 +4,7 @@ import json
 from contextlib import ExitStack, contextmanager
 
 from slownet import Command, http
-from slownet.tools.tool import run
+from slownet.net.tool import run
 
 MEMBERS = ("primary", "replica1", "replica2")
 PATIENCE_S = 20

@@ -5,10 +5,10 @@ import subprocess
 from contextlib import contextmanager
 
 from slownet import Command
+from slownet.net.tool import run
 from slownet.services.https import HttpsServer
 from slownet.services.sshd import Sshd
 from slownet.tools.timed import timed
-from slownet.tools.tool import run
 
 QUIET = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_SSL_NO_VERIFY": "1"}
 NOBODY = ("-c", "user.name=nobody", "-c", "user.email=nobody@slownet.example")

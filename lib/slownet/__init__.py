@@ -11,6 +11,8 @@ own documentation describes them:
 - `slownet.theory.published`: the numbers of the reproduced articles
 - `slownet.judge.records.result`: a run loaded from its directory
 - `slownet.services`, `slownet.tools`: all servers and client programs, one per file
+- `slownet.net.tool`, `slownet.net.process`, `slownet.net.nft`, `slownet.net.tcpdump`: other programs on hosts,
+  filters and captures
 - `slownet.theory`, a module for each subject (``slow_start``, ``handshakes``, ``throughput`` and so on): round trips, times and
   rates as they follow from the protocols
 - `slownet.theory.stats`: summaries with intervals
@@ -24,8 +26,6 @@ joined, such as ``slownet.claim``.
 import os
 import sys
 from types import ModuleType
-
-__version__ = "0.1.0"
 
 __all__ = [
     "Ab",
@@ -165,7 +165,7 @@ _HOMES = {
     "slownet.judge.histories.checks": "Violation no_lost_writes nothing_invented reads_never_go_back recovers_within",
     "slownet.judge.histories.history": "History",
     "slownet.judge.histories.linear": "linearizable",
-    "slownet.net.clients": "Client Recorder",
+    "slownet.tools.clients": "Client Recorder",
     "slownet.containers.mount": "Mount",
     "slownet.model.errors": (
         "ConditionError ExperimentError ImageError LabError NetworkError ServiceError SlownetError ToolError UnitError"
@@ -201,10 +201,9 @@ _HOMES = {
     "slownet.tools.iperf3": "Iperf3 iperf3",
     "slownet.tools.oha": "Oha oha",
     "slownet.tools.ping": "Ping ping",
-    "slownet.tools.process": "Host Hosts",
-    "slownet.tools.user_metrics": "Numbers",
+    "slownet.net.process": "Host Hosts",
+    "slownet.tools.user_metrics": "Measure Numbers",
     "slownet.tools.sysbench": "Sysbench oltp",
-    "slownet.tools.tool": "Measure",
     "slownet.tools.wget": "Wget wget",
     "slownet.tools.wrk": "Wrk wrk wrk2",
     "slownet.topologies": (
@@ -213,6 +212,7 @@ _HOMES = {
     ),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
+_HOME["__version__"] = "slownet.model.version"
 
 TYPE_CHECKING = False  # type checkers assume True; importing it from `typing` would load that module
 if TYPE_CHECKING:
@@ -276,9 +276,10 @@ if TYPE_CHECKING:
         UnitError,
     )
     from slownet.model.mininets import Node, Topology
-    from slownet.net.clients import Client, Recorder
+    from slownet.model.version import __version__ as __version__
     from slownet.net.network import Network
     from slownet.net.network_link import Link
+    from slownet.net.process import Host, Hosts
     from slownet.runner.api import Compared, Plot, Run, compare, load, run
     from slownet.services.command import Command
     from slownet.services.files import FileServer
@@ -299,15 +300,14 @@ if TYPE_CHECKING:
     from slownet.tools.ab import Ab, ab
     from slownet.tools.browser.act import Act, act
     from slownet.tools.browser.browse import Browse, browse
+    from slownet.tools.clients import Client, Recorder
     from slownet.tools.constant_rate import ConstantRate, constant_rate
     from slownet.tools.fetch import Fetch, fetch
     from slownet.tools.iperf3 import Iperf3, iperf3
     from slownet.tools.oha import Oha, oha
     from slownet.tools.ping import Ping, ping
-    from slownet.tools.process import Host, Hosts
     from slownet.tools.sysbench import Sysbench, oltp
-    from slownet.tools.tool import Measure
-    from slownet.tools.user_metrics import Numbers
+    from slownet.tools.user_metrics import Measure, Numbers
     from slownet.tools.wget import Wget, wget
     from slownet.tools.wrk import Wrk, wrk, wrk2
     from slownet.topologies import (
@@ -404,12 +404,14 @@ _MOVED = {
     "hypotheses": "experiment",
     "links": "conditions",
     "model": "errors mininets units",
+    "net": "tools.nft tools.process tools.tcpdump tools.tool",
     "theory": (
         "buffers fallback handshakes head_of_line law lookups loss_tolerance multipath page_loads path_mtu published shares "
         "slow_start stats throughput"
     ),
 }
-_MOVED_TO = {name: f"slownet.{room}.{name}" for room, names in _MOVED.items() for name in names.split()}
+"""Public modules of each room, by the names that they had before, in this package."""
+_MOVED_TO = {name: f"slownet.{room}.{name.rpartition('.')[2]}" for room, names in _MOVED.items() for name in names.split()}
 
 
 class _Moved:
@@ -422,14 +424,14 @@ class _Moved:
     @classmethod
     def find_spec(cls, name: str, path: object = None, target: object = None) -> "ModuleSpec | None":
         """Return the module's spec for the import system; None for any name that is not a former one."""
-        package, _, rest = name.partition(".")
-        first, _, inner = rest.partition(".")
-        if package != __name__ or first not in _MOVED_TO:
-            return None
-        from importlib.machinery import ModuleSpec
+        package, *parts = name.split(".")
+        for length in (1, 2):
+            former = ".".join(parts[:length])
+            if package == __name__ and former in _MOVED_TO:
+                from importlib.machinery import ModuleSpec
 
-        present = ".".join(filter(None, (_MOVED_TO[first], inner)))
-        return ModuleSpec(name, cls(present))  # type: ignore[arg-type]
+                return ModuleSpec(name, cls(".".join([_MOVED_TO[former], *parts[length:]])))  # type: ignore[arg-type]
+        return None
 
     def create_module(self, spec: object) -> ModuleType:
         """Return the module at its present name."""

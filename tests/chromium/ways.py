@@ -13,10 +13,10 @@ from slownet import TwoHosts, act, browse
 from slownet.links.packets.connections import connections
 from slownet.model.errors import ToolError
 from slownet.net.nodes import inside
+from slownet.net.tcpdump import Capture
 from slownet.services.https import HttpsServer
 from slownet.tools.browser import chromium
 from slownet.tools.browser.expecting import expect
-from slownet.tools.tcpdump import Capture
 
 pytestmark = [pytest.mark.topology(TwoHosts), pytest.mark.hosts(client="client", web="server")]
 

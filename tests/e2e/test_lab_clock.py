@@ -190,7 +190,7 @@ found["late"] = [late(now + n * 1000 * step) for n in range(1, 201)]
 TRANSFER = """
 import sys
 from pathlib import Path
-from slownet.net import Network
+from slownet.net.network import Network
 from slownet.net.interface_captures import Capture
 from slownet.services.files import FileServer
 from slownet.tools.wget import wget

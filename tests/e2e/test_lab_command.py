@@ -47,7 +47,7 @@ def test_it_is_a_lab(execute):
 
 
 NETWORK = """
-from slownet.net import Network
+from slownet.net.network import Network
 from slownet.topologies import ClientWebDb
 for _ in range(2):
     with Network(ClientWebDb()) as net:

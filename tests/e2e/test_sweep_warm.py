@@ -22,7 +22,7 @@ import time
 from pathlib import Path
 
 from slownet import OltpDatabase, TwoHosts, experiment
-from slownet.tools.tool import run
+from slownet.net.tool import run
 
 MARK, REPLACED = Path("/var/tmp/prepared"), Path("/etc/issue")
 
@@ -80,7 +80,7 @@ ThreadingHTTPServer(("", 8000), SimpleHTTPRequestHandler).serve_forever()
 """
 PAGES = '''
 from slownet import Compose, experiment
-from slownet.tools.tool import run
+from slownet.net.tool import run
 
 GET = "import urllib.request; print(urllib.request.urlopen('http://web:8000/').read().decode())"
 

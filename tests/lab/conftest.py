@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from slownet.lab import native
-from slownet.net import Network
+from slownet.net.network import Network
 from slownet.topologies import ClientWebDb
 
 

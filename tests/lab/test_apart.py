@@ -5,7 +5,7 @@ from mininet.node import CPULimitedHost, Host, Node
 from mininet.topo import Topo
 
 from slownet.model.errors import NetworkError
-from slownet.net import Network
+from slownet.net.network import Network
 
 
 class Tagged(Host):

@@ -6,8 +6,8 @@ from itertools import pairwise
 import pytest
 
 from slownet.lab import native
+from slownet.net.tool import run
 from slownet.runner.measurement import Measurements, new_sample
-from slownet.tools.tool import run
 from slownet.tools.user_metrics import Numbers
 
 FRAME, COUNT = 500, 28  # they leave within 100 ms, CoDel's interval, after which it would drop one

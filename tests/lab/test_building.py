@@ -15,8 +15,8 @@ from mininet.topo import LinearTopo, SingleSwitchTopo, Topo
 from readings import qdiscs
 
 from slownet.model.errors import UnitError
-from slownet.net import Network
 from slownet.net.fast_mininet import QuickNet
+from slownet.net.network import Network
 from slownet.topologies import Dumbbell, TwoHosts
 
 
@@ -229,7 +229,7 @@ def test_namespaces_end_with_their_process(net):
     before = roots_interfaces()
     code = """
         import os, signal
-        from slownet.net import Network
+        from slownet.net.network import Network
         from slownet.topologies import Dumbbell
         Network(Dumbbell(2)).__enter__()["client1"].cmd("true")
         os.kill(os.getpid(), signal.SIGKILL)

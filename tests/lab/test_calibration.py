@@ -10,7 +10,7 @@ from scapy.layers.l2 import Ether
 from slownet.lab import native
 from slownet.links.ip import IPV4, IPV6
 from slownet.links.packets import capture as packets
-from slownet.net import Network
+from slownet.net.network import Network
 from slownet.topologies import TwoHosts
 from slownet.trials.calibration.carried import carried
 from slownet.trials.calibration.cases import Case, choose, matrix

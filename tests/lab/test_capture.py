@@ -103,7 +103,7 @@ def test_a_mistake_is_one_line(net, tmp_path, monkeypatch, arguments, options, e
 
 def test_the_same_names_on_another_network(net, tmp_path):
     """Capture on a port that has another name on the machine."""
-    from slownet.net import Network
+    from slownet.net.network import Network
     from slownet.topologies import ClientWebDb
 
     with Network(ClientWebDb) as second, second.capture("switch", "switch-eth1", tmp_path / "2.pcap", filter="icmp") as capture:

@@ -55,7 +55,7 @@ def mine(net, site, rtt):
 '''
 NETWORK = """
 import sys
-from slownet.net import Network
+from slownet.net.network import Network
 from slownet.topologies import ClientWebDb
 with Network(ClientWebDb) as net:
     web = net["web"].popen(["python3", "-m", "http.server", "80"])

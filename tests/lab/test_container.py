@@ -18,7 +18,7 @@ from mininet.node import CPULimitedHost
 from slownet import Command, Container, Mount, NameServer, Network, ServiceError, SlownetError, healthy, http
 from slownet.containers import store
 from slownet.lab import cache, container_shares, owner
-from slownet.tools.process import wait_until
+from slownet.net.process import wait_until
 from slownet.topologies import ClientWebDb, Star
 
 USERS = "root:x:0:0:root:/root:/bin/sh\nme:x:33:34:Me:/home/me:/bin/sh\n"

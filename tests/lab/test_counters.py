@@ -7,7 +7,7 @@ import pytest
 from traffic import Datagrams, lost
 
 from slownet.lab.counters import Flow
-from slownet.net import Network
+from slownet.net.network import Network
 from slownet.topologies import Star
 
 

@@ -5,12 +5,12 @@ import json
 import pytest
 
 from slownet.model.errors import ToolError
+from slownet.net.tool import run
 from slownet.services.cured import OBJECT_CACHE, CuredSite
 from slownet.services.memcached import Memcached
 from slownet.services.varnish import Varnish
 from slownet.services.wordpress import ROOT, WordPress
 from slownet.tools.ab import ab
-from slownet.tools.tool import run
 from slownet.topologies import ClientEdgeWebDb
 
 TOPOLOGY = ClientEdgeWebDb

@@ -11,7 +11,7 @@ from readings import qdiscs
 
 from slownet import topologies
 from slownet.model.errors import NetworkError
-from slownet.net import Network
+from slownet.net.network import Network
 from slownet.tools.ping import ping
 from slownet.topologies import Chain, Star, ThreeRegions
 

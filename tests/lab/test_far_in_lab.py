@@ -3,10 +3,10 @@
 import pytest
 
 from slownet.model.errors import ToolError
+from slownet.net.tool import run
 from slownet.services.copies import PROGRAMS, Copies
 from slownet.services.mirror import APT, PIP, WITHOUT_PIPELINE, Mirror
 from slownet.services.routes import initial_window
-from slownet.tools.tool import run
 from slownet.topologies import TwoHosts
 
 TOPOLOGY = TwoHosts

@@ -9,7 +9,7 @@ from slownet import Command, MariaDB, Redis, ServiceError
 from slownet.lab import native
 from slownet.model.errors import ConditionError, NetworkError, ToolError
 from slownet.net import fault_injection as playing
-from slownet.tools.process import wait_until
+from slownet.net.process import wait_until
 
 LATE_S = 0.02 if native.cpu_is_free() else 0.2
 """How late a step is: nft is a program, and the kernel waits for its readers."""

@@ -7,11 +7,11 @@ import pytest
 
 from slownet.cli.app import main
 from slownet.judge.records.result import gather
+from slownet.net.tool import run
 from slownet.services.wordpress import WordPress
 from slownet.theory.stats import from_moments
 from slownet.tools.ab import ab
 from slownet.tools.fetch import fetch
-from slownet.tools.tool import run
 from slownet.trials.field import record
 from slownet.trials.field.extrapolation import compare_field, round_trip
 from slownet.trials.field.row import EQUIVALENT, compared

@@ -10,8 +10,8 @@ import pytest
 from slownet import Command, NameServer
 from slownet.lab import native
 from slownet.model.errors import ConditionError
+from slownet.net.process import family
 from slownet.services.postgresql import PostgreSQL
-from slownet.tools.process import family
 
 BURN = "import time; begin = time.process_time(); end = time.monotonic() + 2\nwhile time.monotonic() < end: pass\n"
 BURN += "print(time.process_time() - begin, flush=True)\ntime.sleep(1000)"

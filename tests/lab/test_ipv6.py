@@ -11,14 +11,15 @@ from slownet import topologies
 from slownet.lab import native
 from slownet.links.ip import IPV6
 from slownet.links.packets import capture as packets
-from slownet.net import Network, addresses, ipv6
+from slownet.net import addresses, ipv6
+from slownet.net.network import Network
 from slownet.net.nodes import inside
+from slownet.net.tcpdump import Capture
 from slownet.services.named_pages import FILE, Site
 from slownet.tools.ab import ab
 from slownet.tools.curl import curl
 from slownet.tools.fetch import fetch
 from slownet.tools.ping import ping
-from slownet.tools.tcpdump import Capture
 from slownet.tools.wget import wget
 from slownet.tools.wrk import wrk
 from slownet.topologies import Chain, TwoHosts

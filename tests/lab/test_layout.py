@@ -1,8 +1,8 @@
 """Tests of what a run records of its network, on a real one."""
 
 from slownet import ClientEdgeWebDb
-from slownet.net import Network
 from slownet.net.layout import given, layout
+from slownet.net.network import Network
 
 
 def test_a_network_says_what_it_looks_like_and_which_conditions_its_links_had():

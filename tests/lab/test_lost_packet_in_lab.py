@@ -3,10 +3,10 @@
 import pytest
 
 from slownet.model.errors import ToolError
+from slownet.net.tool import run
 from slownet.services.objects import Objects
 from slownet.tools import lost_packet
 from slownet.tools.lost_packet import OPTIONS
-from slownet.tools.tool import run
 from slownet.topologies import TwoHosts
 
 TOPOLOGY = TwoHosts

@@ -6,7 +6,9 @@ import pytest
 
 from slownet.links.packets.capture import departures, read
 from slownet.model.errors import ServiceError, ToolError
-from slownet.net import Network
+from slownet.net.network import Network
+from slownet.net.tcpdump import Capture
+from slownet.net.tool import run
 from slownet.services.peer import Peer
 from slownet.services.proxied import ProxiedDatabase
 from slownet.services.routes import quick_route
@@ -14,8 +16,6 @@ from slownet.tools import strace
 from slownet.tools.delayed_ack import delayed_ack
 from slownet.tools.exchange import exchange, witnessed
 from slownet.tools.php_page import php_page
-from slownet.tools.tcpdump import Capture
-from slownet.tools.tool import run
 from slownet.topologies import ClientProxyServer, TwoHosts
 
 TOPOLOGY = TwoHosts

@@ -10,7 +10,7 @@ from scapy.layers.l2 import Ether
 from scapy.utils import RawPcapReader
 
 from slownet import ClientWebDb, Command, ServiceError
-from slownet.net import Network
+from slownet.net.network import Network
 from slownet.net.nodes import inside
 from slownet.services.names import NameServer
 

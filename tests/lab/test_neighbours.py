@@ -10,12 +10,12 @@ from mininet.topo import Topo
 
 from slownet.lab import owner
 from slownet.model.errors import NetworkError
-from slownet.net import Network
+from slownet.net.network import Network
 from slownet.topologies import ClientWebDb, TwoHosts
 
 OTHER = """
 import sys
-from slownet.net import Network
+from slownet.net.network import Network
 from slownet.topologies import ClientWebDb
 with Network(ClientWebDb) as net:
     print(net["switch"], flush=True)

@@ -5,8 +5,8 @@ import threading
 import pytest
 
 from slownet.model.errors import ToolError
+from slownet.net.process import wait_until
 from slownet.services.pipeline import BrokerAndDatabase
-from slownet.tools.process import wait_until
 from slownet.tools.row_pipeline import WAYS, consume, produce
 from slownet.topologies import BrokerWorkerDatabase
 

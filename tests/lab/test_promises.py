@@ -9,7 +9,7 @@ import promises
 import pytest
 from mininet.util import numCores
 
-from slownet.net import Network
+from slownet.net.network import Network
 
 PROGRAM = Path(promises.__file__)
 # As TCLink's parameters, and as slownet's fields.

@@ -4,11 +4,11 @@ import pytest
 
 from slownet.experiments.query_cost import ASKED, CONNECT
 from slownet.model.errors import ServiceError, ToolError
+from slownet.net.tool import run
 from slownet.services.postgresql import PostgreSQL
 from slownet.services.stores import Stores
 from slownet.tools.programs.queries import USER
 from slownet.tools.query_cost import query_cost
-from slownet.tools.tool import run
 from slownet.topologies import TwoHosts
 
 TOPOLOGY = TwoHosts

@@ -4,10 +4,10 @@ import sys
 
 import pytest
 
+from slownet.net.tool import run
 from slownet.services.nginx import Nginx
 from slownet.theory.slow_start import CLOSE, LAST_BYTE, round_trips
 from slownet.tools.ab import ab
-from slownet.tools.tool import run
 from slownet.topologies import TwoHosts
 
 TOPOLOGY = TwoHosts

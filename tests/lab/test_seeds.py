@@ -10,7 +10,7 @@ import pytest
 from traffic import Datagrams
 
 from slownet.lab import native
-from slownet.net import Network
+from slownet.net.network import Network
 from slownet.topologies import Chain, Dumbbell
 
 

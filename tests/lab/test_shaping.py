@@ -9,7 +9,8 @@ from readings import OWN_MS, qdiscs
 from traffic import Datagrams, goodput
 
 from slownet.model.errors import NetworkError
-from slownet.net import Network, tc
+from slownet.net import tc
+from slownet.net.network import Network
 from slownet.topologies import ClientWebDb
 
 

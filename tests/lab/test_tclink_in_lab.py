@@ -11,7 +11,7 @@ from mininet.topo import Topo
 from readings import qdiscs
 
 from slownet.model.errors import ConditionError, NetworkError
-from slownet.net import Network
+from slownet.net.network import Network
 from slownet.net.qdisc import class_rates
 
 

@@ -7,7 +7,7 @@ import pytest
 from mininet.topo import Topo
 
 from slownet.model.errors import NetworkError
-from slownet.net import Network
+from slownet.net.network import Network
 from slownet.topologies import ClientWebDb
 
 

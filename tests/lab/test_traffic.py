@@ -6,7 +6,7 @@ import pytest
 
 from slownet import StaticPage, wget
 from slownet.links.traces import traffic
-from slownet.net import Network
+from slownet.net.network import Network
 from slownet.topologies import TwoHosts
 
 BYTES = 2_000_000

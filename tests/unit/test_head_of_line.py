@@ -3,7 +3,7 @@
 import pytest
 
 from slownet.model.errors import SlownetError
-from slownet.theory.handshakes import QUIC, TCP
+from slownet.model.protocol_names import QUIC, TCP
 from slownet.theory.head_of_line import THRESHOLD, held_back, repaired_after_ms
 
 APART = [{}, {0}, {0}, {1}, {1}, {2}, {2}]

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from slownet import StaticPage
 from slownet.model.units import size
-from slownet.tools.tool import run
+from slownet.net.tool import run
 
 REST_S = 5
 PROGRAM = """

@@ -3,7 +3,7 @@
 from contextlib import contextmanager
 
 from slownet import NameServer, StaticPage
-from slownet.tools.tool import run
+from slownet.net.tool import run
 
 
 @contextmanager

@@ -5,8 +5,8 @@ from contextlib import ExitStack
 
 from slownet import StaticPage
 from slownet.model.units import duration
-from slownet.tools.nft import Rule, filtering
-from slownet.tools.tool import running
+from slownet.net.nft import Rule, filtering
+from slownet.net.tool import running
 
 
 def page(net, directory):

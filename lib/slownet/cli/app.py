@@ -14,11 +14,11 @@ from typing import Any, NoReturn
 
 import typer
 
-from slownet import __version__
 from slownet.cli import endings
 from slownet.cli.examples import explain
 from slownet.cli.helping import PLAIN, Group
 from slownet.model.errors import SlownetError
+from slownet.model.version import __version__
 
 
 class Commands(Group):

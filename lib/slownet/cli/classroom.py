@@ -78,9 +78,8 @@ def grade(
     visibility: VisibilityOption = "visible",
 ) -> None:
     """Grade one submission. What is wrong with it costs its points, and is said; it never stops the grading."""
-    from slownet.hypotheses import attempts, grading
+    from slownet.hypotheses import attempts, autograders, grading
     from slownet.hypotheses import key as keys
-    from slownet.report import autograders
 
     if form not in FORMS:
         raise ExperimentError(f"unknown form '{form}'", "--for", nearest(form, FORMS))
@@ -160,7 +159,7 @@ def _unknown(only: str, known: list[str]) -> NoReturn:
 
 
 def _check_visibility(word: str) -> None:
-    from slownet.report.autograders import VISIBLE
+    from slownet.hypotheses.autograders import VISIBLE
 
     if word not in VISIBLE:
         raise ExperimentError(f"unknown visibility '{word}'", "--visibility", nearest(word, VISIBLE))

@@ -9,13 +9,12 @@ from typing import Annotated
 
 import typer
 
-import slownet
 from slownet.model.errors import SlownetError, nearest
 
 FIRST = "index"
-INSTALLED = Path(slownet.__file__).parent / "manual"
+INSTALLED = Path(__file__).parents[1] / "manual"
 """In a wheel."""
-BUILT = Path(slownet.__file__).parents[2] / "docs/_build/html"
+BUILT = Path(__file__).parents[3] / "docs/_build/html"
 """In a checkout."""
 
 

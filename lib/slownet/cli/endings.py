@@ -18,10 +18,10 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import NoReturn, TextIO
 
-from slownet import __version__
 from slownet.model import importing
 from slownet.model.control_characters import guard
 from slownet.model.errors import DamageWarning, SlownetError
+from slownet.model.version import __version__
 
 MISTAKE, BUG, INTERRUPTED, CLOSED_PIPE = 2, 70, 128 + signal.SIGINT, 128 + signal.SIGPIPE
 """Exit statuses; 70 is EX_SOFTWARE of sysexits.h."""

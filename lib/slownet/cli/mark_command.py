@@ -58,9 +58,8 @@ def mark(
 
     A file that cannot be marked is named in a line, and the others are marked.
     """
-    from slownet.hypotheses import attempts, class_marks
+    from slownet.hypotheses import attempts, class_marks, gradebook, marks
     from slownet.hypotheses import key as keys
-    from slownet.report import gradebook, marks
     from slownet.report.html_page import write_html
 
     marked = class_marks.mark(answers, keys.read(key), attempts.rules(counts, due, attempts.share(late)))

@@ -23,7 +23,8 @@ from slownet.lab.counters import Flow
 from slownet.links.faults import shown
 from slownet.model.errors import ExperimentError, SlownetError, nearest
 from slownet.model.shapes import Json
-from slownet.net import Network, machine, missing_commands
+from slownet.net import machine, missing_commands
+from slownet.net.network import Network
 from slownet.runner.inside import end_with_parent
 
 if TYPE_CHECKING:

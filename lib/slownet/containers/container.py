@@ -26,10 +26,10 @@ from slownet.lab import owner
 from slownet.model.errors import ServiceError
 from slownet.net.namespace import Namespace, write_sysctls
 from slownet.net.nodes import inside
+from slownet.net.process import Host, end, environment, wait_until
 from slownet.services import arguments, snapshot
 from slownet.services.readiness import Awaited
 from slownet.services.snapshot import Data
-from slownet.tools.process import Host, end, environment, wait_until
 
 HOSTS, HOSTNAME, RESOLVER = "/etc/hosts", "/etc/hostname", "/etc/resolv.conf"
 KILLED_S = 10.0

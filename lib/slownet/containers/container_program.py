@@ -14,7 +14,7 @@ from slownet.containers import oci_bundle, users
 from slownet.containers.oci_bundle import Description
 from slownet.containers.root import read
 from slownet.model.shapes import Json
-from slownet.tools.process import Host, environment
+from slownet.net.process import Host, environment
 
 BATCH_S = 0.02
 """How long its output is collected before it is written: waking up for each line would take CPU from what is measured."""

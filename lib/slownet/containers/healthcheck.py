@@ -12,7 +12,7 @@ from pathlib import Path
 from slownet.containers.config import Healthcheck
 from slownet.lab.excerpt import tail
 from slownet.model.errors import ServiceError
-from slownet.tools.process import end
+from slownet.net.process import end
 
 SHELL = ("/bin/sh", "-c")
 _KILL = ((signal.SIGKILL, 1.0),)

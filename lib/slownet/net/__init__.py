@@ -1,5 +1,1 @@
-"""Mininet networks: built, changed while they run, and always taken down."""
-
-from slownet.net.network import Network
-
-__all__ = ["Network"]
+"""Mininet networks: built, changed while they run, and always taken down; and programs on their hosts."""

@@ -12,14 +12,13 @@ from typing import Any, Protocol, Self
 from slownet.lab import native
 from slownet.links.faults import SLOW, Action, Ailment, Cut, Deed, Faults, Heal, Mtu, Reset
 from slownet.model.errors import ConditionError, NetworkError
-from slownet.net import host_faults
+from slownet.net import host_faults, nft
 from slownet.net.addresses import ipv6
 from slownet.net.host_faults import Corrupted, SlowCpu
 from slownet.net.network_link import Link
 from slownet.net.play import Played, Timed
-from slownet.tools import nft
-from slownet.tools.process import Host
-from slownet.tools.tool import run
+from slownet.net.process import Host
+from slownet.net.tool import run
 
 TABLE = "slownet_faults"
 NAME = "faults"

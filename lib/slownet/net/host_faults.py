@@ -11,10 +11,9 @@ from typing import Any
 from slownet.lab import owner
 from slownet.links.conditions.oneway import OneWay
 from slownet.model.errors import ConditionError, NetworkError
-from slownet.net import limited
+from slownet.net import limited, nft
 from slownet.net.network_link import Link
-from slownet.tools import nft
-from slownet.tools.tool import run
+from slownet.net.tool import run
 
 NAMES_TABLE = "slownet_names"
 PORTS = "{ 53, 853 }"

@@ -1,4 +1,4 @@
-"""Packet captures on interfaces of a network, each to its own file; see `slownet.tools.tcpdump`."""
+"""Packet captures on interfaces of a network, each to its own file; see `slownet.net.tcpdump`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from slownet.model import sample
 from slownet.model.errors import ExperimentError, nearest
-from slownet.tools import tcpdump
+from slownet.net import tcpdump
 
 
 class Capture(tcpdump.Capture):

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from slownet.links.conditions.link import Condition
+from slownet.net.icmp_echo import Echoes
 from slownet.net.play import Played
 from slownet.net.verify import Verification
-from slownet.tools.ping import Ping
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Setting:
         return "-".join(self.ends)
 
     @property
-    def ping(self) -> Ping | None:
+    def ping(self) -> Echoes | None:
         """The ping that verified it, if there was one."""
         return self.verification.ping
 
@@ -55,7 +55,7 @@ class Setting:
 class Log:
     """All changes in order, the newest last; its readers clear it."""
 
-    verified: list[Ping] = field(default_factory=list)
+    verified: list[Echoes] = field(default_factory=list)
     """The pings that verified a link."""
     settings: list[Setting] = field(default_factory=list)
     """The changes by `Link.set`."""

@@ -36,6 +36,7 @@ from slownet.net.condition_log import ConditionLog
 from slownet.net.fast_mininet import STANDALONE, QuickNet
 from slownet.net.fault_injection import PlayingFaults
 from slownet.net.fingerprint import sysctl
+from slownet.net.icmp_echo import Echoes
 from slownet.net.interface_captures import Capture, interface_of
 from slownet.net.layout import named
 from slownet.net.log import Log, Setting
@@ -44,7 +45,6 @@ from slownet.net.nodes import inside
 from slownet.net.play import Played
 from slownet.net.seeds import ASKED
 from slownet.net.shaping import Shaping
-from slownet.tools.ping import Ping
 
 if TYPE_CHECKING:
     from slownet.model.mininets import Node, Topology
@@ -207,7 +207,7 @@ class Network:
         return self.shaping.conditions
 
     @property
-    def verified(self) -> list[Ping]:
+    def verified(self) -> list[Echoes]:
         """The pings that verified changes of links, the newest last; clear the list to start over."""
         return self._log.verified
 

@@ -18,11 +18,10 @@ from weakref import WeakKeyDictionary
 import mininet
 from mininet.topo import Topo
 
-import slownet
 from slownet.model.errors import SlownetError
 from slownet.model.mininets import Parameters
 
-_LIBRARIES = tuple(os.path.join(folder, "") for package in (mininet, slownet) for folder in package.__path__)
+_LIBRARIES = tuple(os.path.join(folder, "") for folder in (*mininet.__path__, Path(__file__).parents[1]))
 _RUNS = ("runpy", "importlib", "contextlib", "functools")
 
 

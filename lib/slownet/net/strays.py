@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from slownet.lab import process_stat
-from slownet.tools.process import wait_until
+from slownet.net.process import wait_until
 
 GONE_S = 2.0
 

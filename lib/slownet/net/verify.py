@@ -17,9 +17,9 @@ from slownet.links.ip import ECHO_HEADER, IP, IPV4
 from slownet.model.errors import NetworkError
 from slownet.model.units import show_duration
 from slownet.net import ipv6, spanning_tree
+from slownet.net.icmp_echo import Echoes, echo
 from slownet.net.nodes import inside
 from slownet.net.shaping import Shaping
-from slownet.tools.ping import Ping, ping
 
 PINGS = 5
 PINGS_LOSSY = 20
@@ -108,7 +108,7 @@ class Verification:
     Both are empty when no ping was requested: then only the kernel's settings were read back.
     """
 
-    ping: Ping | None = None
+    ping: Echoes | None = None
     unverified: str = ""
 
     def __str__(self) -> str:
@@ -152,7 +152,7 @@ def check(ends: tuple[Any, Any], shaping: Shaping, ip: IP = IPV4) -> Verificatio
     address = ipv6.address(ip, address_at(target, cables[-1]))
     path = _Path(source, address, interfaces, [span(shaping.present(end), ip) for end in interfaces])
     where = f"{source.name} to {target.name} over {_names(cables)}"
-    least: Ping | None = None
+    least: Echoes | None = None
     for _ in range(1 if native.cpu_is_free() else ROUNDS):
         record, busy = path.ping()
         if record.problem and not path.loses and not busy:
@@ -198,7 +198,7 @@ class _Path:
 
     def machines_share_s(self) -> float:
         """Return what a slow machine may add to a round trip, by what it takes without a link."""
-        own = ping(self.source, "127.0.0.1", count=PINGS, interval=INTERVAL_S, check=False)
+        own = echo(self.source, "127.0.0.1", count=PINGS, interval=INTERVAL_S)
         timers = sum(each.high > 0 for each in self.spans)
         return (CROSSINGS * _least_s(own) if own.rtt_ms else 0.0) + timers * _lateness_s()
 
@@ -212,16 +212,16 @@ class _Path:
         spins = self.low < INTERVAL_S and self.high + self.own_share_s > INTERVAL_S - SPIN_S
         return 2 * INTERVAL_S if spins else INTERVAL_S
 
-    def ping(self) -> tuple[Ping, bool]:
+    def ping(self) -> tuple[Echoes, bool]:
         """Ping; return the result, and whether an end sent much more than that."""
         count = PINGS_LOSSY if self.loses else PINGS
         before = _sent(self.interfaces)
-        record = ping(self.source, self.target, count=count, interval=self.interval_s, check=False)
+        record = echo(self.source, self.target, count=count, interval=self.interval_s)
         after = _sent(self.interfaces)
         return record, any(late - early > count + OTHER_FRAMES for early, late in zip(before, after, strict=True))
 
 
-def _least_s(record: Ping) -> float:
+def _least_s(record: Echoes) -> float:
     return record.rtt_ms.min / 1000 if record.rtt_ms else math.inf
 
 

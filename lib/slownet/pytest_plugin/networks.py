@@ -16,8 +16,8 @@ from typing import Any
 from mininet.topo import Topo
 
 from slownet.model.errors import ExperimentError, NetworkError, nearest
-from slownet.net import Network, fingerprint, openvswitch, reach, strays
-from slownet.net.network import SYSCTLS, Remembered
+from slownet.net import fingerprint, openvswitch, reach, strays
+from slownet.net.network import SYSCTLS, Network, Remembered
 from slownet.net.nodes import QuickNode
 from slownet.net.seeds import Seeds
 from slownet.topologies import find

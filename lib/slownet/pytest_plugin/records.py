@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from slownet import __version__
 from slownet.judge.records import observers as verdicts
 from slownet.judge.records.samples import RUN, SampleLog, cell_key, new_run_directory, write_run_json
 from slownet.lab import busy, native
@@ -22,6 +21,7 @@ from slownet.lab import pytest_inside as inside
 from slownet.lab.charge import charged_s, charged_since
 from slownet.lab.clock import in_words
 from slownet.model.errors import SlownetError
+from slownet.model.version import __version__
 from slownet.pytest_plugin.forwarding import is_forwarded
 from slownet.pytest_plugin.staging import say
 from slownet.pytest_plugin.wishes import BUDGET, REPORT, SEED, TDF, needs_network, option_names_here
@@ -194,7 +194,7 @@ class Records:
                 from slownet.judge.measured import measured_under
 
                 stack.enter_context(option_names_here())
-                from slownet.tools.tool import accompanied
+                from slownet.net.tool import accompanied
 
                 item.stash[SINCE] = since = Since()
                 stack.enter_context(accompanied(since.meter.running))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from slownet.services.wordpress import WordPress
     from slownet.tools.browser.hosted import Browser
     from slownet.tools.browser.page import Page
-    from slownet.tools.tool import Measure
+    from slownet.tools.user_metrics import Measure
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from slownet import __version__
 from slownet.model.errors import SweepError
+from slownet.model.version import __version__
 
 LOCAL = "local"
 RESOURCE = "lab"

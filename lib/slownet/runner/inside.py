@@ -25,10 +25,11 @@ from slownet.lab.later import told
 from slownet.model.errors import ExperimentError, NetworkError, ServiceError, SlownetError, ToolError
 from slownet.model.importing import OF_FILES, Terminated, with_its_line
 from slownet.model.sample import Sample, cell_in_words
-from slownet.net import Network, openvswitch
 from slownet.net import interface_captures as captures
+from slownet.net import openvswitch
 from slownet.net.layout import layout
 from slownet.net.log import latest, longest
+from slownet.net.network import Network
 from slownet.net.seeds import FREE, Seeds
 from slownet.runner import disk
 from slownet.runner.job import CAPTURES, SERVICES, Job

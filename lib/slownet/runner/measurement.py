@@ -16,7 +16,7 @@ from slownet.model.sample import Sample
 from slownet.net import backlog, senders
 from slownet.net.layout import given
 from slownet.net.network import Network
-from slownet.tools.tool import accompanied
+from slownet.net.tool import accompanied
 
 Keep = Callable[[str, str | bytes], str]
 """Stores raw output under a file name and returns its path in the run directory."""

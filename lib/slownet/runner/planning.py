@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
-from slownet import __version__
 from slownet.hypotheses.catalogue import FILES, RECORD, find
 from slownet.hypotheses.experiment import Cell, Experiment, condition
 from slownet.judge.claim import preflight
@@ -27,6 +26,7 @@ from slownet.lab.place import Place
 from slownet.model import userfile
 from slownet.model.errors import ExperimentError
 from slownet.model.facts import Facts, Measurer
+from slownet.model.version import __version__
 from slownet.runner import clock_choice, compose_project, warming
 from slownet.runner.boots import Boot, blocks_of, passes, read
 from slownet.runner.lab_environment import ExperimentFolder

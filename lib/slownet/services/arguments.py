@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from slownet.model.errors import ExperimentError, ServiceError
-from slownet.tools.process import Host, no_host
+from slownet.net.process import Host, no_host
 
 LAST_PORT = 65535
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from slownet.model.errors import ServiceError
+from slownet.net.process import Host
 from slownet.services import arguments
 from slownet.services.readiness import Awaited
-from slownet.tools.process import Host
 
 
 class Command(Awaited):

@@ -9,8 +9,8 @@ from types import TracebackType
 from typing import Self
 
 from slownet.lab import owner
+from slownet.net.process import Host, Hosts
 from slownet.services.sshd import Sshd
-from slownet.tools.process import Host, Hosts
 from slownet.tools.timed import Timed, timed
 
 USER = "root"

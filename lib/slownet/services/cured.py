@@ -10,11 +10,11 @@ from types import TracebackType
 from typing import Any, Self
 
 from slownet.model.errors import ServiceError, nearest
+from slownet.net.process import Hosts
 from slownet.services.mariadb import MariaDB
 from slownet.services.memcached import Memcached
 from slownet.services.varnish import Varnish
 from slownet.services.wordpress import WordPress
-from slownet.tools.process import Hosts
 
 OBJECT_CACHE = Path(str(resources.files("slownet.tools.programs").joinpath("object-cache.php")))
 """The drop-in that makes WordPress cache query results in memcached."""

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from slownet.net import ipv6
 from slownet.net.network import Network
+from slownet.net.tool import run
 from slownet.services.composite import InOrder
 from slownet.services.named_pages import FILE, PAGE, Site, asking
 from slownet.services.unbound import Unbound
 from slownet.tools.address_fallback import FirstByte, first_byte
-from slownet.tools.tool import run
 
 ADDRESSES = ("10.0.0.2", "10.0.1.2")
 """Of the server of `TwoPaths`."""

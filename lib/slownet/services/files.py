@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from slownet.model.units import size
+from slownet.net.process import Hosts
 from slownet.services import arguments
 from slownet.services.nginx import Nginx
-from slownet.tools.process import Hosts
 
 NAME = "download.test"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from slownet.net.process import Host, Hosts, wait_until
 from slownet.services.composite import Together
 from slownet.services.mariadb import LOOK_S, MariaDB
 from slownet.services.service import Service
-from slownet.tools.process import Host, Hosts, wait_until
 
 PROVIDER = "/usr/lib/galera/libgalera_smm.so"
 JOINS_S = 60.0

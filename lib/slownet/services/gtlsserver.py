@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from slownet.net.process import Host
+from slownet.net.tool import run
 from slownet.services.certificate import certificate
 from slownet.services.https import contents, files
 from slownet.services.service import Service
-from slownet.tools.process import Host
-from slownet.tools.tool import run
 
 
 class GtlsServer(Service):

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from slownet.model.errors import ServiceError
+from slownet.net.process import Host
+from slownet.net.tool import run
 from slownet.services import arguments
 from slownet.services.certificate import certificate
 from slownet.services.nginx import Nginx
-from slownet.tools.process import Host
-from slownet.tools.tool import run
 
 BACKLOG = 16
 """Connections with data in their SYN that may wait for their handshake's end."""

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from slownet.net.process import Hosts
 from slownet.services.galera import Galera
 from slownet.services.mariadb import MariaDB
 from slownet.services.on_demand import OnDemand
 from slownet.services.replication import Replicated
-from slownet.tools.process import Hosts
 from slownet.tools.statements import statements
 from slownet.tools.user_metrics import Numbers
 

@@ -14,10 +14,10 @@ from typing import Self
 
 from slownet.lab import native
 from slownet.model.errors import ServiceError
+from slownet.net.process import Host, wait_until
+from slownet.net.tool import run
 from slownet.services import arguments
 from slownet.services.service import Service
-from slownet.tools.process import Host, wait_until
-from slownet.tools.tool import run
 
 LOOK_S = 0.05
 """Seconds between two queries while waiting for a server: each query starts a program."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from slownet.net.process import Host
+from slownet.net.tool import run
 from slownet.services import arguments
 from slownet.services.service import Service
-from slownet.tools.process import Host
-from slownet.tools.tool import run
 
 PORT = 11211
 

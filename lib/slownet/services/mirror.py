@@ -9,10 +9,10 @@ from pathlib import Path
 
 from slownet.lab import owner
 from slownet.model.errors import ServiceError
+from slownet.net.process import Host, Hosts
+from slownet.net.tool import run
 from slownet.services.nginx import Nginx
-from slownet.tools.process import Host, Hosts
 from slownet.tools.timed import Timed, timed
-from slownet.tools.tool import run
 
 PACKAGES = tuple(f"sample{number:02}" for number in range(1, 21))
 VERSION, SIZE = "1.0", 1000

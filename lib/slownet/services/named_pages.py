@@ -7,16 +7,16 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from slownet.model.errors import ServiceError
+from slownet.model.protocol_names import UDP
 from slownet.net import addresses
+from slownet.net.process import Host, Hosts
+from slownet.net.tool import run
 from slownet.services.composite import InOrder
 from slownet.services.https import files
 from slownet.services.nginx import Nginx
 from slownet.services.protocols import RTTS_MS, At
 from slownet.services.unbound import LOCAL, Unbound
-from slownet.theory.lookups import UDP
 from slownet.tools.lookup import NamedPage, Observed, observe
-from slownet.tools.process import Host, Hosts
-from slownet.tools.tool import run
 
 PROGRAM, RESOLVER = "program", "resolver"
 GLIBC: Mapping[str, Sequence[str]] = {UDP: (), "TCP": ("use-vc",)}

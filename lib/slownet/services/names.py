@@ -11,9 +11,9 @@ from typing import Any
 from slownet.model.errors import ServiceError, nearest
 from slownet.net import addresses
 from slownet.net.nodes import inside
+from slownet.net.process import Host
 from slownet.services import arguments
 from slownet.services.service import Service
-from slownet.tools.process import Host
 
 PORT = 53
 ATTEMPT_S = 1.0

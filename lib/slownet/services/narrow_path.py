@@ -5,13 +5,13 @@ from __future__ import annotations
 from contextlib import ExitStack
 from pathlib import Path
 
+from slownet.net.nft import Rule, filtering
+from slownet.net.process import Hosts
+from slownet.net.tool import run
 from slownet.services.composite import InOrder
 from slownet.services.named_pages import FILE, Site
 from slownet.theory.path_mtu import FOR_HEADERS
 from slownet.tools.full_size import FullSize, full_size
-from slownet.tools.nft import Rule, filtering
-from slownet.tools.process import Hosts
-from slownet.tools.tool import run
 
 MTU, USUAL_MTU = 1400, 1500
 SIZE = 100_000

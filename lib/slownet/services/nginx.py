@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from slownet.model.errors import ServiceError
+from slownet.net.process import Host
 from slownet.services import arguments, http
 from slownet.services.service import Service
-from slownet.tools.process import Host
 
 SITE_NAME = "web"
 """The host name that PHP sees, whatever name the client used, so that pages are always the same."""

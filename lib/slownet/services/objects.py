@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from slownet.net.process import Host
 from slownet.services.https import HttpsServer
 from slownet.services.on_demand import OnDemand
 from slownet.tools.lost_packet import LostPacket, lost_packet
 from slownet.tools.page_load import PageLoad, page_load
-from slownet.tools.process import Host
 
 NAME = "object"
 

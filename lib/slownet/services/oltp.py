@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Self
 
+from slownet.net.process import Hosts
 from slownet.services import arguments
 from slownet.services.mariadb import MariaDB
-from slownet.tools.process import Hosts
 from slownet.tools.sysbench import Account
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from slownet.tools.process import Hosts
+from slownet.net.process import Hosts
 
 
 class OnDemand:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from slownet.net.process import Host
 from slownet.services.service import Service
-from slownet.tools.process import Host
 from slownet.tools.program import python
 
 

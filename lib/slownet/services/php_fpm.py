@@ -9,9 +9,9 @@ import socket
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from slownet.net.process import Host
 from slownet.services import arguments
 from slownet.services.service import Service
-from slownet.tools.process import Host
 
 PROGRAM = "/opt/slownet/bin/php-fpm"
 """Debian's php-fpm8.x under a name without its version, made by ``lab/provision``."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from slownet.model.errors import ServiceError
+from slownet.net.process import Hosts
 from slownet.services.composite import Together
 from slownet.services.mariadb import MariaDB
 from slownet.services.redis import Redis
-from slownet.tools.process import Hosts
 from slownet.tools.programs.row_mover import TABLE
 from slownet.tools.row_pipeline import Pipeline, consume, produce
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
+from slownet.model.protocol_names import UDP
+from slownet.net.process import Hosts
 from slownet.services.named_pages import asking
 from slownet.services.postgresql import PostgreSQL
 from slownet.services.unbound import LOCAL, Unbound
-from slownet.theory.lookups import UDP
-from slownet.tools.process import Hosts
 from slownet.tools.statements import statements
 from slownet.tools.user_metrics import Numbers
 

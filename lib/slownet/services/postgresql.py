@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from slownet.model.errors import ServiceError, ToolError
+from slownet.net.output import last_line
+from slownet.net.process import Host
+from slownet.net.tool import run
 from slownet.services import arguments
 from slownet.services.certificate import certificate
 from slownet.services.service import Service
-from slownet.tools.output import last_line
-from slownet.tools.process import Host
 from slownet.tools.programs.queries import USER
-from slownet.tools.tool import run
 
 VERSIONS = Path("/usr/lib/postgresql")
 ACCOUNT = "postgres"

@@ -7,12 +7,13 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from slownet.model.protocol_names import QUIC, Traits
+from slownet.net.process import Host
 from slownet.services.gtlsserver import GtlsServer
 from slownet.services.https import HttpsServer, fast_open
 from slownet.services.on_demand import OnDemand
-from slownet.theory.handshakes import QUIC, Traits, opened
+from slownet.theory.handshakes import opened
 from slownet.tools.handshake import Handshake, observe
-from slownet.tools.process import Host
 
 NAME = "document"
 OTHER_GROUP = "P-256"

@@ -8,9 +8,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from slownet.net.process import Hosts
 from slownet.services.mariadb import MariaDB
 from slownet.services.own_server import Proxy
-from slownet.tools.process import Hosts
 
 
 class ProxiedDatabase:

@@ -6,13 +6,13 @@ import shutil
 from importlib import resources
 from pathlib import Path
 
+from slownet.net.process import Host, Hosts
 from slownet.services.composite import Together
 from slownet.services.mariadb import MariaDB
 from slownet.services.nginx import Nginx
 from slownet.services.php_fpm import PhpFpm
 from slownet.services.service import Service
 from slownet.tools.php_page import TEXT, Page, served_page
-from slownet.tools.process import Host, Hosts
 
 PROGRAM = "page.php"
 

@@ -11,9 +11,9 @@ from typing import Any
 
 from slownet.model.errors import ServiceError
 from slownet.net.nodes import inside
+from slownet.net.process import Host
 from slownet.services import arguments
 from slownet.services.service import Service
-from slownet.tools.process import Host
 
 ATTEMPT_S = 1.0
 """Longest time of one attempt to connect."""

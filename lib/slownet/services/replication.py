@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from slownet.model.errors import ServiceError
+from slownet.net.process import Hosts, wait_until
 from slownet.services.composite import Together
 from slownet.services.mariadb import LOOK_S, MariaDB, Replication
 from slownet.tools.commit_delay import Commits, commits
-from slownet.tools.process import Hosts, wait_until
 from slownet.tools.programs.commit_writer import TABLE
 
 ACCOUNT, PASSWORD = "replica", "replica"

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 
 from slownet.model.errors import NetworkError
-from slownet.tools.process import Host
-from slownet.tools.tool import run
+from slownet.net.process import Host
+from slownet.net.tool import run
 
 
 def quick_route(host: Host) -> AbstractContextManager[None]:

@@ -6,11 +6,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from slownet.net.process import Host, Hosts
 from slownet.services.peer import Peer
 from slownet.services.pipeline import BrokerAndDatabase
 from slownet.tools.exchange import exchange
 from slownet.tools.operation import Operation
-from slownet.tools.process import Host, Hosts
 
 
 class RowsAndMessages:

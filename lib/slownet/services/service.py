@@ -23,10 +23,10 @@ from slownet.lab.charge import charged_s, charged_since
 from slownet.lab.excerpt import LOG_LINES, tail
 from slownet.model.errors import ServiceError
 from slownet.net.nodes import inside
+from slownet.net.process import POLL_S, Host, end, environment, family, no_host
+from slownet.net.tool import not_found
 from slownet.services import arguments, snapshot
 from slownet.services.faulty_disk import Disk
-from slownet.tools.process import POLL_S, Host, end, environment, family, no_host
-from slownet.tools.tool import not_found
 
 
 class Service:

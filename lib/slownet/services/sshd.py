@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from slownet.net.tool import run
 from slownet.services.service import Service
-from slownet.tools.tool import run
 
 PORT = 22
 PROGRAM = "/usr/sbin/sshd"

@@ -7,12 +7,12 @@ import pwd
 from contextlib import ExitStack
 from pathlib import Path
 
+from slownet.net.process import Host, Hosts, wait_until
+from slownet.net.tool import run
 from slownet.services.composite import InOrder
 from slownet.services.postgresql import ACCOUNT, PostgreSQL
-from slownet.tools.process import Host, Hosts, wait_until
 from slownet.tools.programs.queries import USER
 from slownet.tools.statements import statements
-from slownet.tools.tool import run
 from slownet.tools.user_metrics import Numbers
 
 LOOK_S, STREAMS_S = 0.05, 20.0

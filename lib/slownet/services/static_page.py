@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from slownet.net.process import Hosts
 from slownet.services import arguments
 from slownet.services.nginx import Nginx
-from slownet.tools.process import Hosts
 
 
 class StaticPage(Nginx):

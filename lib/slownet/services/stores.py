@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from slownet.net.process import Hosts
 from slownet.services.command import Command
 from slownet.services.composite import Together
 from slownet.services.mariadb import MariaDB
 from slownet.services.postgresql import PostgreSQL
 from slownet.services.redis import Redis
-from slownet.tools.process import Hosts
 from slownet.tools.program import python
 from slownet.tools.programs.queries import PORT
 from slownet.tools.query_cost import QueryCost, query_cost

@@ -7,10 +7,10 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
+from slownet.net.process import Host, Hosts
+from slownet.net.tool import run
 from slownet.services.on_demand import OnDemand
 from slownet.tools.path_cut import Multipath, multipath
-from slownet.tools.process import Host, Hosts
-from slownet.tools.tool import run
 
 SECOND, DEVICE = "10.0.1.2", "server-eth1"
 """The server's address and interface on the second path of `TwoPaths`."""

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from slownet.model.errors import ServiceError, nearest
+from slownet.model.protocol_names import DNS_PORTS, UDP
 from slownet.net.nodes import inside
+from slownet.net.process import Host
 from slownet.services import arguments
 from slownet.services.certificate import certificate
 from slownet.services.service import Service
-from slownet.theory.lookups import PORTS, UDP
-from slownet.tools.process import Host
 
 LOCAL = "127.0.0.1"
 ATTEMPT_S = 1.0
@@ -112,7 +112,7 @@ class Unbound(Service):
 
     def prepare(self) -> None:
         """Write the configuration, and a certificate for TLS. Raises ServiceError if the port is taken."""
-        self.require_port(PORTS[UDP], self.address)
+        self.require_port(DNS_PORTS[UDP], self.address)
         lines = [
             *("server:", 'username: ""', 'chroot: ""', f'directory: "{self.state}"', "use-syslog: no"),
             *('module-config: "iterator"', "access-control: 0.0.0.0/0 allow", f"interface: {self.address}"),
@@ -122,7 +122,7 @@ class Unbound(Service):
 
     def _own(self) -> list[str]:
         certificate(self.state)
-        listen = [f"interface: {self.address}@{PORTS[name]}" for name in ("TLS", "HTTPS")]
+        listen = [f"interface: {self.address}@{DNS_PORTS[name]}" for name in ("TLS", "HTTPS")]
         keys = [f"tls-service-pem: {self.state}/certificate.pem", f"tls-service-key: {self.state}/key.pem"]
         data = [
             f'local-data: "{name}. {self.ttl} IN {"AAAA" if ":" in address else "A"} {address}"'
@@ -134,7 +134,7 @@ class Unbound(Service):
     def _forwarding(self) -> list[str]:
         assert self.forward
         server, transport = self.forward
-        return ["forward-zone:", 'name: "."', f"forward-addr: {server}@{PORTS[transport]}", OPTIONS[transport]]
+        return ["forward-zone:", 'name: "."', f"forward-addr: {server}@{DNS_PORTS[transport]}", OPTIONS[transport]]
 
     def answers(self) -> bool:
         """Return whether it answers a question about itself."""
@@ -144,6 +144,6 @@ class Unbound(Service):
             asking = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         with asking:
             asking.settimeout(ATTEMPT_S)
-            asking.connect((self.address, PORTS[UDP]))
+            asking.connect((self.address, DNS_PORTS[UDP]))
             asking.send(query)
             return bool(asking.recv(512))

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from slownet.net.process import Host
 from slownet.services.https import HttpsServer
 from slownet.services.nginx import Nginx
 from slownet.services.on_demand import OnDemand
 from slownet.tools.curl import Curl, curl
-from slownet.tools.process import Host
 
 NAME = "upload"
 BUFFERED, UNBUFFERED = "buffered", "unbuffered"

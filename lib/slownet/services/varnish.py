@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from slownet.model.errors import ServiceError
+from slownet.net.process import Host, no_host
 from slownet.services import arguments, http
 from slownet.services.nginx import SITE_NAME
 from slownet.services.service import Service
-from slownet.tools.process import Host, no_host
 
 PORT = 6081
 """Varnish's default port, which leaves port 80 to a backend on the same host."""

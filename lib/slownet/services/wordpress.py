@@ -8,13 +8,13 @@ from pathlib import Path
 
 from slownet.lab.excerpt import tail
 from slownet.model.errors import ServiceError
+from slownet.net.process import Hosts
 from slownet.services import arguments
 from slownet.services.composite import Together
 from slownet.services.mariadb import MariaDB
 from slownet.services.nginx import Nginx
 from slownet.services.php_fpm import CHILDREN, PhpFpm
 from slownet.services.service import Service
-from slownet.tools.process import Hosts
 
 ROOT = Path("/var/lib/slownet/wordpress/www")
 """The document root, made by ``lab/provision``."""

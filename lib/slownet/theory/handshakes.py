@@ -8,48 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from slownet.model.errors import SlownetError, nearest
+from slownet.model.protocol_names import PLAIN, QUIC, TCP, TLS12, TLS13, Traits
 from slownet.theory.slow_start import INITIAL_WINDOW, MSS
-
-PLAIN, TLS12, TLS13 = "no TLS", "TLS 1.2", "TLS 1.3"
-TCP, QUIC = "TCP", "QUIC"
-
-
-@dataclass(frozen=True)
-class Traits:
-    """How a connection is opened.
-
-    Parameters
-    ----------
-    transport : str
-        `TCP` or `QUIC`.
-    security : str
-        `PLAIN`, `TLS12` or `TLS13`.
-    resumed : bool
-        Whether the server accepts an earlier session: a session id, a ticket or a PSK.
-    early : bool
-        Whether the server accepts early data (0-RTT).
-    fast_open : bool
-        Whether the server acknowledges data in the SYN.
-    hello_retry, retry : bool
-        Whether the server sends a HelloRetryRequest, or a Retry packet.
-    """
-
-    transport: str
-    security: str
-    resumed: bool = False
-    early: bool = False
-    fast_open: bool = False
-    hello_retry: bool = False
-    retry: bool = False
-
-    def __str__(self) -> str:
-        names = ("resumed", "early", "fast_open", "hello_retry", "retry")
-        extras = (name.replace("_", " ") for name in names if getattr(self, name))
-        return ", ".join([f"{self.transport} with {self.security}", *extras])
-
 
 STACKS: Mapping[str, Traits] = {
     "TCP": Traits(TCP, PLAIN),

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from slownet.model.errors import SlownetError
-from slownet.theory.handshakes import QUIC, TCP
+from slownet.model.protocol_names import QUIC, TCP
 
 THRESHOLD = 3
 """A packet is lost if one that was sent three later was acknowledged: RFC 9002, 6.1.1; by three duplicate ACKs, RFC 5681, 3.2,

@@ -9,13 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from slownet.model.errors import SlownetError, nearest
+from slownet.model.protocol_names import UDP
 from slownet.theory import handshakes
 
-UDP = "UDP"
 STACKS: Mapping[str, str | None] = {UDP: None, "TCP": "TCP", "TLS": "TLS 1.3", "HTTPS": "TLS 1.3"}
 """The transports, with the name in `slownet.theory.handshakes.STACKS` of how their connection is opened; UDP has none."""
-PORTS: Mapping[str, int] = {UDP: 53, "TCP": 53, "TLS": 853, "HTTPS": 443}
-"""The server's port by transport."""
 
 
 def round_trips(*, transport: str, kept: bool = False, held: bool = False) -> int:

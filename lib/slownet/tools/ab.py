@@ -12,10 +12,10 @@ from pathlib import Path
 from slownet.judge.measured import Metrics
 from slownet.lab import owner
 from slownet.model.errors import ToolError, above_zero, counts
+from slownet.net.output import DECIMAL, WHOLE, complaint, unread
+from slownet.net.process import Host
+from slownet.net.tool import run
 from slownet.tools.numbers import Metric, metric, printed, sample_sd
-from slownet.tools.output import DECIMAL, WHOLE, complaint, unread
-from slownet.tools.process import Host
-from slownet.tools.tool import run
 
 EXACT = 100
 """Up to this number of requests, ``ab -e`` writes the time of each: its 100 percentiles are then the requests themselves."""

@@ -12,12 +12,12 @@ from slownet.lab import owner
 from slownet.links.packets import connection_attempts
 from slownet.links.packets.connection_attempts import PORT, Attempts
 from slownet.model.errors import ToolError, nearest
+from slownet.net.process import Host
+from slownet.net.tcpdump import Capture
+from slownet.net.tool import run
 from slownet.theory.fallback import CLIENTS
 from slownet.tools.numbers import Metric, single
-from slownet.tools.process import Host
 from slownet.tools.program import python
-from slownet.tools.tcpdump import Capture
-from slownet.tools.tool import run
 
 COMMANDS: Mapping[str, Callable[[str, str], Sequence[str]]] = {
     "curl": lambda name, path: ["curl", "--disable", "-sS", "--fail", "--output", "/dev/null", f"http://{name}{path}"],

@@ -9,10 +9,10 @@ from pathlib import Path
 from slownet.judge.measured import Metrics
 from slownet.lab import owner
 from slownet.model.errors import ToolError
+from slownet.net.process import Host, wait_until
+from slownet.net.tool import run, running
 from slownet.tools.numbers import Metric, mean, metric, sample_sd, single
-from slownet.tools.process import Host, wait_until
 from slownet.tools.program import nanoseconds, python, read_json
-from slownet.tools.tool import run, running
 
 READY_S = 5.0
 

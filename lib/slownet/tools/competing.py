@@ -13,13 +13,13 @@ from pathlib import Path
 from slownet.judge.measured import Metrics
 from slownet.lab import owner
 from slownet.model.errors import ToolError
+from slownet.net.output import complaint
+from slownet.net.process import Host, end
+from slownet.net.tool import ENDING, run, running
 from slownet.theory.shares import jain
 from slownet.tools.iperf3 import PORT, Report, reading, serve
 from slownet.tools.numbers import Metric, series
-from slownet.tools.output import complaint
 from slownet.tools.ping import Ping, ping
-from slownet.tools.process import Host, end
-from slownet.tools.tool import ENDING, run, running
 
 INTERVAL_S = 0.2
 BLOCK = "8K"

@@ -10,12 +10,12 @@ from typing import cast
 from slownet.judge.measured import Metrics
 from slownet.model import userfile
 from slownet.model.errors import SlownetError, ToolError
+from slownet.net.output import unread
+from slownet.net.process import Host
+from slownet.net.tool import run
 from slownet.tools.numbers import Metric, metric, printed, sample_sd, single
-from slownet.tools.output import unread
-from slownet.tools.process import Host
 from slownet.tools.program import python
 from slownet.tools.programs.load import Histogram, Schedule
-from slownet.tools.tool import run
 from slownet.tools.web import address
 
 KINDS = ("corrected", "uncorrected")

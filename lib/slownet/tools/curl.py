@@ -10,10 +10,10 @@ from slownet.judge.measured import Metrics
 from slownet.model import userfile
 from slownet.model.errors import ToolError
 from slownet.model.shapes import Json
+from slownet.net.output import complaint, figure
+from slownet.net.process import Host
+from slownet.net.tool import run, why
 from slownet.tools.numbers import Metric, series
-from slownet.tools.output import complaint, figure
-from slownet.tools.process import Host
-from slownet.tools.tool import run, why
 
 FORMAT = "%{json}\n"
 FAILED = 400

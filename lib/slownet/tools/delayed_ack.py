@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from slownet.judge.measured import Metrics
+from slownet.net.nft import Rule, filtering
+from slownet.net.process import Host
+from slownet.net.tool import run
 from slownet.tools.exchange import STALL_MS, quick
-from slownet.tools.nft import Rule, filtering
 from slownet.tools.numbers import Metric, mean, metric, sample_sd
-from slownet.tools.process import Host
 from slownet.tools.program import nanoseconds, python, read_json
-from slownet.tools.tool import run
 
 FIRST_PORT = 40000
 """The local port of the connection: always the same, and free because this end has no socket."""

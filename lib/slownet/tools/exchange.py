@@ -9,12 +9,12 @@ from pathlib import Path
 from slownet.judge.measured import Metrics
 from slownet.lab import owner
 from slownet.model.errors import ToolError, nearest
+from slownet.net.process import Host
+from slownet.net.tcpdump import Capture
+from slownet.net.tool import run
 from slownet.tools import strace
 from slownet.tools.numbers import Metric, mean, metric, sample_sd
-from slownet.tools.process import Host
 from slownet.tools.program import nanoseconds, python, read_json
-from slownet.tools.tcpdump import Capture
-from slownet.tools.tool import run
 
 PATTERNS = (
     "write-write-read", "write-read-write-read", "write-write-write", "one-write", "nodelay", "cork", "full-segment-first",

@@ -10,11 +10,11 @@ from pathlib import Path
 from slownet.judge.measured import Metrics
 from slownet.model.errors import SlownetError, ToolError, above_zero, counts
 from slownet.model.option_names import here, of_another_program
+from slownet.net.output import last_line
+from slownet.net.process import Host
+from slownet.net.tool import run
 from slownet.tools.numbers import Metric, metric, sample_sd, series
-from slownet.tools.output import last_line
-from slownet.tools.process import Host
 from slownet.tools.program import python, read_json
-from slownet.tools.tool import run
 from slownet.tools.web import address, protocol
 from slownet.tools.web.protocol import BEST, PLAIN
 from slownet.tools.web.request import Page

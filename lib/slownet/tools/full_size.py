@@ -10,10 +10,10 @@ from slownet.judge.measured import Metrics
 from slownet.lab import owner
 from slownet.links.packets import capture as packets
 from slownet.model.errors import ToolError
+from slownet.net.process import Host
+from slownet.net.tcpdump import Capture
+from slownet.net.tool import run, why
 from slownet.tools.numbers import Metric, single
-from slownet.tools.process import Host
-from slownet.tools.tcpdump import Capture
-from slownet.tools.tool import run, why
 
 TIMED_OUT = 28
 """curl's exit status."""

@@ -12,12 +12,12 @@ from slownet.lab import owner
 from slownet.links.packets.connections import PORT, connections
 from slownet.links.packets.seen import Seen
 from slownet.model.errors import ToolError
-from slownet.theory.handshakes import PLAIN, QUIC, TLS12, Traits
+from slownet.model.protocol_names import PLAIN, QUIC, TLS12, Traits
+from slownet.net.process import Host
+from slownet.net.tcpdump import Capture
+from slownet.net.tool import Completed, run
 from slownet.tools.curl import curl, key_log
 from slownet.tools.numbers import Metric, single
-from slownet.tools.process import Host
-from slownet.tools.tcpdump import Capture
-from slownet.tools.tool import Completed, run
 
 PROGRAM = "gtlsclient"
 

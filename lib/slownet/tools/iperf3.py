@@ -15,10 +15,10 @@ from slownet.judge.records.unreadable import MALFORMED
 from slownet.lab import native, owner
 from slownet.model.errors import ToolError, above_zero, numeric
 from slownet.model.shapes import Json
+from slownet.net.output import DECIMAL, complaint, document, figure, last_line, unread
+from slownet.net.process import Host, end, environment, wait_until
+from slownet.net.tool import ENDING, missing, place, run
 from slownet.tools.numbers import Metric, metric, sample_sd
-from slownet.tools.output import DECIMAL, complaint, document, figure, last_line, unread
-from slownet.tools.process import Host, end, environment, wait_until
-from slownet.tools.tool import ENDING, missing, place, run
 
 Report = Mapping[str, Json]
 """What ``iperf3 --json`` printed."""

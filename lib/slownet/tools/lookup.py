@@ -11,10 +11,10 @@ from slownet.lab import owner
 from slownet.links.packets import dns
 from slownet.links.packets.dns import Lookup
 from slownet.model.errors import ToolError
+from slownet.net.process import Host
+from slownet.net.tcpdump import Capture
+from slownet.net.tool import run
 from slownet.tools.numbers import Metric, single
-from slownet.tools.process import Host
-from slownet.tools.tcpdump import Capture
-from slownet.tools.tool import run
 
 
 @dataclass(frozen=True)

@@ -11,16 +11,17 @@ from slownet.lab import owner
 from slownet.links.packets.connections import PORT
 from slownet.links.packets.responses import Answered, answered
 from slownet.model.errors import ToolError
-from slownet.theory.handshakes import QUIC, STACKS
+from slownet.model.protocol_names import QUIC
+from slownet.net.nft import Rule, filtering
+from slownet.net.process import Host
+from slownet.net.tcpdump import Capture
+from slownet.net.tool import run
+from slownet.theory.handshakes import STACKS
 from slownet.theory.head_of_line import THRESHOLD
 from slownet.theory.page_loads import PROTOCOLS
 from slownet.tools.curl import Curl, curl
-from slownet.tools.nft import Rule, filtering
 from slownet.tools.numbers import Metric, mean, single
 from slownet.tools.page_load import confirm, page
-from slownet.tools.process import Host
-from slownet.tools.tcpdump import Capture
-from slownet.tools.tool import run
 
 OPTIONS = {"h2": "--http2", "h3": "--http3-only"}
 AT_ONCE = 300

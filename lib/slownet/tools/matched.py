@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from slownet.judge.measured import Metrics
 from slownet.model.errors import ExperimentError, ToolError
+from slownet.net.output import complaint, unread
+from slownet.net.process import Host
+from slownet.net.tool import run
 from slownet.tools.numbers import Metric, series, single
-from slownet.tools.output import complaint, unread
-from slownet.tools.process import Host
-from slownet.tools.tool import run
 
 _OF_A_SHELL = re.compile(r"[|&;<>()$`*?~\n]|^\w+=")
 """What only a shell understands: its characters, and a variable before the program."""

@@ -15,11 +15,11 @@ from pathlib import Path
 
 from slownet.lab import load_generators, owner
 from slownet.model.errors import ToolError
+from slownet.net.output import complaint, document, figure, unread
+from slownet.net.process import Host
+from slownet.net.tool import run
 from slownet.tools.constant_rate import ConstantRate
-from slownet.tools.output import complaint, document, figure, unread
-from slownet.tools.process import Host
 from slownet.tools.programs.load import Recording, Schedule
-from slownet.tools.tool import run
 
 _VERSION = re.compile(r"^oha (\d+)\.(\d+)\.(\d+)", re.MULTILINE)
 NEW_OPTIONS = (1, 9, 0)

@@ -12,14 +12,14 @@ from slownet.lab import owner
 from slownet.links.packets.connections import PORT, connections
 from slownet.links.packets.seen import Seen
 from slownet.model.errors import ToolError
+from slownet.net.process import Host
+from slownet.net.tcpdump import Capture
+from slownet.net.tool import answering
 from slownet.theory.handshakes import STACKS
 from slownet.theory.page_loads import PROTOCOLS, Protocol
 from slownet.tools.curl import GROUPS, key_log
 from slownet.tools.numbers import Metric, mean, series
-from slownet.tools.process import Host
 from slownet.tools.program import python, read_json
-from slownet.tools.tcpdump import Capture
-from slownet.tools.tool import answering
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,11 @@ from slownet.judge.measured import Metrics
 from slownet.lab import owner
 from slownet.links.packets import mptcp
 from slownet.model.errors import ToolError
+from slownet.net.process import Host
+from slownet.net.tcpdump import Capture
+from slownet.net.tool import run, running
 from slownet.tools.numbers import Metric, single
-from slownet.tools.process import Host
 from slownet.tools.program import python, read_json
-from slownet.tools.tcpdump import Capture
-from slownet.tools.tool import run, running
 
 PORT = 5000
 OPENING = f"tcp port {PORT} and tcp[tcpflags] & tcp-syn != 0"

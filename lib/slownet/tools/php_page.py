@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from importlib import resources
 
 from slownet.judge.measured import Metrics
+from slownet.net.process import Host
+from slownet.net.tool import run
 from slownet.tools.exchange import STALL_MS
 from slownet.tools.numbers import Metric, mean, metric, sample_sd
-from slownet.tools.process import Host
 from slownet.tools.program import nanoseconds, read_json
-from slownet.tools.tool import run
 
 QUERIES, BYTES = 1200, 163
 """The article's numbers: queries per page, and bytes per query on the wire."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from slownet.model import userfile
 from slownet.model.errors import ToolError
 from slownet.model.shapes import Json
-from slownet.tools.output import complaint, last_line
+from slownet.net.output import complaint, last_line
 
 
 def python(module: str, *words: object) -> list[str]:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from slownet.judge.measured import Metrics
 from slownet.model.errors import ToolError, nearest
+from slownet.net.process import Host
+from slownet.net.tool import run
 from slownet.tools.numbers import Metric, series
-from slownet.tools.process import Host
 from slownet.tools.program import nanoseconds, python, read_json
 from slownet.tools.programs.queries import SYSTEMS
-from slownet.tools.tool import run
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from slownet.judge.measured import Metrics
+from slownet.net.output import DECIMAL, complaint, needed
+from slownet.net.process import Host
+from slownet.net.tool import run
 from slownet.tools.numbers import Metric, single
-from slownet.tools.output import DECIMAL, complaint, needed
-from slownet.tools.process import Host
-from slownet.tools.tool import run
 
 _ROW = re.compile(rf'^"GET","({DECIMAL})","({DECIMAL})"', re.MULTILINE)
 """Of ``--csv``: the test, requests per second, and the mean latency in ms."""

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from slownet.judge.measured import Metrics
 from slownet.model.errors import ToolError, nearest
+from slownet.net.process import Host
+from slownet.net.tool import run
 from slownet.tools.numbers import Metric, mean, metric, sample_sd
-from slownet.tools.process import Host
 from slownet.tools.program import nanoseconds, python, read_json
 from slownet.tools.programs.row_mover import BATCH as BATCH
-from slownet.tools.tool import run
 
 WAYS = ("row-by-row", "batches", "pipelined")
 

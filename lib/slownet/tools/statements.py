@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from slownet.model.errors import ToolError, nearest
-from slownet.tools.process import Host
+from slownet.net.process import Host
+from slownet.net.tool import run
 from slownet.tools.program import nanoseconds, python, read_json
 from slownet.tools.programs.statement_timer import CHECKED, KEPT, NEW, SYSTEMS
-from slownet.tools.tool import run
 from slownet.tools.user_metrics import Numbers
 
 CONNECTIONS = (NEW, KEPT, CHECKED)

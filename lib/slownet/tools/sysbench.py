@@ -10,10 +10,10 @@ from itertools import accumulate
 
 from slownet.judge.measured import Metrics
 from slownet.model.errors import ToolError, above_zero, counts
+from slownet.net.output import DECIMAL, WHOLE, complaint, last_line, needed
+from slownet.net.process import Host
+from slownet.net.tool import Completed, run
 from slownet.tools.numbers import Metric, metric, printed, single
-from slownet.tools.output import DECIMAL, WHOLE, complaint, last_line, needed
-from slownet.tools.process import Host
-from slownet.tools.tool import Completed, run
 
 _NUMBER = f"({DECIMAL})"
 _BUCKET = re.compile(rf"^ +({DECIMAL}) \|\**\s+({WHOLE})$", re.MULTILINE)

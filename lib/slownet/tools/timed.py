@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from slownet.judge.measured import Metrics
+from slownet.net.process import Host
+from slownet.net.tool import run
 from slownet.tools.numbers import Metric, series
-from slownet.tools.process import Host
-from slownet.tools.tool import run
 
 CLOCK_DIGITS = 1
 """Round to a tenth of a millisecond. Below that, times vary with how often programs read the clock, even if the CPU is free."""

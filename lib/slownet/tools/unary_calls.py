@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from slownet.judge.measured import Metrics
+from slownet.net.process import Host
+from slownet.net.tool import run
 from slownet.tools.numbers import Metric, series
-from slownet.tools.process import Host
 from slownet.tools.program import nanoseconds, python, read_json
-from slownet.tools.tool import run
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from slownet.judge.measured import Metrics
 from slownet.lab import owner
+from slownet.net.process import Host, end
+from slownet.net.tool import ENDING, running
 from slownet.tools.iperf3 import reading, serve
 from slownet.tools.numbers import Metric, mean, series, single
 from slownet.tools.ping import Ping, ping
-from slownet.tools.process import Host, end
-from slownet.tools.tool import ENDING, running
 
 INTERVAL_S = 0.1
 BLOCK = "16K"

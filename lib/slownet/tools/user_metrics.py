@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import Any
+from typing import Any, ParamSpec, Protocol, TypeVar
 
 from slownet.judge.measured import Measured, Metrics
 from slownet.model.errors import ExperimentError
@@ -19,6 +19,20 @@ SHOWN = 60
 """Characters of a value in an error message."""
 OF_OTHERS = ("of", "percent")
 """Fields of a metric that refer to another one of its tool's record."""
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Measure(Protocol):
+    """The type of the pytest fixture ``measure``, which calls a tool and records its result with the conditions."""
+
+    def __call__(self, tool: Callable[P, R], *args: P.args, **options: P.kwargs) -> R:
+        """Call ``tool(*args, **options)``, such as ``ab``, and return its result. Raises whatever the tool raises.
+
+        A function of your own may return a dict of numbers, ``{"checkout_ms": 12.1}``, or `Numbers` of it, which can be
+        compared like a tool's.
+        """
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from slownet.judge.measured import Metrics
 from slownet.model.errors import ToolError, above_zero
+from slownet.net.output import DECIMAL, WHOLE, complaint, last_line, unread
+from slownet.net.process import Host
+from slownet.net.tool import Completed, run
 from slownet.tools.numbers import Metric, metric, sample_sd
-from slownet.tools.output import DECIMAL, WHOLE, complaint, last_line, unread
-from slownet.tools.process import Host
-from slownet.tools.tool import Completed, run
 
 MIB = 1 << 20
 """The unit that ``wget`` prints as M: its "13.5 MB/s" means 13.5 MiB/s."""

@@ -16,10 +16,10 @@ from getopt import GetoptError, gnu_getopt
 from slownet.judge.measured import Metrics
 from slownet.lab import load_generators
 from slownet.model.errors import ToolError, above_zero, counts
+from slownet.net.output import DECIMAL, WHOLE, complaint, needed
+from slownet.net.process import Host
+from slownet.net.tool import run
 from slownet.tools.numbers import Metric, metric, printed, single
-from slownet.tools.output import DECIMAL, WHOLE, complaint, needed
-from slownet.tools.process import Host
-from slownet.tools.tool import run
 from slownet.tools.wrk2_plan import Plan
 
 _SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}

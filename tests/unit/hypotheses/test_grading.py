@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from slownet.hypotheses import grading
+from slownet.hypotheses import autograders, grading
 from slownet.hypotheses.grading import Graded
 from slownet.hypotheses.key import Exercise, Solution
 from slownet.model.errors import ExperimentError
-from slownet.report import autograders
 
 KEY = [
     Exercise("ping", "A ping?", "", [Solution("round_trips", "So many", "round trips", 2.0, 1.9, 2.1)]),

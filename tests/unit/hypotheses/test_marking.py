@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from slownet.cli import app
-from slownet.hypotheses import answers, attempts, class_marks, key
+from slownet.hypotheses import answers, attempts, class_marks, gradebook, key, marks
 from slownet.hypotheses.answers import Answers, questions
 from slownet.hypotheses.attempts import Rules
 from slownet.hypotheses.key import Exercise, Solution
@@ -19,7 +19,6 @@ from slownet.hypotheses.predictions import Prediction
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.result import RunData
 from slownet.model.errors import ExperimentError
-from slownet.report import gradebook, marks
 from slownet.theory.stats import Summary
 
 METRIC = "time_per_request_ms"

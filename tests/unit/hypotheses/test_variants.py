@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from slownet.hypotheses import class_marks, variants
+from slownet.hypotheses import class_marks, marks, variants
 from slownet.hypotheses import file as hypothesis
 from slownet.hypotheses.key import Exercise, Solution
 from slownet.model.errors import ExperimentError
-from slownet.report import marks
 
 EXERCISE = """\
 question = "How long is a ping over ${far}? (It costs nothing: 0 $$.)"

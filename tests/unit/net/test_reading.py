@@ -5,10 +5,9 @@ from types import SimpleNamespace
 import pytest
 
 from slownet.model.errors import ExperimentError
-from slownet.net import interface_captures, kernel_counters
+from slownet.net import interface_captures, kernel_counters, tcpdump
 from slownet.net.counting import flow
 from slownet.net.kernel_counters import Interface, Qdisc
-from slownet.tools import tcpdump
 
 # {"kind":"tbf","handle":"53:","parent":"51:", ... "bytes":4816,"packets":8,"drops":0,"overlimits":1,"requeues":0,
 #  "backlog":0,"qlen":0}

@@ -15,8 +15,9 @@ from slownet.lab.counters import Flow
 from slownet.links.conditions.link import Condition
 from slownet.links.conditions.oneway import OneWay
 from slownet.model.errors import ConditionError, NetworkError
-from slownet.net import Network, device, neighbours, tc, verify
+from slownet.net import device, neighbours, tc, verify
 from slownet.net.log import Setting, latest, longest
+from slownet.net.network import Network
 from slownet.net.seeds import APART, Seeds
 from slownet.net.shaping import Shaping, merge_directions
 from slownet.pytest_plugin import records

@@ -15,7 +15,7 @@ def interval_s(monkeypatch, low_ms, high_ms, cpu_is_free):
     """Return the interval of the ping over a path whose ends add that much to a round trip."""
     asked = []
     monkeypatch.setattr(native, "cpu_is_free", lambda: cpu_is_free)
-    monkeypatch.setattr(verify, "ping", lambda source, address, **options: asked.append(options["interval"]))
+    monkeypatch.setattr(verify, "echo", lambda source, address, **options: asked.append(options["interval"]))
     verify._Path(HOST, "10.0.0.2", [], [verify.Span(low_ms / 1000, high_ms / 1000)]).ping()
     return asked[0]
 
@@ -34,7 +34,7 @@ def test_a_reply_does_not_come_just_before_the_next_ping_is_due(monkeypatch, low
 def outcome(monkeypatch, least_ms, to_itself_ms, timers_late_ms=0.0, stated_ms=80, cpu_is_free=False):
     """Verify a link of 80 ms whose pings take that long, on a machine where a host's ping to itself takes that long."""
 
-    def ping(source, address, **options):
+    def echo(source, address, **options):
         times = to_itself_ms if address == "127.0.0.1" else next(least)
         return SimpleNamespace(problem="", rtt_ms=times and SimpleNamespace(min=times))
 
@@ -42,7 +42,7 @@ def outcome(monkeypatch, least_ms, to_itself_ms, timers_late_ms=0.0, stated_ms=8
     end = SimpleNamespace(name="client-eth0", node=HOST)
     cable = SimpleNamespace(intf1=end, intf2=end)
     monkeypatch.setattr(native, "cpu_is_free", lambda: cpu_is_free)
-    monkeypatch.setattr(verify, "ping", ping)
+    monkeypatch.setattr(verify, "echo", echo)
     monkeypatch.setattr(verify, "_blocked", lambda ends: frozenset())
     monkeypatch.setattr(verify, "across", lambda *how: (HOST, HOST, [cable]))
     monkeypatch.setattr(verify, "address_at", lambda host, cable: "10.0.0.2")

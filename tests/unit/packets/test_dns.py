@@ -30,7 +30,7 @@ def test_a_page_without_a_lookup_or_no_page_is_one_line():
 
 
 def test_what_is_no_tls_on_its_port_is_one_line(monkeypatch):
-    monkeypatch.setitem(dns.PORTS, "TLS", 53)
+    monkeypatch.setitem(dns.DNS_PORTS, "TLS", 53)
     monkeypatch.setattr(dns, "TRANSPORTS", {("TCP", 53): "TLS"})
     with pytest.raises(ToolError, match=r"the capture shows no TLS on the port of TLS instead of TLS 1\.3"):
         dns.read(DATA / "dns-tcp.pcap")

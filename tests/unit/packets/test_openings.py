@@ -8,7 +8,8 @@ from slownet.links.packets import capture, keylog, quic, tls
 from slownet.links.packets.keylog import KeyLog, parse
 from slownet.links.packets.seen import flights
 from slownet.model.errors import ToolError
-from slownet.theory.handshakes import QUIC, STACKS, opened, round_trips
+from slownet.model.protocol_names import QUIC
+from slownet.theory.handshakes import STACKS, opened, round_trips
 
 DATA = Path(__file__).parent / "data"
 RTT_MS = {"quic-0rtt": 20}  # 120 in all others

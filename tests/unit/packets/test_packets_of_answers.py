@@ -7,7 +7,7 @@ import pytest
 from slownet.links.packets.responses import answered, in_records, numbered
 from slownet.links.packets.tls import Piece
 from slownet.model.errors import ToolError
-from slownet.theory.handshakes import QUIC, TCP
+from slownet.model.protocol_names import QUIC, TCP
 from slownet.theory.head_of_line import held_back
 
 DATA = Path(__file__).parent / "data"

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from slownet.model.errors import ToolError
+from slownet.net.process import Host
 from slownet.tools.curl import _argv, curl, key_log, parse
-from slownet.tools.process import Host
 
 LINE = {
     "http_version": "3", "num_connects": 1, "size_download": 1000, "time_total": 0.224271, "time_starttransfer": 0.22423,

@@ -5,7 +5,7 @@ import subprocess
 import pytest
 
 from slownet.model.errors import ToolError
-from slownet.tools.nft import Rule, count, filtering
+from slownet.net.nft import Rule, count, filtering
 
 COUNTER = """table ip slownet {
 	counter matched0 {

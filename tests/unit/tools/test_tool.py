@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from slownet.model.errors import ToolError
-from slownet.tools import tool
+from slownet.net import tool
+from slownet.net.tool import answering, run
 from slownet.tools.ab import ab
 from slownet.tools.ping import ping
-from slownet.tools.tool import answering, run
 
 DATA = Path(__file__).parent / "data"
 

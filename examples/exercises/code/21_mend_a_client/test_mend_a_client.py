@@ -7,7 +7,7 @@ import time
 import pytest
 
 from slownet import TwoHosts
-from slownet.tools.tool import run
+from slownet.net.tool import run
 
 pytestmark = [pytest.mark.topology(TwoHosts), pytest.mark.tdf("inf")]
 REQUESTS = 20

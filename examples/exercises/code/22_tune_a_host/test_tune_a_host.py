@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from slownet import TwoHosts, iperf3
-from slownet.tools.tool import run
+from slownet.net.tool import run
 
 pytestmark = [pytest.mark.topology(TwoHosts), pytest.mark.tdf("inf")]
 LINE = {"rate": "50Mbit", "rtt": "100ms"}

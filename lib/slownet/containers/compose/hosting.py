@@ -22,7 +22,7 @@ from slownet.containers.mount import Mount
 from slownet.lab import owner
 from slownet.links.faults import Faults
 from slownet.model.errors import ExperimentError, ServiceError, SlownetError, nearest
-from slownet.tools.process import Host, wait_until
+from slownet.net.process import Host, wait_until
 
 if TYPE_CHECKING:
     from slownet.net.fault_injection import PlayingFaults

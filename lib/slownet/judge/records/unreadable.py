@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from slownet import __version__
 from slownet.judge.records.samples import RUN
 from slownet.model import userfile
 from slownet.model.errors import SlownetError
 from slownet.model.shapes import ShapeError
+from slownet.model.version import __version__
 
 MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 """What reading raises if records are not as this version writes them."""

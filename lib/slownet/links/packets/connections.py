@@ -10,7 +10,7 @@ from slownet.links.packets import capture, keylog, quic, tls
 from slownet.links.packets.capture import Datagram, Segment
 from slownet.links.packets.keylog import KeyLog
 from slownet.links.packets.seen import Seen
-from slownet.theory.handshakes import QUIC
+from slownet.model.protocol_names import QUIC
 
 PORT = 443
 R = TypeVar("R")

@@ -10,13 +10,12 @@ from typing import Any
 from slownet.links.packets.capture import SYN, carried, frames, undamaged
 from slownet.links.packets.seen import VERSIONS, messages
 from slownet.model.errors import ToolError
-from slownet.theory.handshakes import TLS13
-from slownet.theory.lookups import PORTS, UDP
+from slownet.model.protocol_names import DNS_PORTS, TLS13, UDP
 
 PAGE_PORT = 80
 RECORD_HEADER = 5
 HANDSHAKE, DATA, SERVER_HELLO = 22, 23, 2
-TRANSPORTS = {(UDP if name == UDP else "TCP", port): name for name, port in PORTS.items()}
+TRANSPORTS = {(UDP if name == UDP else "TCP", port): name for name, port in DNS_PORTS.items()}
 """The transports by protocol and the server's port."""
 
 
@@ -27,7 +26,7 @@ class Lookup:
     Parameters
     ----------
     transports : tuple of str
-        The transports of its packets, by their ports and, if they have TLS 1.3, their records: names in `PORTS`.
+        The transports of its packets, by their ports and, if they have TLS 1.3, their records: names in `DNS_PORTS`.
     opened : bool
         Whether a connection was opened for it.
     began, ended, first : int
@@ -98,14 +97,14 @@ def read(source: Path | bytes) -> Lookup:
     opened = any(each.syn for each in asked)
     for name in names & {"TLS", "HTTPS"}:
         with undamaged(source):
-            _check([each for each in asked if each.port == PORTS[name] and each.data], name, opened)
+            _check([each for each in asked if each.port == DNS_PORTS[name] and each.data], name, opened)
     return Lookup(tuple(sorted(names)), opened, asked[0].ns, ended, first)
 
 
 def _packets(source: Path | bytes) -> Iterable[_Packet]:
     from scapy.layers.inet import TCP, UDP
 
-    ports = {PAGE_PORT, *PORTS.values()}
+    ports = {PAGE_PORT, *DNS_PORTS.values()}
     for ns, frame in frames(source):
         for layer in (TCP, UDP):
             if layer not in frame:

@@ -12,7 +12,7 @@ from slownet.links.packets.seen import HELLO_RETRY, Seen, flights, messages, siz
 from slownet.links.packets.stream import Stream
 from slownet.links.packets.tls import CERTIFICATE, CLIENT_HELLO, ENCRYPTED_EXTENSIONS, SERVER_HELLO
 from slownet.model.errors import ToolError
-from slownet.theory.handshakes import QUIC, TLS13, Traits
+from slownet.model.protocol_names import QUIC, TLS13, Traits
 
 VERSION_1 = 1
 FIXED_BIT = 0x40

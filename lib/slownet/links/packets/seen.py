@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
-from slownet.theory.handshakes import TLS12, TLS13, Traits
+from slownet.model.protocol_names import TLS12, TLS13, Traits
 
 VERSIONS = {0x0303: TLS12, 0x0304: TLS13}
 HELLO_RETRY = sha256(b"HelloRetryRequest").digest()

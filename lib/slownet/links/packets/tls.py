@@ -15,7 +15,7 @@ from slownet.links.packets.keylog import SERVER_DATA, SERVER_HANDSHAKE, KeyLog
 from slownet.links.packets.seen import HELLO_RETRY, VERSIONS, Seen, flights, messages, sizes
 from slownet.links.packets.stream import Stream, stream
 from slownet.model.errors import ToolError
-from slownet.theory.handshakes import PLAIN, TCP, TLS12, TLS13, Traits
+from slownet.model.protocol_names import PLAIN, TCP, TLS12, TLS13, Traits
 
 CHANGE_CIPHER_SPEC, ALERT, HANDSHAKE, DATA = 20, 21, 22, 23
 CLIENT_HELLO, SERVER_HELLO, ENCRYPTED_EXTENSIONS, CERTIFICATE, FINISHED = 1, 2, 8, 11, 20

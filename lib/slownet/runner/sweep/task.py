@@ -16,7 +16,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Required
 
-from slownet import __version__
 from slownet.hypotheses.catalogue import find
 from slownet.hypotheses.experiment import Cell
 from slownet.judge.records.merging import merge_facts
@@ -27,6 +26,7 @@ from slownet.model.errors import LabError, SlownetError, SweepError
 from slownet.model.facts import Facts
 from slownet.model.sample import Sample
 from slownet.model.units import show_duration
+from slownet.model.version import __version__
 from slownet.runner import booting, clock_choice, compose_project
 from slownet.runner.boots import Boot, passes
 from slownet.runner.job import Job

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from slownet import __version__
 from slownet.lab import parts
 from slownet.model import userfile
 from slownet.model.errors import LabError
+from slownet.model.version import __version__
 
 NAME = "manifest.json"
 FORMAT = 1

@@ -11,8 +11,8 @@ import re
 import sys
 from pathlib import Path
 
-from slownet import __version__
 from slownet.model.errors import LabError, SlownetError
+from slownet.model.version import __version__
 from slownet.runner.transfer import export
 
 CHECKOUT = Path(__file__).parents[3]

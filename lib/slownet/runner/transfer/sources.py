@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from slownet import __version__
 from slownet.lab.image import Image
 from slownet.lab.kernel import Kernel
+from slownet.model.version import __version__
 
 SOURCES = "SOURCES"
 IMAGE = "Debian's source packages of the versions in image.json; slownet's source archive has the script that installs them"

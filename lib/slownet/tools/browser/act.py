@@ -15,14 +15,14 @@ from typing import Any
 
 from slownet.judge.measured import Metrics
 from slownet.model.errors import SlownetError, ToolError
+from slownet.net.process import Host
+from slownet.net.tool import beside
 from slownet.tools.browser import chromium, visit
 from slownet.tools.browser.devices import device as named
 from slownet.tools.browser.loading import Said
 from slownet.tools.browser.locator import Locator
 from slownet.tools.browser.page import Page
 from slownet.tools.numbers import Metric, series
-from slownet.tools.process import Host
-from slownet.tools.tool import beside
 
 WHOLE = "script"
 LOCATES = ("locator", "get_by_role", "get_by_text", "get_by_label", "get_by_placeholder", "get_by_test_id", "filter", "nth")

@@ -13,6 +13,8 @@ from urllib.parse import urlsplit
 
 from slownet.judge.measured import Metrics
 from slownet.model.errors import ToolError
+from slownet.net.process import Host
+from slownet.net.tool import beside
 from slownet.tools.browser import chromium, har, loading, visit
 from slownet.tools.browser.chromium import Chromium
 from slownet.tools.browser.devices import device as named
@@ -21,8 +23,6 @@ from slownet.tools.browser.loading import Load
 from slownet.tools.browser.speed import speed_index
 from slownet.tools.browser.throttling import simulated
 from slownet.tools.numbers import Metric, series
-from slownet.tools.process import Host
-from slownet.tools.tool import beside
 
 CACHES = ("cold", "warm", "both")
 WINDOWS = ("private", "ordinary")

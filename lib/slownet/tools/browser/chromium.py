@@ -17,8 +17,8 @@ from typing import IO, Any, Protocol
 from slownet.lab import owner
 from slownet.lab.excerpt import tail
 from slownet.model.errors import ToolError
+from slownet.net.process import Host, end, environment
 from slownet.tools.browser.devtools import DevTools
-from slownet.tools.process import Host, end, environment
 
 PROGRAM = "chromium"
 ABSENT = (

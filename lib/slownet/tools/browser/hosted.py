@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
+from slownet.net.process import Host
 from slownet.tools.browser import chromium, visit
 from slownet.tools.browser.chromium import Chromium
 from slownet.tools.browser.devices import device as named
 from slownet.tools.browser.page import Page
-from slownet.tools.process import Host
 
 
 class Browser:

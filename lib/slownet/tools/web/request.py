@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import pycurl
 
-from slownet import __version__
 from slownet.model.errors import ServiceError
 from slownet.model.units import show_duration
+from slownet.model.version import __version__
 from slownet.tools.web.address import Address, Endpoint
 from slownet.tools.web.protocol import NEGOTIATED, OF_QUIC, PLAIN, SPOKEN, Protocol
 

@@ -92,7 +92,7 @@ def _pour(address: tuple[str, int], count: int) -> None:
 
 def main() -> int:
     """Print {"bit_s"}, measured between client and web server of `ClientWebDb`, the topology of the first experiments."""
-    from slownet.net import Network
+    from slownet.net.network import Network
     from slownet.topologies import ClientWebDb
 
     with Network(ClientWebDb) as net:

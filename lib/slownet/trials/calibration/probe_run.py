@@ -15,7 +15,8 @@ from slownet.lab import native
 from slownet.lab.events import tell
 from slownet.links.ip import IP, IPV6, VERSIONS
 from slownet.model.errors import NetworkError, SlownetError
-from slownet.net import Network, neighbours
+from slownet.net import neighbours
+from slownet.net.network import Network
 from slownet.topologies import TwoHosts
 from slownet.trials.calibration import probes
 from slownet.trials.calibration.carried import carried

@@ -5,9 +5,9 @@ from __future__ import annotations
 import datetime
 import os
 
-from slownet import __version__
 from slownet.model.errors import SlownetError
 from slownet.model.units import duration
+from slownet.model.version import __version__
 from slownet.tools.web.address import Address
 from slownet.tools.web.page_requests import Follow, visit
 from slownet.tools.web.protocol import BEST, PLAIN, read

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from slownet.model.errors import ToolError
-from slownet.tools import tcpdump
-from slownet.tools.tcpdump import Capture
+from slownet.net import tcpdump
+from slownet.net.tcpdump import Capture
 
 LISTENING = "tcpdump: listening on client-eth0, link-type EN10MB (Ethernet), snapshot length 96 bytes"
 COUNTS = "4 packets captured\n4 packets received by filter\n0 packets dropped by kernel"

@@ -14,9 +14,9 @@ from types import TracebackType
 from typing import Self
 
 from slownet.model.errors import ExperimentError, ToolError
-from slownet.tools.output import last_line
-from slownet.tools.process import Host, environment
-from slownet.tools.tool import missing, not_found
+from slownet.net.output import last_line
+from slownet.net.process import Host, environment
+from slownet.net.tool import missing, not_found
 
 BUFFER_KB = 8192  # the kernel's buffer for packets that tcpdump has not read yet
 DEADLINE_S = 30.0

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from slownet.model.errors import ToolError
-from slownet.tools.process import Host
-from slownet.tools.tool import run
+from slownet.net.process import Host
+from slownet.net.tool import run
 
 TABLE = "slownet"
 

@@ -1,4 +1,4 @@
-"""Run a client program on a host and return its output."""
+"""Run a program on a host and return its output."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, ParamSpec, Protocol, TypeVar
+from typing import Any
 
 from slownet.lab import load_generators, native
 from slownet.lab import missing_programs as absent
 from slownet.model.errors import ToolError
-from slownet.tools.process import Host, end, environment, no_host
+from slownet.net.process import Host, end, environment, no_host
 
 ENDING = ((signal.SIGINT, 2.0), (signal.SIGTERM, 2.0), (signal.SIGKILL, 5.0))
 """How a program that takes too long is ended. SIGINT comes first because many programs then print their results so far."""
@@ -30,20 +30,6 @@ PACKAGES = {
 
 
 _companions: list[Callable[[], AbstractContextManager[Any]]] = []
-
-P = ParamSpec("P")
-R = TypeVar("R")
-
-
-class Measure(Protocol):
-    """The type of the pytest fixture ``measure``, which calls a tool and records its result with the conditions."""
-
-    def __call__(self, tool: Callable[P, R], *args: P.args, **options: P.kwargs) -> R:
-        """Call ``tool(*args, **options)``, such as ``ab``, and return its result. Raises whatever the tool raises.
-
-        A function of your own may return a dict of numbers, ``{"checkout_ms": 12.1}``, or `Numbers` of it, which can be
-        compared like a tool's.
-        """
 
 
 @dataclass(frozen=True)

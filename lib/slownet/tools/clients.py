@@ -15,8 +15,8 @@ from slownet.model.errors import ExperimentError
 from slownet.model.importing import described
 from slownet.model.units import duration
 from slownet.net.fault_injection import PlayingFaults
-from slownet.net.log_watch import LogWatch
 from slownet.net.nodes import inside
+from slownet.tools.log_watch import LogWatch
 from slownet.tools.numbers import Metric, single
 
 
