@@ -14,12 +14,13 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from slownet.judge.records import sweep_samples
+from slownet.judge.records.sweep_sample import SweepSample
 from slownet.runner.cluster import Dask
 from slownet.runner.engine import Engine, Workers
-from slownet.runner.sweep import sweep_store as stores
 from slownet.runner.sweep.spec import Where
 from slownet.runner.sweep.sweep_store import Store
-from slownet.runner.sweep.task import Result, SweepSample, Task
+from slownet.runner.sweep.task import Result, Task
 from slownet.runner.workers import Pool
 
 Say = Callable[[str, str, str], None]
@@ -121,7 +122,7 @@ def _with_one_and_two(
         words = ["sweep", experiment, *vary, "--tdf", "inf", "--labs", str(count), "--out", out, "--json"]
         seconds, text = timed(words, home)
         rates[count] = 60 * len(json.loads(text)["cells"]) / seconds
-        samples = stores.read_samples(home / out)
+        samples = sweep_samples.read_samples(home / out)
         numbers[count] = {(json.dumps(each["cell"]), each["block"]): each["metrics"] for each in samples}
     return numbers, rates
 

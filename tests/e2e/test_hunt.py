@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from command_line import SLOWNET, slownet
 
-from slownet.runner.sweep.sweep_store import read_samples
+from slownet.judge.records.sweep_samples import read_samples
 
 EXAMPLES = Path(__file__).parents[2] / "examples/faults"
 MINE = """

@@ -11,7 +11,7 @@ import pytest
 from command_line import SLOWNET, slownet
 from conftest import alive
 
-from slownet.runner.sweep import sweep_store as stores
+from slownet.judge.records import sweep_samples
 
 FILE = '''
 from pathlib import Path
@@ -36,7 +36,7 @@ def folder(built, tmp_path):
 
 def means(directory):
     """Return {(cell, repetition, block): all metrics} of a sweep, with each sample once."""
-    found = stores.read_samples(directory)
+    found = sweep_samples.read_samples(directory)
     rows = {
         (json.dumps(each["cell"]), each["boot"], each["block"]): {name: one["mean"] for name, one in each["metrics"].items()}
         for each in found
@@ -66,6 +66,16 @@ def test_two_labs_measure_what_one_does_and_nothing_twice(folder):
     one = means(folder / "labs1")
     assert len(one) == 8
     assert means(folder / "labs2") == one
+    shown = slownet("show", "labs1", cwd=folder)
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert [line.split()[:4] for line in shown.stdout.splitlines() if line.startswith("rtt ")] == [
+        ["rtt", rtt, "loss", loss] for rtt in ("10ms,", "30ms,") for loss in ("0%", "20%")
+    ]
+    compared = slownet("compare", "labs1", "labs2", cwd=folder)
+    assert compared.returncode in (0, 3), compared.stderr  # equal, or too few values to say so
+    assert "rtt 30ms" in compared.stdout
+    page = slownet("report", "labs1", cwd=folder)
+    assert (page.returncode, page.stdout) == (0, "slownet-report.html\n"), page.stderr
     lossy = [values for (cell, *_), values in one.items() if "20%" in cell]
     assert len({json.dumps(each) for each in lossy}) == len(lossy), "each repetition of a lossy cell has its own losses"
     rows = ds.dataset(str(folder / "labs2" / "samples")).to_table().to_pylist()
@@ -143,7 +153,7 @@ def test_an_interrupt_says_how_to_go_on(folder):
     assert kept.endswith("of 12 samples are saved, continue with: slownet sweep --out out --resume")
     assert interrupted == "slownet: interrupted"
     assert not (folder / "out" / ".work").exists()
-    assert {each["status"] for each in stores.read_samples(folder / "out")} == {"ok"}
+    assert {each["status"] for each in sweep_samples.read_samples(folder / "out")} == {"ok"}
 
 
 def test_a_criterion_of_no_metric_ends_a_sweep_at_its_first_cells(folder):
@@ -152,7 +162,7 @@ def test_a_criterion_of_no_metric_ends_a_sweep_at_its_first_cells(folder):
     )
     assert done.returncode == 2
     assert done.stderr.splitlines()[-1] == "slownet: no metric 'rt_ms', --criterion rt_ms<9: did you mean 'rtt_ms'?"
-    saved = len(stores.read_samples(folder / "out"))
+    saved = len(sweep_samples.read_samples(folder / "out"))
     assert 0 < saved < 12, "what was measured is kept, and the rest is not measured"
 
 
@@ -164,7 +174,7 @@ def test_a_file_asks_up_to_which_delay_a_criterion_is_met(folder):
     done = slownet("sweep", "sweep.toml", cwd=folder)
     assert done.returncode == 0, done.stderr
     assert "rtt_ms<25ms: met up to rtt 20ms, not at 30ms (loss 0%)" in done.stdout
-    samples = stores.read_samples(folder / "found")
+    samples = sweep_samples.read_samples(folder / "found")
     assert len(samples) == 5 * 4, "0, 80, 40, 20 and 30 ms, in four boots each: slownet does not know what echo.py draws"
     page = (folder / "found" / "report.html").read_text()
     assert "2 of 5 cells meet rtt_ms&lt;25ms; 3 do not." in page

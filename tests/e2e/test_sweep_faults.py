@@ -16,6 +16,7 @@ from command_line import SLOWNET, slownet
 from conftest import children_of
 from test_sweep import FILE, means
 
+from slownet.judge.records import sweep_samples
 from slownet.runner.sweep import sweep_store as stores
 
 GRID = ["--vary", "rtt=10,20,30ms", "--vary", "loss=0,20%", "--repeat", "2", "--fresh"]
@@ -99,7 +100,7 @@ def of_threads(pid):
 
 def stored(folder):
     with suppress(OSError, stores.SweepError):
-        return len(stores.read_samples(folder))
+        return len(sweep_samples.read_samples(folder))
     return 0
 
 

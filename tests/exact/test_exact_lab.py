@@ -165,9 +165,10 @@ machine_state.at_its_stop = seen
 """
 ASKS = """
 import sys
+from slownet.lab.clock import ClockRequest
 from slownet.lab.place import choose
 
-place = choose("lab", "exact", exact=True)
+place = choose("lab", ClockRequest("exact"), exact=True)
 for later in sys.argv[2:]:
     place.run([place.python, "-c", sys.argv[1]], later=later, stdout=lambda data: sys.stdout.buffer.write(data))
 """

@@ -15,13 +15,14 @@ from slownet.containers.compose import reader
 from slownet.containers.compose.dotenv import read as read_dotenv
 from slownet.hypotheses import answers, composed, specs
 from slownet.hypotheses import file as hypotheses
+from slownet.judge.records import sweep_samples
 from slownet.lab import project
 from slownet.links.conditions.link import WORDS, Condition
 from slownet.links.conditions.schedule import Schedule
 from slownet.links.traces import mahimahi, pinglog, trace_summary
 from slownet.model import units, userfile
 from slownet.model.errors import ComposeError, ConditionError, ExperimentError, LabError, SweepError, TraceError, UnitError
-from slownet.runner.sweep import spec, sweep_store
+from slownet.runner.sweep import spec
 from slownet.trials.field import baseline, record
 
 CHECKOUT = Path(__file__).parents[2]
@@ -246,7 +247,7 @@ HEADER = {"schema": 1, "cells": [], "spec": {"experiment": "x", "where": {}}}
 
 @pytest.mark.parametrize(
     ("read", "sample"),
-    [(baseline.read, BASELINE), (baseline.is_one, BASELINE), (record.read, FIELD), (composed.read, COMPOSED), (lambda path: sweep_store.read_header(FOLDER), HEADER)],  # noqa: E501
+    [(baseline.read, BASELINE), (baseline.is_one, BASELINE), (record.read, FIELD), (composed.read, COMPOSED), (lambda path: sweep_samples.read_header(FOLDER), HEADER)],  # noqa: E501
     ids=["baseline", "is baseline", "field", "composed", "sweep"],
 )  # fmt: skip
 @given(data=st.data())

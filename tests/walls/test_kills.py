@@ -14,8 +14,7 @@ import time
 
 import pytest
 
-from slownet.judge.records import samples
-from slownet.runner.sweep import sweep_store
+from slownet.judge.records import samples, sweep_samples
 
 KILLS = int(os.environ.get("KILLS", "6"))
 SEED = os.environ.get("SEED") or str(secrets.randbits(32))
@@ -51,7 +50,7 @@ def slownet(*words, cwd):
 def kept(folder, command):
     """Return the measurements on disk by cell and index; a line that a kill cut is none."""
     if command == "sweep":
-        found = sweep_store.read_samples(folder / "swept") if (folder / "swept/sweep.json").exists() else []
+        found = sweep_samples.read_samples(folder / "swept") if (folder / "swept/sweep.json").exists() else []
     else:
         found = [each for run in (folder / "runs").glob("*") for each in samples.read_log(run).samples]
     return {(json.dumps(each["cell"]), each["index"], each.get("boot")): each["metrics"] for each in found}

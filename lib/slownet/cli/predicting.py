@@ -7,7 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from slownet.judge.claim import expected_round_trips, fitted
-from slownet.judge.records.result import RunData, load
+from slownet.judge.records.measured_folder import load
+from slownet.judge.records.result import RunData
 from slownet.model.errors import ExperimentError, nearest
 from slownet.model.shapes import Json
 from slownet.model.units import duration

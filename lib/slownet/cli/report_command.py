@@ -23,13 +23,17 @@ def report(
     runs: Annotated[
         list[Path],
         typer.Argument(
-            metavar="RUN...", help="The directories of runs; several stand side by side.", autocompletion=completing.runs
+            metavar="RUN...",
+            help="The directories of runs and sweeps; several stand side by side.",
+            autocompletion=completing.runs,
         ),
     ],
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", metavar="FILE", help=f"The page. Default: report.html in the run; {SIDE_BY_SIDE} here for several runs."
+            "--out",
+            metavar="FILE",
+            help=f"The page. Default: report.html in the run; {SIDE_BY_SIDE} here for several runs, or a sweep.",
         ),
     ] = None,
     svg: Annotated[
@@ -40,7 +44,7 @@ def report(
     ] = None,
 ) -> None:
     """Write the report of runs again, put runs side by side, or write their pictures as files."""
-    from slownet.judge.records.result import load
+    from slownet.judge.records.measured_folder import is_of_a_sweep, load
     from slownet.model.errors import SlownetError
     from slownet.report.figure import written
     from slownet.report.html_page import REPORT, page_figures, write_page
@@ -53,7 +57,8 @@ def report(
         for path in written(page_figures(views), folder, kind) if folder else ():
             print(path)
     if out or not (svg or png):
-        target = out or (runs[0] / REPORT if len(runs) == 1 else SIDE_BY_SIDE)
+        beside = len(runs) > 1 or is_of_a_sweep(runs[0])  # a sweep's folder has a page of maps
+        target = out or (SIDE_BY_SIDE if beside else runs[0] / REPORT)
         try:
             print(write_page(target, views, list(_differences(loaded, names(views)))))
         except SlownetError as error:
@@ -62,13 +67,13 @@ def report(
 
 def show(
     runs: Annotated[
-        list[Path], typer.Argument(metavar="RUN...", help="The directories of runs.", autocompletion=completing.runs)
+        list[Path], typer.Argument(metavar="RUN...", help="The directories of runs and sweeps.", autocompletion=completing.runs)
     ],
     as_json: JsonOption = False,
 ) -> None:
     """Print runs as `slownet run` printed them: question, answer, table, law and claims. The status is 1 if one is damaged."""
     from slownet.cli.terminal import console
-    from slownet.judge.records.result import load
+    from slownet.judge.records.measured_folder import load
     from slownet.report import table
 
     loaded = [load(each) for each in runs]

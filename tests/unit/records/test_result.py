@@ -164,12 +164,6 @@ def test_what_is_no_run_is_one_line(tmp_path):
         load(tmp_path / "foreign")
     with pytest.raises(SlownetError, match="no run here"):
         load(tmp_path / "nowhere")
-    (tmp_path / "sweep.json").touch()
-    with pytest.raises(SlownetError, match=r"^no run here, in .*: it is a sweep, and has a report\.html$"):
-        load(tmp_path)
-    (tmp_path / "sweep.json").write_text('{"hunt": {}}')
-    with pytest.raises(SlownetError, match=r"^no run here, in .*: it is a hunt, and has a report\.html$"):
-        load(tmp_path)
     (tmp_path / "run.json").write_text("{")
     with pytest.raises(SlownetError, match=r"^cannot read run\.json"):
         load(tmp_path)

@@ -72,7 +72,7 @@ def test_a_sweep_keeps_names_and_asks_for_values_again(tmp_path, monkeypatch):
     monkeypatch.delenv("TOKEN", raising=False)
     spec = Spec("client_delay", where=Where(env=(f"TOKEN={SECRET}",)))
     assert spec.to_json()["where"]["env"] == ["TOKEN"]
-    monkeypatch.setattr(sweeping.stores, "read_header", lambda directory: {"spec": spec.to_json()})
+    monkeypatch.setattr(sweeping.sweep_samples, "read_header", lambda directory: {"spec": spec.to_json()})
     again = sweeping._resumed(tmp_path, Spec(""))
     assert again.where.env == ("TOKEN",)
     with pytest.raises(LabError, match=r"^the variable TOKEN is not set, --env: write TOKEN=VALUE, or export it$"):

@@ -8,6 +8,7 @@ import sys
 import pyarrow.dataset as ds
 import pytest
 
+from slownet.judge.records import sweep_samples
 from slownet.model.errors import SweepError
 from slownet.runner.sweep import sweep_store as stores
 from slownet.runner.sweep import tables
@@ -42,8 +43,8 @@ def test_samples_are_rows_of_one_table(folder):
     assert [(each["key"], each["rtt_ms"], each["time_ms"], each["time_ms_n"]) for each in rows(folder)] == [
         ("a-1", 3.0, 1.5, 3.0), ("a-2", 3.0, 1.5, 3.0), ("b-1", 3.0, 1.5, 3.0),
     ]  # fmt: skip
-    assert [each["cell"]["rtt"] for each in stores.read_samples(folder)] == ["a", "a", "b"]
-    assert [each["output"] for each in tables.whole(folder, with_output=True)] == [{"000-ab.txt": b"\xff 1.5 ms"}] * 3
+    assert [each["cell"]["rtt"] for each in sweep_samples.read_samples(folder)] == ["a", "a", "b"]
+    assert [each["output"] for each in sweep_samples.whole(folder, with_output=True)] == [{"000-ab.txt": b"\xff 1.5 ms"}] * 3
 
 
 def test_a_unit_counts_once(folder):
@@ -89,13 +90,13 @@ KILLS = {
 @pytest.mark.parametrize("kill", KILLS)
 def test_a_kill_loses_nothing_and_doubles_nothing(kill, folder):
     killed(folder, KILLS[kill])
-    assert [each["cell"]["rtt"] for each in stores.read_samples(folder)] == ["a"]
+    assert [each["cell"]["rtt"] for each in sweep_samples.read_samples(folder)] == ["a"]
     with Store(folder) as store:
         assert store.done == {"a"}
         assert [each["unit"] for each in store.samples()] == ["a"]
         store.append([[kept("b")]])
     assert [each["key"] for each in rows(folder)] == ["a-1", "b-1"]
-    assert [tables.key(each) for each in tables.whole(folder)] == ["a-1", "b-1"]
+    assert [tables.key(each) for each in sweep_samples.whole(folder)] == ["a-1", "b-1"]
 
 
 def test_many_samples_make_several_parts(folder, monkeypatch):
@@ -103,7 +104,7 @@ def test_many_samples_make_several_parts(folder, monkeypatch):
     with Store(folder) as store:
         for unit in "abcde":
             store.append([[kept(unit)]])
-    assert len(tables.paths(folder, "samples")) == len(tables.paths(folder, "records")) == 3
+    assert len(sweep_samples.parts(folder, "samples")) == len(sweep_samples.parts(folder, "records")) == 3
     assert [each["key"] for each in rows(folder)] == ["a-1", "b-1", "c-1", "d-1", "e-1"]
 
 
@@ -144,7 +145,7 @@ def test_one_sweep_at_a_time(folder):
 def test_another_schema_is_refused(folder):
     header = json.loads((folder / "sweep.json").read_text())
     (folder / "sweep.json").write_text(json.dumps(header | {"schema": 99}))
-    for use in (Store, stores.read_samples, stores.read_header):
+    for use in (Store, sweep_samples.read_samples, sweep_samples.read_header):
         with pytest.raises(SweepError, match="has schema 99, this version writes 1"):
             use(folder)
 
@@ -152,22 +153,22 @@ def test_another_schema_is_refused(folder):
 def test_a_damaged_part_is_named(folder):
     with Store(folder) as store:
         store.append([[kept("a")]])
-    (part,) = tables.paths(folder, "samples")
+    (part,) = sweep_samples.parts(folder, "samples")
     part.write_bytes(part.read_bytes()[:50])
     with pytest.raises(SweepError, match=part.name):
         Store(folder)
     part.unlink()
     with pytest.raises(SweepError, match=r"^cannot read \S+: No such file or directory: restore it"):
-        tables._read(part)
+        sweep_samples.part(part)
 
 
 def test_a_damaged_header_is_not_said_to_be_missing(folder):
     (folder / "sweep.json").write_text("{")
     with pytest.raises(SweepError, match=r"^cannot read .*sweep\.json: .*: restore it, or sweep into a new folder$"):
-        stores.read_header(folder)
+        sweep_samples.read_header(folder)
     (folder / "sweep.json").unlink()
     with pytest.raises(SweepError, match=r"is no sweep: name a folder with a sweep\.json"):
-        stores.read_header(folder)
+        sweep_samples.read_header(folder)
 
 
 def test_a_full_disk_keeps_what_was_stored(folder, monkeypatch):
@@ -232,9 +233,9 @@ def test_an_interrupt_loses_nothing_and_doubles_nothing(call, is_done, folder, m
 def test_cells_that_are_set_aside_are_remembered(folder):
     with Store(folder) as store:
         store.set_aside({"rtt": "9ms"}, 2, "the lab did not boot")
-        assert stores.read_aside(folder) == [{"cell": {"rtt": "9ms"}, "repetition": 2, "why": "the lab did not boot"}]
+        assert sweep_samples.read_aside(folder) == [{"cell": {"rtt": "9ms"}, "repetition": 2, "why": "the lab did not boot"}]
         store.clear_failed()
-    assert stores.read_aside(folder) == []
+    assert sweep_samples.read_aside(folder) == []
 
 
 @pytest.mark.parametrize("full", [1, 3, 100])
@@ -250,8 +251,8 @@ def test_what_failed_is_measured_again_and_stands_there_once(full, folder, monke
         assert store.done == {"a"}
         assert store.append([[kept("b"), kept("b", 2)], [kept("c")], [kept("a", mean=9.0)]]) == 2
     assert sorted(each["key"] for each in rows(folder)) == ["a-1", "b-1", "b-2", "c-1"]
-    assert {each["status"] for each in stores.read_samples(folder)} == {"ok"}
-    assert sorted(tables.key(each) for each in stores.read_samples(folder)) == ["a-1", "b-1", "b-2", "c-1"]
+    assert {each["status"] for each in sweep_samples.read_samples(folder)} == {"ok"}
+    assert sorted(tables.key(each) for each in sweep_samples.read_samples(folder)) == ["a-1", "b-1", "b-2", "c-1"]
 
 
 def test_a_kill_while_what_failed_is_forgotten_leaves_nothing_of_it(folder, monkeypatch):
@@ -270,7 +271,7 @@ def test_a_kill_while_what_failed_is_forgotten_leaves_nothing_of_it(folder, monk
     with Store(folder) as store:
         store.clear_failed()
         assert store.append([[kept("b")]]) == 1
-    assert [(tables.key(each), each["status"]) for each in stores.read_samples(folder)] == [("a-1", "ok"), ("b-1", "ok")]
+    assert [(tables.key(each), each["status"]) for each in sweep_samples.read_samples(folder)] == [("a-1", "ok"), ("b-1", "ok")]
 
 
 def test_what_failed_in_another_sweep_is_not_taken_over(folder, tmp_path):

@@ -19,7 +19,7 @@ from slownet.judge.records.charging import Charging, Terms
 from slownet.judge.records.condition_columns import OPERATION
 from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.rows import row, table
-from slownet.judge.records.samples import RUN, SWEEP, cell_key, finite, read_log, write_run_json
+from slownet.judge.records.samples import RUN, cell_key, finite, read_log, write_run_json
 from slownet.judge.records.statement import state
 from slownet.judge.records.unreadable import MALFORMED, unreadable
 from slownet.lab.clock import in_words
@@ -404,21 +404,12 @@ def _load(directory: Path) -> RunData:
         raise SlownetError(f"cannot read {RUN}, {userfile.reason(error)}", f"in {directory}") from error
     log = read_log(directory, facts)
     if "experiment" not in facts and not log.samples:
-        none = f"its {RUN} is of another program: name a run's directory" if facts else "give a directory that holds run.json"
-        fix = f"it is {_sweep_or_hunt(directory)}, and has a report.html" if (directory / SWEEP).is_file() else none
+        fix = f"its {RUN} is of another program: name a run's directory" if facts else "give a directory that holds run.json"
         raise SlownetError("no run here", f"in {directory}", fix)
     planned, measured = len(facts.get("planned") or ()), len(log.latest)
     ended = "claims" in facts or measured >= planned
     unfinished = "" if ended else str(state("unfinished", measured=measured, planned=planned))
     return replace(gather(log.latest, facts, directory), damage=tuple(log.damage), unfinished=unfinished)
-
-
-def _sweep_or_hunt(directory: Path) -> str:
-    try:
-        header = userfile.json(userfile.read_record(directory / SWEEP))
-    except (OSError, ValueError):
-        header = {}
-    return "a hunt" if isinstance(header, Mapping) and "hunt" in header else "a sweep"
 
 
 def gather(samples: Iterable[Sample], facts: Facts, directory: Path = Path()) -> RunData:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from slownet.hypotheses.experiment import Experiment
-from slownet.judge.records import result
+from slownet.judge.records import measured_folder
 from slownet.judge.records.result import RunData
 from slownet.judge.records.samples import RUN, SWEEP
 from slownet.judge.records.unreadable import MALFORMED, unreadable
@@ -192,11 +192,7 @@ def load(path: Path | str) -> Run:
 
 
 def _read(path: Path) -> RunData:
-    if (path / SWEEP).is_file() and not (path / RUN).exists():
-        from slownet.runner.sweep import sweep_store  # reads Parquet
-
-        return sweep_store.load(path)
-    return baseline.read(path) if baseline.is_one(path) else result.load(path)
+    return baseline.read(path) if baseline.is_one(path) else measured_folder.load(path)
 
 
 @naming_arguments()

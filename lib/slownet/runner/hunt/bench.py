@@ -18,14 +18,16 @@ from slownet.judge.histories.checks import Violation, violations
 from slownet.judge.histories.history import FILE, History
 from slownet.judge.histories.log_lines import LOGS, LogLine
 from slownet.judge.records.condition_columns import NONE
+from slownet.judge.records.sweep_sample import SweepSample
+from slownet.judge.records.sweep_samples import read_samples
 from slownet.links.faults import Faults
 from slownet.model.errors import ExperimentError, SlownetError, SweepError
 from slownet.runner import planning
 from slownet.runner.engine import TRIES, Engine, Workers
 from slownet.runner.sweep import identity, task
 from slownet.runner.sweep.spec import Where
-from slownet.runner.sweep.sweep_store import Store, read_samples
-from slownet.runner.sweep.task import LIMIT_S, Result, SweepSample, Task
+from slownet.runner.sweep.sweep_store import Store
+from slownet.runner.sweep.task import LIMIT_S, Result, Task
 
 
 @dataclass(frozen=True)

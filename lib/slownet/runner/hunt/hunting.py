@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from slownet.judge.histories.checks import words_of
+from slownet.judge.records.sweep_samples import HEADER, read_header
 from slownet.lab.outbox import place as write_whole
 from slownet.links.fault_file import FaultFile
 from slownet.links.faults import Faults
@@ -19,7 +20,7 @@ from slownet.runner.hunt.bench import Bench, Example, Subject
 from slownet.runner.hunt.hunt_outcome import Hunted
 from slownet.runner.sweep import task
 from slownet.runner.sweep.spec import Where
-from slownet.runner.sweep.sweep_store import HEADER, Store, read_header
+from slownet.runner.sweep.sweep_store import Store
 from slownet.runner.workers import Pool, how_many
 
 EXAMPLES, BUDGET_S = 200, 1800.0

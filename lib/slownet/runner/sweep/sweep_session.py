@@ -9,6 +9,7 @@ from slownet.hypotheses.catalogue import find
 from slownet.hypotheses.experiment import Cell
 from slownet.judge.records.merging import merge_facts
 from slownet.judge.records.result import RunData, gather
+from slownet.judge.records.sweep_sample import SweepSample
 from slownet.lab.events import Event
 from slownet.lab.place import Place
 from slownet.model.errors import SweepError
@@ -18,7 +19,7 @@ from slownet.runner.engine import Engine, Workers
 from slownet.runner.sweep import identity, task
 from slownet.runner.sweep.spec import Spec
 from slownet.runner.sweep.sweep_store import Store
-from slownet.runner.sweep.task import LIMIT_S, Result, SweepSample, Task
+from slownet.runner.sweep.task import LIMIT_S, Result, Task
 from slownet.runner.transfer.lab_download import Source
 
 LEAST, MOST = 2, 16

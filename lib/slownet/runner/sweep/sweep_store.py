@@ -20,31 +20,31 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TypedDict
 
-from slownet.judge.records.result import RunData, gather
-from slownet.judge.records.samples import SWEEP, write_json
-from slownet.judge.records.unreadable import MALFORMED
-from slownet.model import userfile
+from slownet.judge.records.samples import write_json
+from slownet.judge.records.sweep_sample import SweepSample
+from slownet.judge.records.sweep_samples import (
+    ASIDE,
+    HEADER,
+    JOURNAL,
+    RECORDS,
+    SAMPLES,
+    SCHEMA,
+    parts,
+    read_header,
+    read_journal,
+    read_line,
+    stored_units,
+    whole,
+)  # fmt: skip
 from slownet.model.errors import SweepError
-from slownet.model.sample import Sample
 from slownet.model.shapes import Json
 from slownet.runner.sweep import tables
-from slownet.runner.sweep.tables import RECORDS, SAMPLES
-from slownet.runner.sweep.task import FREE_SPACE, SweepSample
+from slownet.runner.sweep.task import FREE_SPACE
 
-SCHEMA = 1
-HEADER, JOURNAL, ASIDE, LOCK = SWEEP, "journal.jsonl", "aside.jsonl", ".lock"
+LOCK = ".lock"
 FULL = 5000
 """Samples in the journal that become a part."""
-
-
-class Aside(TypedDict):
-    """A cell that could not be measured in a boot, and why."""
-
-    cell: dict[str, str]
-    repetition: int
-    why: str
 
 
 class Store:
@@ -60,7 +60,7 @@ class Store:
             directory.mkdir(parents=True, exist_ok=True)
             self._lock()
             self.header: dict[str, Json] = read_header(directory) if (directory / HEADER).exists() else {"schema": SCHEMA}
-            self.done = tables.units(directory)
+            self.done = stored_units(directory)
             self._recent = self._recovered()
             self.done |= {each["unit"] for each in self._recent}
             self._journal = self._open.enter_context(open(directory / JOURNAL, "ab", buffering=0))
@@ -85,7 +85,7 @@ class Store:
         if not path.exists():
             return []
         lines = path.read_bytes().split(b"\n")
-        whole = [each for line in lines[:-1] for each in _line(line)]
+        whole = [each for line in lines[:-1] for each in read_line(line)]
         found = [each for each in whole if each["unit"] not in self.done]
         if lines[-1] or len(found) != len(whole):
             draft = path.with_suffix(".half")
@@ -137,12 +137,12 @@ class Store:
 
         After an interrupt it can be made again.
         """
-        known = tables.units(self.directory)
+        known = stored_units(self.directory)
         self._recent = [each for each in self._recent if each["unit"] not in known]
         if not self._recent:
             self._journal.truncate(0)
             return
-        last = [*tables.paths(self.directory, SAMPLES)][-1:]
+        last = [*parts(self.directory, SAMPLES)][-1:]
         name = f"part-{int(last[0].stem.removeprefix('part-')) + 1 if last else 1:06}.parquet"
         tables.write(tables.records(self._recent), self.directory / RECORDS / name)
         tables.write(tables.table(self._recent), self.directory / SAMPLES / name)
@@ -159,7 +159,7 @@ class Store:
         (self.directory / ASIDE).unlink(missing_ok=True)
         self.roll()
         tables.forget_failed(self.directory)
-        self.done = tables.units(self.directory)
+        self.done = stored_units(self.directory)
 
     def merge(self, other: Path) -> int:
         """Take over the samples of another sweep, and return how many units were new. Raises SweepError.
@@ -171,13 +171,13 @@ class Store:
         if (theirs := header.get("circumstances", {}).get("experiment")) != ours:
             raise SweepError(f"{other} is a sweep of {theirs}, not of {ours}", "--merge", "merge sweeps of one experiment")
         boots: dict[str, list[SweepSample]] = {}
-        for each in [*tables.whole(other, with_output=True), *_journal(other)]:
+        for each in [*whole(other, with_output=True), *read_journal(other)]:
             boots.setdefault(each["unit"], []).append(each)
         return self.append([boot for boot in boots.values() if all(each["status"] == "ok" for each in boot)])
 
     def samples(self) -> Iterator[SweepSample]:
         """Yield everything measured so far."""
-        yield from tables.whole(self.directory)
+        yield from whole(self.directory)
         yield from self._recent
 
     def close(self) -> None:
@@ -196,61 +196,6 @@ class Store:
             self.close()
 
 
-def read_header(directory: Path) -> dict[str, Json]:
-    """Return the contents of a store's sweep.json. Raises SweepError."""
-    try:
-        found = userfile.json(userfile.read_text(directory / HEADER, userfile.MOST_RECORD))
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise SweepError(f"{directory} is no sweep", fix=f"name a folder with a {HEADER}") from error
-    except (OSError, ValueError) as error:
-        fix = "restore it, or sweep into a new folder"
-        raise SweepError(f"cannot read {directory / HEADER}: {userfile.reason(error)}", fix=fix) from error
-    if not isinstance(found, dict) or found.get("schema") != SCHEMA:
-        version = found.get("schema") if isinstance(found, dict) else None
-        raise SweepError(
-            f"{directory} has schema {version}, this version writes {SCHEMA}",
-            fix="use the version that wrote it, or a new folder",
-        )
-    return found
-
-
-def read_aside(directory: Path) -> list[Aside]:
-    """Return the cells that could not be measured."""
-    path = directory / ASIDE
-    try:
-        return [userfile.json(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
-    except (OSError, ValueError) as error:
-        raise SweepError(f"{path} is damaged ({error})", fix="remove it: the cells in it are measured again") from error
-
-
-def read_samples(directory: Path, with_output: bool = False) -> list[SweepSample]:
-    """Return all samples of a sweep, also of one that was killed, each once. Raises SweepError.
-
-    with_output: whether to read the tools' output, too.
-    """
-    read_header(directory)
-    found = list(tables.whole(directory, with_output))
-    known = {each["unit"] for each in found}
-    return found + [each for each in _journal(directory) if each["unit"] not in known]
-
-
-def load(directory: Path) -> RunData:
-    """Return what a sweep or a hunt measured as a run, whose cells are sorted by their conditions. Raises SweepError."""
-    header = read_header(directory)
-    return gather(sorted(read_samples(directory), key=_order), header.get("facts") or {}, directory)
-
-
-def _order(sample: Sample) -> tuple[object, ...]:
-    """Order samples by their conditions, numbers before texts, then as they were measured."""
-    conditions = [(isinstance(each, str), each) for each in sample.get("condition", {}).values()]
-    return (conditions, sample.get("boot", 1), sample.get("block", 1))
-
-
-def _journal(directory: Path) -> list[SweepSample]:
-    path = directory / JOURNAL
-    return [each for line in path.read_bytes().split(b"\n")[:-1] for each in _line(line)] if path.exists() else []
-
-
 def _bytes(samples: Sequence[SweepSample]) -> bytes:
     """Return a line of the journal; bytes of output that are not UTF-8 survive."""
     found = [
@@ -261,17 +206,3 @@ def _bytes(samples: Sequence[SweepSample]) -> bytes:
         for each in samples
     ]  # fmt: skip
     return json.dumps(found, allow_nan=False).encode() + b"\n" if found else b""
-
-
-def _line(line: bytes) -> list[SweepSample]:
-    """Return the samples of a line of the journal; none if a kill cut it short."""
-    try:
-        return [_sample(each) for each in userfile.json(line)]
-    except MALFORMED:
-        return []
-
-
-def _sample(record: Mapping[str, Json]) -> SweepSample:
-    sample: SweepSample = record["sample"]
-    output = {name: text.encode("utf-8", "surrogateescape") for name, text in record["raw"].items()}
-    return {**sample, "unit": record["unit"], "output": output}

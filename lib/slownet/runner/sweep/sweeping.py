@@ -12,26 +12,27 @@ from typing import Any
 
 from slownet.hypotheses.catalogue import find
 from slownet.hypotheses.experiment import Cell, Experiment
+from slownet.judge.records import sweep_samples
 from slownet.judge.records.charging import Terms
 from slownet.judge.records.exactness import verdict_from
 from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.result import RunData
 from slownet.judge.records.samples import cell_key
+from slownet.judge.records.sweep_samples import HEADER, Aside
 from slownet.lab.place import Place
 from slownet.model.errors import SlownetError, SweepError
 from slownet.runner import compose_project, planning
 from slownet.runner.engine import Workers
 from slownet.runner.sharing import check_labs
 from slownet.runner.sweep import cells as chosen
-from slownet.runner.sweep import factors, tables
+from slownet.runner.sweep import factors
 from slownet.runner.sweep import refine as refining
-from slownet.runner.sweep import sweep_store as stores
 from slownet.runner.sweep.criterion import Criterion
 from slownet.runner.sweep.design import Design
 from slownet.runner.sweep.refine import Flip, Refinement
 from slownet.runner.sweep.spec import Spec, Where
 from slownet.runner.sweep.sweep_session import Follow, Session
-from slownet.runner.sweep.sweep_store import HEADER, Store
+from slownet.runner.sweep.sweep_store import Store
 from slownet.runner.sweep.task import place_of
 from slownet.runner.transfer.lab_download import source
 from slownet.runner.workers import Pool, how_many
@@ -58,7 +59,7 @@ class Sweep:
     """
 
     run: RunData
-    aside: list[stores.Aside]
+    aside: list[Aside]
     new: int
     criterion: Criterion | None = None
     verdicts: Mapping[str, Judgement] = field(default_factory=dict)
@@ -73,7 +74,7 @@ class Sweep:
         """Return all samples as a `pyarrow.Table`, one row each; ``.to_pandas()`` makes a data frame of it."""
         import pyarrow.dataset as ds
 
-        return ds.dataset(str(self.directory / tables.SAMPLES)).to_table()
+        return ds.dataset(str(self.directory / sweep_samples.SAMPLES)).to_table()
 
 
 def run(
@@ -158,7 +159,7 @@ def run(
     )
     directory = Path(out)
     exists = (directory / HEADER).exists()
-    if exists and "hunt" in stores.read_header(directory):
+    if exists and "hunt" in sweep_samples.read_header(directory):
         raise SweepError(f"{directory} holds a hunt", "--out", "name another folder")
     spec = _resumed(directory, asked) if exists and resume else asked
     if exists and not resume:
@@ -200,7 +201,8 @@ def run(
         before = len(store.done)
         session.measure(cells)
         found = session.run
-        done = Sweep(found, stores.read_aside(directory), len(store.done) - before, test, test.judge(found) if test else {})
+        aside, verdicts = sweep_samples.read_aside(directory), test.judge(found) if test else {}
+        done = Sweep(found, aside, len(store.done) - before, test, verdicts)
         if test and refinement:
             done = replace(done, flips=refining.flips(refinement, session.cells, _words(done.verdicts)))
         store.describe(_recorded(done))
@@ -221,7 +223,7 @@ def _nothing_empty(directory: Path) -> Iterator[None]:
     try:
         yield
     except SlownetError:
-        if not was_there and not ((directory / HEADER).exists() and stores.read_samples(directory)):
+        if not was_there and not ((directory / HEADER).exists() and sweep_samples.read_samples(directory)):
             shutil.rmtree(directory, ignore_errors=True)
         raise
 
@@ -276,7 +278,7 @@ def _resumed(directory: Path, asked: Spec) -> Spec:
     """Return what is asked of a folder's sweep now: unless an experiment is named, what was asked before."""
     if asked.experiment:
         return asked
-    before = Spec.from_json(stores.read_header(directory).get("spec") or {})
+    before = Spec.from_json(sweep_samples.read_header(directory).get("spec") or {})
     again = {each.partition("=")[0]: each for each in asked.where.env}  # their values are in no file
     env = {**{name.partition("=")[0]: name for name in before.where.env}, **again}
     return replace(before, where=replace(before.where, env=tuple(env.values())))

@@ -1,11 +1,11 @@
-"""Parquet parts of a sweep's store: samples as rows with one schema for all parts, and records with the tools' raw output."""
+"""Writes the Parquet parts of a sweep's store: rows with one schema for all, and records with the tools' raw output."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +14,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from slownet.judge.records.rows import row
+from slownet.judge.records.sweep_sample import SweepSample
+from slownet.judge.records.sweep_samples import RECORDS, SAMPLES, part, parts
 from slownet.model.errors import SweepError
-from slownet.runner.sweep.task import FREE_SPACE, SweepSample
+from slownet.runner.sweep.task import FREE_SPACE
 
-SAMPLES, RECORDS = "samples", "records"
-"""The folders of the parts. DuckDB, polars and pandas open them as they are: ``FROM 'OUT/samples/*.parquet'``."""
 KNOWN = {
     "key": pa.string(), "unit": pa.string(), "experiment": pa.string(), "index": pa.int64(), "tool": pa.string(),
     "status": pa.string(), "error": pa.string(), "verified_rtt_ms": pa.float64(), "rate_bit_s": pa.float64(),
@@ -84,50 +84,24 @@ def write(content: Any, path: Path) -> None:
         raise SweepError(f"cannot write {path.name}, {error.strerror or error}", f"in {path.parent}", FREE_SPACE) from error
 
 
-def paths(directory: Path, folder: str) -> list[Path]:
-    """Return the parts of a store, in order."""
-    return sorted((directory / folder).glob("part-*.parquet"))
-
-
-def units(directory: Path) -> set[str]:
-    """Return the keys of the units whose samples are in the parts. Raises SweepError."""
-    found: set[str] = set()
-    for path in paths(directory, SAMPLES):
-        found.update(_read(path, ["unit"]).column("unit").to_pylist())
-    return found
-
-
 def forget_failed(directory: Path) -> None:
     """Remove the units of which a sample failed from the parts, samples first: a kill between leaves records of no sample.
 
     Raises SweepError.
     """
-    for path in paths(directory, SAMPLES):
-        rows = _read(path, ["unit", "status"]).to_pylist()
+    for path in parts(directory, SAMPLES):
+        rows = part(path, ["unit", "status"]).to_pylist()
         failed = {each["unit"] for each in rows if each["status"] != "ok"}
         good = pa.array({each["unit"] for each in rows} - failed, pa.string())
         for each in (path, directory / RECORDS / path.name):
-            kept = pc.is_in(_read(each, ["unit"]).column("unit"), good)
+            kept = pc.is_in(part(each, ["unit"]).column("unit"), good)
             if not all(kept.to_pylist()):
-                write(_read(each).filter(kept), each)
-
-
-def whole(directory: Path, with_output: bool = False) -> Iterator[SweepSample]:
-    """Yield the samples of the parts that are whole: a kill may have come between a part's records and its samples.
-
-    with_output: whether to read the tools' output, too. Raises SweepError.
-    """
-    columns = ["unit", "record", *(["raw"] if with_output else [])]
-    for path in paths(directory, SAMPLES):
-        for each in _read(directory / RECORDS / path.name, columns).to_pylist():
-            found: SweepSample = json.loads(each["record"])
-            found["unit"] = each["unit"]
-            yield {**found, "output": dict(each["raw"])} if with_output else found
+                write(part(each).filter(kept), each)
 
 
 def same_schema(directory: Path) -> None:
     """Rewrite the parts whose columns are not those of all, so that every reader opens the folder as one table."""
-    schemas = {path: pq.read_schema(path) for path in paths(directory, SAMPLES)}
+    schemas = {path: pq.read_schema(path) for path in parts(directory, SAMPLES)}
     wanted = _common(schemas.values())
     for path, schema in schemas.items():
         if not schema.equals(wanted):
@@ -150,12 +124,3 @@ def _common(schemas: Iterable[Any]) -> Any:
             if kind != field.type:
                 kinds[field.name] = pa.string()
     return pa.schema(list(kinds.items()))
-
-
-def _read(path: Path, columns: Sequence[str] | None = None) -> Any:
-    try:
-        return pq.read_table(path, columns=columns)
-    except (OSError, pa.ArrowInvalid, KeyError) as error:
-        said = " ".join(str(error).split()).partition(". ")[0][:120]
-        why = "No such file or directory" if isinstance(error, FileNotFoundError) else said
-        raise SweepError(f"cannot read {path}: {why}", fix="restore it, or sweep into a new folder") from error

@@ -10,16 +10,16 @@ import shutil
 import signal
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Required
 
 from slownet.hypotheses.catalogue import find
 from slownet.hypotheses.experiment import Cell
 from slownet.judge.records.merging import merge_facts
 from slownet.judge.records.samples import RAW, RawOutput, cell_key
+from slownet.judge.records.sweep_sample import SweepSample
 from slownet.lab.events import Event
 from slownet.lab.place import Place, choose, with_given
 from slownet.model.errors import LabError, SlownetError, SweepError
@@ -74,15 +74,6 @@ class Task:
 
     def __len__(self) -> int:
         return len(self.cells)
-
-
-class SweepSample(Sample, total=False):
-    """A sample as a sweep keeps it."""
-
-    unit: Required[str]
-    """The key of all that determines it: see `slownet.runner.sweep.identity`."""
-    output: Mapping[str, bytes]
-    """The tools' output by file name, which a run has as files; only where it is asked for."""
 
 
 @dataclass(frozen=True)

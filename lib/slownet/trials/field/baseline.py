@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from slownet.judge.records.charging import TERMS
-from slownet.judge.records.result import RunData, gather, load
+from slownet.judge.records.measured_folder import load
+from slownet.judge.records.result import RunData, gather
 from slownet.judge.records.samples import finite
 from slownet.judge.records.unreadable import MALFORMED
 from slownet.model import shapes, userfile

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from slownet.judge.records import measured_folder
 from slownet.judge.records.charging import Charging
-from slownet.judge.records.result import RunData, load
-from slownet.judge.records.samples import RUN
+from slownet.judge.records.result import RunData
+from slownet.judge.records.samples import RUN, SWEEP
 from slownet.model.errors import SlownetError
 from slownet.trials.field import baseline, outcome, record
 from slownet.trials.field.extrapolation import compare_field
@@ -56,8 +57,8 @@ def compare(
 def _read(path: Path | RunData, at: Mapping[str, object] | None) -> RunData | Field:
     if isinstance(path, RunData):
         return path.where(at)
-    path = path.parent if path.name == RUN else path
+    path = path.parent if path.name in (RUN, SWEEP) else path
     if baseline.is_one(path):
         return baseline.read(path).where(at)
     file = record.find(path)
-    return record.read(file) if file else load(path).where(at)
+    return record.read(file) if file else measured_folder.load(path).where(at)
