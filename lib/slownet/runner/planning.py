@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Unpack
 from slownet.hypotheses.catalogue import FILES, RECORD, find
 from slownet.hypotheses.experiment import Cell, Experiment, condition
 from slownet.judge.claim import preflight
-from slownet.judge.records import run_facts, samples
+from slownet.judge.records import measured_folder, run_facts, samples
 from slownet.judge.records.charging import Charging, Terms
 from slownet.judge.records.merging import merge_facts
 from slownet.judge.records.repeatability import chance, has_own_programs, repeats
@@ -264,7 +264,10 @@ def _facts(directory: Path) -> Facts:
         _ = facts["source"], facts["planned"], facts["place"], facts["clock"], facts["tdf"]
     except (OSError, *MALFORMED) as error:
         what = f"{directory} is not a run that can be resumed"
-        raise ExperimentError(what, _why(error), "name a directory with the run.json of a run") from error
+        fix = "name a directory with the run.json of a run"
+        if measured_folder.is_of_a_sweep(directory):
+            fix = f"write slownet sweep, or slownet hunt, --out {directory} --resume"
+        raise ExperimentError(what, _why(error), fix) from error
     return facts
 
 

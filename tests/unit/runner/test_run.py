@@ -593,7 +593,10 @@ def test_a_place_cannot_say_which_cell_it_measured(plan):
 
 def test_only_a_run_can_be_continued(tmp_path, plan):
     assert planning.resume(plan.directory).cells == plan.cells
-    with pytest.raises(ExperimentError, match="not a run that can be resumed"):
+    with pytest.raises(ExperimentError, match=r"not a run that can be resumed: name a directory with the run\.json of a run$"):
+        planning.resume(tmp_path)
+    (tmp_path / "sweep.json").write_text("{}")
+    with pytest.raises(ExperimentError, match=r"resumed: write slownet sweep, or slownet hunt, --out \S+ --resume$"):
         planning.resume(tmp_path)
 
 
