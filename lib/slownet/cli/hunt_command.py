@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -25,6 +26,7 @@ from slownet.cli.options import (
 )
 from slownet.cli.terminal import console, say_records
 from slownet.lab.boot import MEGABYTES
+from slownet.lab.caller import without_values
 from slownet.model.errors import ExperimentError
 from slownet.model.shapes import Json
 from slownet.report.bars import bars
@@ -48,12 +50,18 @@ def hunt(
             metavar="EXPERIMENT", help="Its file, or its name (see `slownet list`).", autocompletion=completing.experiments
         ),
     ],
-    examples: Annotated[int, typer.Option("--examples", metavar="N", min=1, help="Schedules to try at most.")] = 200,
+    examples: Annotated[
+        int | None,
+        typer.Option("--examples", metavar="N", min=1, help="Schedules to try at most. Default: 200, or as before."),
+    ] = None,
     budget: Annotated[str, typer.Option("--budget", metavar="TIME", help="Wall time, such as 30m.")] = "30m",
     labs: Annotated[
         str, typer.Option("--labs", metavar="N|auto", help="Labs at the same time. auto: one per processor, if they fit.")
     ] = "auto",
-    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Other schedules for another number.")] = 1,
+    seed: Annotated[
+        int | None,
+        typer.Option("--seed", metavar="N", help="Other schedules for another number. Default: 1, or as before."),
+    ] = None,
     out: Annotated[Path | None, typer.Option("--out", metavar="FOLDER", help="Where examples go. Default: hunts/NAME.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the hunt in that folder; nothing is repeated.")] = False,
     clock: ExactClockOption = None,
@@ -73,7 +81,7 @@ def hunt(
 
     where = _where(place, clock, tdf, cpu, memory, env, share, require_confinement)
     folder = out or HUNTS / Path(experiment).stem
-    with Follower(folder, experiment) as follower:
+    with Follower() as follower:
         done = Hunt(
             experiment, folder, where, examples, seed, wall_time(budget), read_labs(labs), resume, follower
         ).run()  # fmt: skip
@@ -225,8 +233,8 @@ def _digest(example: Example) -> str:
 class Follower:
     """A progress bar on standard error; how to go on, after an end before the last."""
 
-    def __init__(self, folder: Path, experiment: str) -> None:
-        self._folder, self._experiment, self._known = folder, experiment, 0
+    def __init__(self) -> None:
+        self._known = 0
         self._progress = bars()
         self._task = self._progress.add_task("hunt", total=None, now="booting")
 
@@ -248,7 +256,8 @@ class Follower:
         self._progress.stop()
         if kind and kind is not ExperimentError and self._known:
             stored = "1 example is stored" if self._known == 1 else f"{self._known} examples are stored"
-            go_on = f"slownet hunt {self._experiment} --out {self._folder} --resume"
+            typed = [each for each in without_values(sys.argv[1:]) if each != "--resume"]
+            go_on = f"slownet {shlex.join([*typed, '--resume'])}"
             print(f"slownet: {stored}, continue with: {go_on}", file=sys.stderr)
 
 

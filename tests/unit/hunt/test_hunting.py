@@ -137,6 +137,19 @@ def test_an_interrupted_hunt_goes_on_and_repeats_nothing(labs, mine, tmp_path):
         hunt(mine, tmp_path / "hunt").run()
 
 
+def test_a_hunt_goes_on_with_its_own_schedules_unless_others_are_asked_for(labs, mine, tmp_path):
+    whole = Hunt(str(mine), tmp_path / "whole", examples=40, seed=7, labs=1).run()
+    order, labs.measured[:] = list(dict.fromkeys(labs.measured)), []
+    labs.breaks_off = order[4]
+    with pytest.raises(KeyboardInterrupt):
+        Hunt(str(mine), tmp_path / "hunt", examples=40, seed=7, labs=1).run()
+    labs.breaks_off = ""
+    done = Hunt(str(mine), tmp_path / "hunt", labs=1, resume=True).run()
+    assert set(labs.measured) == set(order)
+    assert (done.first.faults, done.smallest.faults, done.tried) == (whole.first.faults, whole.smallest.faults, whole.tried)
+    assert Hunt(str(mine), tmp_path / "hunt", labs=1, resume=True, seed=8).run().first.faults != whole.first.faults
+
+
 def test_the_folder_of_a_sweep_is_none_of_a_hunt_and_the_other_way_round(labs, mine, tmp_path, capsys):
     (tmp_path / "swept").mkdir()
     (tmp_path / "swept" / "sweep.json").write_text('{"schema": 1, "spec": {}}')
@@ -318,3 +331,14 @@ def test_what_is_printed(labs, mine, tmp_path, capsys):
     printed = capsys.readouterr().out
     assert "boot 1: nothing breaks\n  boot 1: the first history (" in printed
     assert "boot 2: the same history, digit for digit" in printed
+
+
+def test_an_interrupted_hunt_names_the_command_as_it_was_typed(labs, mine, tmp_path, capsys, monkeypatch):
+    words = ["hunt", str(mine), "--seed", "7", "--env", "TOKEN=secret", "--out", str(tmp_path / "hunt")]
+    monkeypatch.setattr("sys.argv", ["slownet", *words])
+    Hunt(str(mine), tmp_path / "whole", seed=7, labs=1).run()
+    labs.breaks_off = list(dict.fromkeys(labs.measured))[3]
+    with pytest.raises((KeyboardInterrupt, SystemExit)):
+        main(words)
+    asked = f"slownet hunt {mine} --seed 7 --env TOKEN --out {tmp_path / 'hunt'} --resume"
+    assert f"examples are stored, continue with: {asked}\n" in capsys.readouterr().err

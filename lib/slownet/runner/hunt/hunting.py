@@ -23,7 +23,7 @@ from slownet.runner.sweep.spec import Where
 from slownet.runner.sweep.sweep_store import Store
 from slownet.runner.workers import Pool, how_many
 
-EXAMPLES, BUDGET_S = 200, 1800.0
+EXAMPLES, SEED, BUDGET_S = 200, 1, 1800.0
 SMALLEST, FIRST = "found", "first"
 """The files' names of the smallest schedule, and of the one that was found first: with .toml, and .jsonl for the history."""
 
@@ -51,8 +51,8 @@ class Hunt:
         Where examples go.
     where : Where
         The place and its clock.
-    examples, seed : int
-        Of Hypothesis.
+    examples, seed : int, optional
+        Of Hypothesis. Unless given, those of the hunt that goes on; of a new one `EXAMPLES` and `SEED`.
     budget_s : float
         Seconds of wall time.
     labs : int or None
@@ -66,8 +66,8 @@ class Hunt:
     experiment: str
     directory: Path
     where: Where = field(default_factory=Where)
-    examples: int = EXAMPLES
-    seed: int = 1
+    examples: int | None = None
+    seed: int | None = None
     budget_s: float = BUDGET_S
     labs: int | None = None
     resume: bool = False
@@ -83,13 +83,17 @@ class Hunt:
             raise ExperimentError(f"{self.directory} has a hunt", "--out", "go on with --resume, or name another folder")
         self._until = time.monotonic() + self.budget_s
         with Store(self.directory) as store:
+            earlier = store.header.get("hunt") or {}
+            self._examples: int = earlier.get("examples", EXAMPLES) if self.examples is None else self.examples
+            self._seed: int = earlier.get("seed", SEED) if self.seed is None else self.seed
             store.describe({"hunt": self._facts(subject)})
             bench = Bench(subject, store, lambda example, new: self.follow("example", {"example": example, "new": new}))
             return self._hunt(subject, bench)
 
     def _facts(self, subject: Subject) -> dict[str, object]:
         return {
-            "experiment": subject.source, "seed": self.seed, "examples": self.examples, "space": str(subject.experiment.space),
+            "experiment": subject.source, "seed": self._seed, "examples": self._examples,
+            "space": str(subject.experiment.space),
             "checks": [words_of(each) for each in subject.experiment.checks],
         }  # fmt: skip
 
@@ -97,7 +101,7 @@ class Hunt:
         if (bare := bench.baseline()).breaks:
             return self._result(subject, bench, bare, bare, 0)
         space = subject.experiment.space
-        planned = strategy.planned(space, self.seed, self.examples)
+        planned = strategy.planned(space, self._seed, self._examples)
         self.follow("planned", {"examples": len(planned), "known": sum(bench.known(each) is not None for each in planned)})
         workers = Pool(how_many(self.labs, task.place_of(self.where, subject.source)))
         bench.all(planned, workers, self._has_time)
@@ -113,7 +117,7 @@ class Hunt:
             return example.breaks
 
         try:
-            found = strategy.search(space, judge, self.seed, self.examples)
+            found = strategy.search(space, judge, self._seed, self._examples)
         except _Ended as ended:
             if ended.error:
                 raise ended.error from None
@@ -142,7 +146,7 @@ class Hunt:
         repeats = None
         for name, example in ((FIRST, first), (SMALLEST, smallest)):
             if example:
-                save(self.directory / name, example, subject, self.seed)
+                save(self.directory / name, example, subject, self._seed)
         if smallest and smallest.history:
             other = again(subject, smallest.faults)
             repeats = smallest.history.differs_from(other.history) if other.history else f"it was not measured: {other.error}"
