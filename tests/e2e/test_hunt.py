@@ -65,6 +65,11 @@ def test_a_planted_bug_is_found_shrunk_and_repeated_and_a_kill_loses_nothing(fol
     after = {each["unit"]: each["wall_s"] for each in read_samples(folder / "hunt")}
     assert before.items() <= after.items()
 
+    shown = slownet("show", "hunt", cwd=folder)
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert "virtual clock, TDF inf" in shown.stdout
+    assert next(line for line in shown.stdout.splitlines() if line.startswith("faults ")).split()[:2] == ["faults", "none"]
+
     again = slownet("replay", "hunt/found.toml", "--times", "3", cwd=folder)
     assert again.returncode == 1
     assert again.stdout.count("the same history, digit for digit") == 3

@@ -7,6 +7,7 @@ import pytest
 from slownet import ConditionError, ExperimentError, LabError
 from slownet.cli import hunt_command as command
 from slownet.cli.app import main
+from slownet.judge.records import measured_folder
 from slownet.links import fault_file
 from slownet.links.faults import Faults
 from slownet.model.importing import Terminated
@@ -67,6 +68,9 @@ def labs(monkeypatch):
     found = Labs()
     monkeypatch.setattr(bench.task, "measure", lambda task: found(task))
     monkeypatch.setattr(bench.task, "place_of", lambda where, source: None)
+    monkeypatch.setattr(
+        hunting.planning, "described", lambda experiment, place: {"experiment": experiment.name, "clock": "real"}
+    )
     monkeypatch.setattr(bench.identity, "circumstances", lambda source, place: {"experiment": "mine"})
     monkeypatch.setattr(hunting, "Pool", Threads)
     monkeypatch.setattr(hunting, "how_many", lambda wanted, place: wanted or 2)
@@ -148,6 +152,14 @@ def test_a_hunt_goes_on_with_its_own_schedules_unless_others_are_asked_for(labs,
     assert set(labs.measured) == set(order)
     assert (done.first.faults, done.smallest.faults, done.tried) == (whole.first.faults, whole.smallest.faults, whole.tried)
     assert Hunt(str(mine), tmp_path / "hunt", labs=1, resume=True, seed=8).run().first.faults != whole.first.faults
+
+
+def test_a_hunt_is_a_run_whose_cells_are_its_schedules(labs, mine, tmp_path):
+    done = hunt(mine, tmp_path / "hunt").run()
+    run = measured_folder.load(tmp_path / "hunt")
+    assert (run.experiment, run.facts["clock"]) == ("mine", "real")
+    assert {cell.label["faults"] for cell in run.cells} == set(labs.measured)
+    assert str(done.smallest.faults) in labs.measured
 
 
 def test_the_folder_of_a_sweep_is_none_of_a_hunt_and_the_other_way_round(labs, mine, tmp_path, capsys):

@@ -13,6 +13,7 @@ from typing import Any, TypedDict
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from slownet.judge.records.condition_columns import NONE
 from slownet.judge.records.result import RunData, gather
 from slownet.judge.records.samples import SWEEP
 from slownet.judge.records.sweep_sample import SweepSample
@@ -82,8 +83,8 @@ def load(directory: Path) -> RunData:
 
 
 def _order(sample: Sample) -> tuple[object, ...]:
-    """Order samples by their conditions, numbers before texts, then as they were measured."""
-    conditions = [(isinstance(each, str), each) for each in sample.get("condition", {}).values()]
+    """Order samples by their conditions, numbers before none and none before texts, then as they were measured."""
+    conditions = [(isinstance(each, str), each != NONE, each) for each in sample.get("condition", {}).values()]
     return (conditions, sample.get("boot", 1), sample.get("block", 1))
 
 

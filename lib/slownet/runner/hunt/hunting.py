@@ -15,6 +15,7 @@ from slownet.links.fault_file import FaultFile
 from slownet.links.faults import Faults
 from slownet.model.errors import ExperimentError, SlownetError
 from slownet.model.importing import Terminated
+from slownet.runner import planning
 from slownet.runner.hunt import hunt_drawing, strategy
 from slownet.runner.hunt.bench import Bench, Example, Subject
 from slownet.runner.hunt.hunt_outcome import Hunted
@@ -86,7 +87,8 @@ class Hunt:
             earlier = store.header.get("hunt") or {}
             self._examples: int = earlier.get("examples", EXAMPLES) if self.examples is None else self.examples
             self._seed: int = earlier.get("seed", SEED) if self.seed is None else self.seed
-            store.describe({"hunt": self._facts(subject)})
+            facts = planning.described(subject.experiment, task.place_of(self.where, subject.source))
+            store.describe({"hunt": self._facts(subject), "facts": facts | {"source": subject.source}})
             bench = Bench(subject, store, lambda example, new: self.follow("example", {"example": example, "new": new}))
             return self._hunt(subject, bench)
 
