@@ -29,6 +29,7 @@ from slownet.model.facts import Facts, Measurer
 from slownet.model.version import __version__
 from slownet.runner import clock_choice, compose_project, warming
 from slownet.runner.boots import Boot, blocks_of, passes, read
+from slownet.runner.folder_lock import alone
 from slownet.runner.lab_environment import ExperimentFolder
 from slownet.runner.rule import Rule
 from slownet.runner.sampling import first_boots
@@ -237,9 +238,10 @@ def resume(directory: Path, labs: int | None = None) -> Plan:
     facts = _facts(directory)
     facts.pop("error", None)
     Given.from_json(facts.get("given"))  # raises LabError for a variable that has no value now
-    damage = samples.read_log(directory, facts).damage
-    with samples.SampleLog(directory) as log:  # sets aside what is damaged
-        facts["samples"] = log.seal
+    with alone(directory):
+        damage = samples.read_log(directory, facts).damage
+        with samples.SampleLog(directory) as log:  # sets aside what is damaged
+            facts["samples"] = log.seal
     compose_project.take(directory)
     rule = Rule.from_json(facts.get("sampling") or {})
     boots = read(facts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -16,6 +17,7 @@ from slownet.lab.place import Place
 from slownet.model.errors import ExperimentError, SlownetError
 from slownet.runner import answering, clock_choice, compose_project, repetition
 from slownet.runner.engine import Engine
+from slownet.runner.folder_lock import alone
 from slownet.runner.planning import Plan
 from slownet.runner.repetition import Follow, Repetition, RoundBoot
 from slownet.runner.workers import Threads
@@ -44,6 +46,14 @@ def execute(plans: Sequence[Plan], place: Place, follow: Follow, go_on: bool = F
     fails or is interrupted is judged by its samples so far, its facts get `error`, and the others continue. Without it the
     first error is raised after all runs have ended; the samples are on disk by then. Raises ClaimsError.
     """
+    with contextlib.ExitStack() as folders:
+        for each in plans:
+            folders.enter_context(alone(each.directory))
+        runs = _measured(plans, place, follow, go_on)
+        return judge([_weighed(each, runs[each.experiment.name], place) for each in plans], plans, go_on)
+
+
+def _measured(plans: Sequence[Plan], place: Place, follow: Follow, go_on: bool) -> Mapping[str, RunData]:
     if place.clock.is_apart:  # on the real clock it would disturb the measurement
         threading.Thread(target=_import_ahead).start()
     boots = Repetition(plans, place, follow, go_on)
@@ -54,7 +64,7 @@ def execute(plans: Sequence[Plan], place: Place, follow: Follow, go_on: bool = F
         boots.close()
     if boots.errors:
         raise boots.errors[min(boots.errors)]
-    return judge([_weighed(each, boots.runs[each.experiment.name], place) for each in plans], plans, go_on)
+    return boots.runs
 
 
 def _import_ahead() -> None:

@@ -600,6 +600,20 @@ def test_only_a_run_can_be_continued(tmp_path, plan):
         planning.resume(tmp_path)
 
 
+def test_a_run_that_is_being_measured_is_not_resumed_besides(plan):
+    """Both would append to the same samples, and what one is just writing is damage to the other."""
+    refused = []
+
+    def follow(name, event):
+        with pytest.raises(ExperimentError, match=r"^another process is measuring in \S+: wait until it has ended, or end it$"):
+            planning.resume(plan.directory)
+        refused.append(event)
+
+    run.execute([plan], FakePlace(samples=BOTH), follow)
+    assert refused
+    assert planning.resume(plan.directory).cells == plan.cells
+
+
 def test_tdf_as_records_hold_it():
     assert [Clock("real").tdf_json, Clock("virtual", 4).tdf_json, Clock("virtual", INF).tdf_json] == [None, 4, "inf"]
 
