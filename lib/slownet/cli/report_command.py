@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -83,8 +84,24 @@ def show(
         screen = console()
         for each in loaded:
             screen.print(table.show(each))
+            for line in _criterion(each.directory):
+                screen.print(line, markup=False, highlight=False)
     if any(each.damage for each in loaded):  # its verdicts rest on samples that are gone
         raise typer.Exit(1)
+
+
+def _criterion(directory: Path) -> Iterator[str]:
+    """Yield what a sweep says of its criterion: in how many cells it is met."""
+    from slownet.judge.records.measured_folder import is_of_a_sweep
+
+    if not is_of_a_sweep(directory):
+        return
+    from slownet.judge.records.sweep_samples import read_header  # reads Parquet, too
+
+    header = read_header(directory)
+    limit, verdicts = (header.get("spec") or {}).get("criterion"), Counter((header.get("verdicts") or {}).values())
+    if limit and verdicts:
+        yield f"{limit}: {', '.join(f'{word} in {cells}' for word, cells in verdicts.items())} of {verdicts.total()} cells"
 
 
 def _differences(runs: Sequence[RunData], titles: Sequence[str]) -> Iterator[Differences]:

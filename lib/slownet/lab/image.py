@@ -62,6 +62,7 @@ UNUSED = [
     "/etc/ssl/certs/ssl-cert-snakeoil.pem",
     "/etc/openvswitch-testcontroller/*",
     "/var/lib/openvswitch/pki/*",
+    "/var/log/openvswitch/ovs-pki.log",
     "/etc/ssh/ssh_host_*",
 ]
 """What packages write at random when they are installed, and services of a lab do not use."""
