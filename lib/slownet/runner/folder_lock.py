@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from slownet.model.errors import ExperimentError
@@ -16,16 +16,13 @@ def alone(directory: Path) -> Iterator[None]:
     """Keep other processes from measuring in a run's folder for a ``with`` block. Raises ExperimentError if one does."""
     folder = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        with suppress(OSError):  # a file system without locks
-            _lock(folder, directory)
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            what = f"another process is measuring in {directory}"
+            raise ExperimentError(what, fix="wait until it has ended, or end it") from None
+        except OSError:  # a file system without locks
+            pass
         yield
     finally:
         os.close(folder)
-
-
-def _lock(folder: int, directory: Path) -> None:
-    try:
-        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        what = f"another process is measuring in {directory}"
-        raise ExperimentError(what, fix="wait until it has ended, or end it") from None

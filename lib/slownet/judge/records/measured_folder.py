@@ -9,6 +9,11 @@ from slownet.judge.records.result import RunData
 from slownet.judge.records.samples import RUN, SWEEP
 
 
+def of(path: Path) -> Path:
+    """Return the folder that is meant, which may be named by its run.json or sweep.json."""
+    return path.parent if path.name in (RUN, SWEEP) else path
+
+
 def is_of_a_sweep(directory: Path) -> bool:
     """Return whether a folder holds what a sweep or a hunt measured."""
     return (directory / SWEEP).is_file() and not (directory / RUN).exists()

@@ -16,7 +16,6 @@ from typing import Any
 from slownet.hypotheses.experiment import Experiment
 from slownet.judge.records import measured_folder
 from slownet.judge.records.result import RunData
-from slownet.judge.records.samples import RUN, SWEEP
 from slownet.judge.records.unreadable import MALFORMED, unreadable
 from slownet.lab.boot import MEGABYTES
 from slownet.lab.caller import without_values
@@ -181,8 +180,7 @@ def load(path: Path | str) -> Run:
     SlownetError
         There is no run, or its records are damaged or of a newer version.
     """
-    path = Path(path)
-    path = path.parent if path.name in (RUN, SWEEP) else path
+    path = measured_folder.of(Path(path))
     run = Run.of(_read(path))
     try:
         _ = run.law  # makes the view, which reads all that is shown

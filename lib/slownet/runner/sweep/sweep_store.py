@@ -36,7 +36,7 @@ from slownet.judge.records.sweep_samples import (
     read_line,
     stored_units,
     whole,
-)  # fmt: skip
+)
 from slownet.model.errors import SweepError
 from slownet.model.shapes import Json
 from slownet.runner.sweep import tables

@@ -9,7 +9,6 @@ from pathlib import Path
 from slownet.judge.records import measured_folder
 from slownet.judge.records.charging import Charging
 from slownet.judge.records.result import RunData
-from slownet.judge.records.samples import RUN, SWEEP
 from slownet.model.errors import SlownetError
 from slownet.trials.field import baseline, outcome, record
 from slownet.trials.field.extrapolation import compare_field
@@ -57,7 +56,7 @@ def compare(
 def _read(path: Path | RunData, at: Mapping[str, object] | None) -> RunData | Field:
     if isinstance(path, RunData):
         return path.where(at)
-    path = path.parent if path.name in (RUN, SWEEP) else path
+    path = measured_folder.of(path)
     if baseline.is_one(path):
         return baseline.read(path).where(at)
     file = record.find(path)
