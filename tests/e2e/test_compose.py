@@ -91,17 +91,51 @@ def test_a_project_comes_up_and_is_reached_by_names(project):
     assert ignored.endswith(f"compose.yaml: ignored: ports.published (web): {why}")
     table, _, rest = done.stdout.partition("try: ")
     assert [line.split()[:2] for line in table.splitlines()[1:]] == [
-        ["client", "10.0.0.1"], ["prepared", "10.0.0.2"], ["a-rather-long-name", "10.0.0.3"], ["web", "10.0.0.4"],
+        ["client", "10.0.0.1"], ["prepared", "172.18.0.2"], ["a-rather-long-name", "172.18.0.3"], ["web", "172.18.0.4"],
     ]  # fmt: skip
     assert rest.startswith("client wget -qO- http://web:8000/; ")
     assert "for nobody" in rest
     seen = [line.split() for line in rest.splitlines()]
-    assert ["10.0.0.4", "web", "www"] in seen  # on the client and on itself; the other one is not in the network front
-    assert ["10.0.0.4", "web"] in seen
-    assert ["10.0.0.4", "shop-host"] in seen
+    assert ["172.18.0.4", "web", "www"] in seen  # on the client and on itself; the other one is not in the network front
+    assert ["172.18.0.4", "web"] in seen
+    assert ["172.18.0.4", "shop-host"] in seen
     assert ["10.0.0.99", "mail"] in seen
     assert "time=14." in rest  # what the client's and the service's links state
     assert [each.name for each in (project / "mine").iterdir()] == ["file"]  # written to in the lab only
+
+
+SEEN = """
+import json, os, socket
+def text(path): return open(path).read().split()
+sees = {name: text(f"/sys/class/net/{name}/address")[0] for _, name in socket.if_nameindex() if name != "sit0"}
+mtus = {name: int(text(f"/sys/class/net/{name}/mtu")[0]) for name in sees}
+off = {name: text(f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6")[0] for name in sees}
+raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP).fileno() > 0
+first = open("/etc/hosts").read().splitlines()[:2]
+settings = text("/proc/sys/net/ipv4/ip_unprivileged_port_start") + text("/proc/sys/net/ipv4/ping_group_range")
+print(json.dumps([sees, mtus, off, raw, first, settings, socket.gethostname()]))
+"""
+
+
+def test_what_a_container_sees_of_its_network(images, tmp_path):
+    (tmp_path / "compose.yaml").write_text(
+        f"services:\n  web: {{image: {WEB}, command: [python3, -m, http.server, '8000'], expose: [8000],"
+        ' volumes: ["./seen.py:/seen.py:ro"]}\n'
+    )
+    (tmp_path / "seen.py").write_text(SEEN)
+    capture = "host web sh -c 'timeout 3 tcpdump -n -i eth0 -c 2 icmp 2>/dev/null & sleep 1; ping -c 1 client; wait'"
+    lines = ["web python3 /seen.py", "set web switch rtt=20ms", capture, "host web tc qdisc show dev eth0"]
+    done = run("compose", "--tdf", "inf", cwd=tmp_path, stdin="\n".join(lines))
+    assert done.returncode == 0, done.stderr
+    seen = json.loads(next(line for line in done.stdout.splitlines() if line.startswith("[{")))
+    assert seen == [
+        {"lo": "00:00:00:00:00:00", "eth0": "02:42:0a:00:00:02"}, {"lo": 65536, "eth0": 1500}, {"lo": "0", "eth0": "1"}, True,
+        ["127.0.0.1\tlocalhost", "::1\tlocalhost ip6-localhost ip6-loopback"], ["0", "0", "2147483647"], "web",
+    ]  # fmt: skip
+    assert "IP 10.0.0.2 > 10.0.0.1: ICMP echo request" in done.stdout
+    assert "IP 10.0.0.1 > 10.0.0.2: ICMP echo reply" in done.stdout
+    assert "time=20.0" in done.stdout
+    assert "qdisc netem 51: root refcnt" in done.stdout
 
 
 STATED = f"""
@@ -277,7 +311,7 @@ from slownet import ab
 
 
 def test_a_page(compose, net, measure):
-    assert compose["web"].url == "http://10.0.0.4:8000/"
+    assert compose["web"].url == "http://172.18.0.4:8000/"
     near = measure(ab, net["client"], "http://www:8000/shop.conf", requests=5)
     with net.link("client", "switch").set(rtt="14ms"):
         far = measure(ab, net["client"], "http://www:8000/shop.conf", requests=5)

@@ -24,6 +24,7 @@ from slownet.containers.oci_bundle import Description, Overrides
 from slownet.containers.root import WRITTEN
 from slownet.lab import owner
 from slownet.model.errors import ServiceError
+from slownet.net import further_interfaces
 from slownet.net.namespace import Namespace, write_sysctls
 from slownet.net.nodes import inside
 from slownet.net.process import Host, end, environment, wait_until
@@ -206,6 +207,7 @@ class Container(Awaited):
             if getattr(self.host, "inNamespace", True):
                 with inside(self.host):
                     write_sysctls(SYSCTLS | oci_bundle.of_network(self.sysctls))
+                further_interfaces.name_as_a_container(self.host)
             device = loop.take(plan.image.squashfs)
             self._taken = plan.image.squashfs
             return self.host.popen(

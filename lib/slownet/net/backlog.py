@@ -16,6 +16,7 @@ from typing import Any
 from slownet.lab import native
 from slownet.model.errors import NetworkError
 from slownet.net import kernel_counters
+from slownet.net.layout import interface_name
 from slownet.net.netlink import Route
 from slownet.net.nodes import inside
 from slownet.net.plan import ROOT
@@ -78,6 +79,9 @@ class Queue:
     """An interface with a queue to watch. limited: whether a bottleneck holds what waits, apart from packets in flight."""
 
     name: str
+    """One that no other interface of the network has."""
+    device: str
+    """The kernel's name of it on its node."""
     node: Any
     limited: bool
 
@@ -89,7 +93,7 @@ def queues(cables: Iterable[Any], shaping: Shaping) -> list[Queue]:
         for end in (cable.intf1, cable.intf2):
             stated = shaping.end(end).stated
             if stated and (stated.limited or stated.condition.queue):
-                found.append(Queue(end.name, end.node, stated.limited and not isinstance(stated, TCEnd)))
+                found.append(Queue(interface_name(end), end.name, end.node, stated.limited and not isinstance(stated, TCEnd)))
     return found
 
 
@@ -129,7 +133,7 @@ def _spaces(queues: Iterable[Queue], stack: ExitStack) -> list[tuple[Route, dict
     found = []
     for here in nodes.values():
         with inside(here[0].node):
-            found.append((stack.enter_context(Route()), {socket.if_nametoindex(each.name): each for each in here}))
+            found.append((stack.enter_context(Route()), {socket.if_nametoindex(each.device): each for each in here}))
     return found
 
 

@@ -45,10 +45,10 @@ def take(nodes: Collection[Any], sysctls: Collection[str]) -> Fingerprint:
     return {node.name: _of_node(node, sysctls) for node in nodes}
 
 
-def without_queues(fingerprint: Fingerprint, interfaces: Collection[str]) -> Fingerprint:
-    """Return the fingerprint without the queues of some interfaces."""
+def without_queues(fingerprint: Fingerprint, interfaces: Collection[tuple[str, str]]) -> Fingerprint:
+    """Return the fingerprint without the queues of some interfaces. interfaces: the names of their nodes, and their own."""
     return {
-        node: {**one, "queues": {name: each for name, each in one["queues"].items() if name not in interfaces}}
+        node: {**one, "queues": {name: each for name, each in one["queues"].items() if (node, name) not in interfaces}}
         for node, one in fingerprint.items()
     }
 

@@ -10,6 +10,7 @@ from typing import Any
 from slownet.model import sample
 from slownet.model.errors import ExperimentError, nearest
 from slownet.net import tcpdump
+from slownet.net.layout import interface_name
 
 
 class Capture(tcpdump.Capture):
@@ -32,7 +33,7 @@ def interface_of(node: Any, name: str | None) -> str:
     """Return the name of a node's interface, by default its first. Raises ExperimentError with the nearest name."""
     known = [str(each) for each in node.nameToIntf if each != "lo"]
     if name is None and known:
-        return known[0]
+        return interface_name(node.nameToIntf[known[0]])
     if name == "lo" or name in known or (name == "any" and node.inNamespace):
         return str(name)
     raise ExperimentError(f"{node.name} has no interface '{name}'", fix=nearest(str(name), known))
@@ -40,13 +41,20 @@ def interface_of(node: Any, name: str | None) -> str:
 
 def find(net: Any, names: Sequence[str]) -> list[tuple[Any, str]]:
     """Return these interfaces with their nodes; "hosts" stands for those of all hosts. Raises ExperimentError."""
-    nodes = {name: node for node in (*net.switches, *net.hosts) for name in node.nameToIntf if name != "lo"}
+    nodes: dict[str, list[Any]] = {}
+    for node in (*net.switches, *net.hosts):
+        for name in filter(lambda each: each != "lo", node.nameToIntf):
+            nodes.setdefault(name, []).append(node)
     found: dict[str, object] = {}
     for name in names:
         if name == "hosts":
-            found |= {each.name: each.node for host in net.hosts for each in host.intfList() if each.name != "lo"}
+            found |= {interface_name(each): each.node for host in net.hosts for each in host.intfList() if each.name != "lo"}
         elif name in nodes:
-            found[name] = nodes[name]
+            first, *others = nodes[name]
+            if others:
+                fix = f"write {interface_name(first.nameToIntf[name])}"
+                raise ExperimentError(f"{first.name} and {others[0].name} have an interface '{name}'", "--capture", fix)
+            found[interface_name(first.nameToIntf[name])] = first
         else:
             raise ExperimentError(f"no interface '{name}'", where="--capture", fix=nearest(name, nodes))
     return [(node, name) for name, node in found.items()]

@@ -88,6 +88,13 @@ def give(host: Any, interface: str, stated: Sequence[str]) -> None:
         _batch([f"address replace {each} dev {interface} nodad" for each in stated], host.name)
 
 
+def on_loopback(host: Any) -> None:
+    """Give a host the address ::1; it needs a kernel with IPv6."""
+    with inside(host):
+        if CONF.exists():
+            (CONF / "lo/disable_ipv6").write_text("0")
+
+
 def _switch_on() -> None:
     """Switch IPv6 on in this thread's namespace, and forwarding as it is for IPv4."""
     for folder in CONF.iterdir():

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from slownet.links.conditions.link import Condition
 from slownet.model.facts import Topology
+
+_AS_A_CONTAINERS = re.compile(r"eth\d+")
 
 
 def named(cables: Iterable[Any]) -> list[tuple[str, Any]]:
@@ -16,6 +19,16 @@ def named(cables: Iterable[Any]) -> list[tuple[str, Any]]:
         name = "-".join(_ends(cable))
         found[name if name not in found else f"{name}~{len(found)}"] = cable
     return list(found.items())
+
+
+def interface_name(interface: Any) -> str:
+    """Return a name of an interface that no other one of its network has: ``web-eth0`` of a container's ``eth0``.
+
+    `QuickLink` makes it known to Mininet beside the interface's own.
+    """
+    node, name = interface.node, str(interface.name)
+    usual = f"{node.name}-eth{node.ports[interface]}" if _AS_A_CONTAINERS.fullmatch(name) else name
+    return usual if usual in node.nameToIntf else name
 
 
 def layout(hosts: Iterable[Any], switches: Iterable[Any], cables: Iterable[Any]) -> Topology:

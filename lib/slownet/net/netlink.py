@@ -17,11 +17,14 @@ from slownet.model.errors import NetworkError
 
 RTM_NEWLINK, RTM_DELLINK, RTM_NEWADDR, RTM_DELADDR, RTM_NEWROUTE = 16, 17, 20, 21, 24
 RTM_NEWNEIGH, RTM_DELNEIGH, RTM_GETNEIGH = 28, 29, 30
+RTM_NEWLINKPROP = 108
 NLM_F_REQUEST, NLM_F_ACK, NLM_F_REPLACE, NLM_F_EXCL, NLM_F_CREATE = 0x1, 0x4, 0x100, 0x200, 0x400
 NLM_F_DUMP, NLM_F_DUMP_INTR = 0x300, 0x10
 NLMSG_ERROR, NLMSG_DONE = 2, 3
 IFLA_ADDRESS, IFLA_IFNAME, IFLA_LINKINFO, IFLA_IFALIAS, IFLA_GROUP = 1, 3, 18, 20, 27
 IFLA_NET_NS_FD, IFLA_GSO_MAX_SEGS = 28, 40
+IFLA_LINK, IFLA_PROP_LIST, IFLA_ALT_IFNAME, IFLA_MACVLAN_MODE = 5, 52, 53, 1
+MACVLAN_BRIDGE, NLA_F_NESTED = 4, 0x8000
 IFLA_INFO_KIND, IFLA_INFO_DATA, VETH_INFO_PEER = 1, 2, 1
 IFA_ADDRESS, IFA_LOCAL, IFA_BROADCAST = 1, 2, 4
 RTA_DST, RTA_OIF, RTA_GATEWAY = 1, 4, 5
@@ -73,6 +76,21 @@ class Route:
         """Set an interface's alias, which `ip link` shows."""
         body = struct.pack("=BxHiII", 0, 0, 0, 0, 0) + _text(IFLA_IFNAME, name) + _attribute(IFLA_IFALIAS, text.encode())
         self._ask(RTM_NEWLINK, body, 0, f"mark {name}")
+
+    def set_other_name(self, name: str, other: str) -> None:
+        """Make an interface known by another name, too (``ip link property add ... altname``). Raises NetworkError."""
+        head = struct.pack("=BxHiII", 0, 0, socket.if_nametoindex(name), 0, 0)
+        body = head + _attribute(IFLA_PROP_LIST | NLA_F_NESTED, _text(IFLA_ALT_IFNAME, other))
+        self._ask(RTM_NEWLINKPROP, body, NLM_F_CREATE, f"name {name} {other}, too", tolerated=(errno.EEXIST,))
+
+    def macvlan(self, name: str, below: str, mac: str) -> None:
+        """Make a second interface on the cable of another one, up, with a hardware address of its own. Raises NetworkError."""
+        mode = _attribute(IFLA_MACVLAN_MODE, struct.pack("=I", MACVLAN_BRIDGE))
+        info = _text(IFLA_INFO_KIND, "macvlan") + _attribute(IFLA_INFO_DATA, mode)
+        body = struct.pack("=BxHiII", 0, 0, 0, IFF_UP, IFF_UP) + _text(IFLA_IFNAME, name)
+        body += _attribute(IFLA_LINK, struct.pack("=i", socket.if_nametoindex(below)))
+        body += _attribute(IFLA_ADDRESS, _mac(mac)) + _attribute(IFLA_LINKINFO, info)
+        self._ask(RTM_NEWLINK, body, NLM_F_CREATE | NLM_F_EXCL, f"make the interface {name} on {below}")
 
     def delete(self, name: str) -> None:
         """Delete an interface. Raises NetworkError."""

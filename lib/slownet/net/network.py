@@ -392,10 +392,10 @@ class Network:
             link.apply_directions(before[cable])
 
     @property
-    def shaped(self) -> frozenset[str]:
-        """The names of the interfaces of all links that were given a condition."""
+    def shaped(self) -> frozenset[tuple[str, str]]:
+        """The interfaces of all links that were given a condition: the names of their nodes, and their own."""
         cables = filter(self.shaping.is_set, self.mininet.links)
-        return frozenset(end.name for cable in cables for end in (cable.intf1, cable.intf2))
+        return frozenset((end.node.name, end.name) for cable in cables for end in (cable.intf1, cable.intf2))
 
     def end_programs(self) -> None:
         """End the tc and ip processes that run on its nodes; the next change of a link starts new ones."""

@@ -17,6 +17,7 @@ from slownet.links.ip import IP, IPV4
 from slownet.model.errors import ConditionError, NetworkError
 from slownet.net import counting, neighbours, plan, verify
 from slownet.net.interface_captures import Capture
+from slownet.net.layout import interface_name
 from slownet.net.log import Log, Setting
 from slownet.net.play import Playing
 from slownet.net.seeds import ASKED, Seeds
@@ -131,7 +132,7 @@ class Link:
             When it is entered: tcpdump cannot capture.
         """
         end = self._ends[0]
-        return Capture(end.node, end.name, Path(path or f"{self.name}.pcap"), filter=filter, snaplen=snaplen)
+        return Capture(end.node, interface_name(end), Path(path or f"{self.name}.pcap"), filter=filter, snaplen=snaplen)
 
     def set(self, condition: Condition | str | None = None, *, ping: bool | IP = True, **fields: Any) -> _Changed:
         """Replace the link's condition; used in a `with`, the previous condition returns afterwards.

@@ -37,6 +37,7 @@ TMPFS = {"services.*.volumes.*.type": "tmpfs", "services.*.volumes.*.source": HE
 DEVICE = {"volumes.*.driver_opts.type": "none", "volumes.*.driver_opts.o": "bind", "volumes.*.driver_opts.device": "./folder"}
 SIX = {"networks.*.enable_ipv6": True, "networks.*.ipam.config": [{"subnet": "fd00:9::/64"}]}
 ALONE = {"services.*.networks": HERE}
+TWO = {"services.*.networks": {"n": {}, "o": {}}, "networks": {"n": {}, "o": {}}}
 VALUES = {
     "include": [],
     "include.*.path": ["included.yaml", "more.yaml"],
@@ -113,6 +114,8 @@ VALUES = {
     "services.*.networks.*.ipv4_address": "10.9.0.77",
     "services.*.networks.*.ipv6_address": ("fd00:9::77", SIX),
     "services.*.networks.*.mac_address": "02:42:ac:11:00:03",
+    "services.*.networks.*.gw_priority": (-1, TWO),
+    "services.*.networks.*.priority": (-1, TWO | {"services.*.mac_address": "02:42:ac:11:00:03"}),
     "services.*.networks.*.use_service_name_alias": False,
     "services.*.ports.*.mode": "other",
     "services.*.ports.*.protocol": "udp",

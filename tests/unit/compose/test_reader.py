@@ -680,8 +680,8 @@ def test_sub_fields_and_resources_are_ignored_by_name(tmp_path):
     groups = [each.partition(": ")[0] for each in line.removeprefix(f"{tmp_path}/compose.yaml: ignored: ").split("; ")]
     assert sorted(label for each in groups for label in each.split(", ")) == sorted([
         "ports.published (web)", "ports.host_ip (web)", "deploy.resources.limits (web)", "deploy.labels (web)",
-        "deploy.restart_policy (web)", "depends_on.restart (web)", "networks.priority (web)", "networks.driver_opts (web)",
-        "networks.interface_name (web)", "volumes.bind.propagation (web)", "volumes.bind.selinux (web)",
+        "deploy.restart_policy (web)", "depends_on.restart (web)", "networks.driver_opts (web)",
+        "volumes.bind.propagation (web)", "volumes.bind.selinux (web)",
         "volumes.consistency (web)", "volumes.volume.labels (web)", "networks.enable_ipv4 (lan)", "networks.driver (lan)",
         "networks.driver_opts.com.docker.network.bridge.name (lan)", "networks.labels (lan)", "volumes.driver (data)",
         "volumes.labels (data)", "volumes.driver_opts.size (data)", "build.sbom (db)",

@@ -32,9 +32,20 @@ def read(tmp_path):
 def test_services_have_the_stated_addresses_or_the_next(read):
     found = read(LAN)
     assert {each.name: each.addresses for each in found.services} == {
-        "a": {"lan": ("172.28.0.2/16",)}, "b": {"lan": ("172.28.0.3/16",)}, "c": {}, "d": {},
+        "a": {"lan": ("172.28.0.2/16",)}, "b": {"back": ("172.18.0.2/16",), "lan": ("172.28.0.3/16",)},
+        "c": {"back": ("172.18.0.3/16",)}, "d": {"back": ("172.18.0.4/16",)},
     }  # fmt: skip
-    assert found.network.client == ("172.28.0.9/16",)
+    assert found.network.client == ("172.28.0.9/16", "172.18.0.1/16")
+
+
+def test_networks_without_a_subnet_get_one_if_a_service_is_in_several(read):
+    found = read("services: {a: {image: x}, b: {image: x, networks: [n, m]}}\nnetworks: {n: , m: , default: }\n")
+    assert {each.name: each.addresses for each in found.services} == {
+        "a": {}, "b": {"m": ("172.19.0.2/16",), "n": ("172.18.0.2/16",)},
+    }  # fmt: skip
+    taken = "networks: {n: , m: {ipam: {config: [{subnet: 172.18.0.0/15}]}}}\n"
+    found = read(f"services: {{b: {{image: x, networks: [n, m]}}}}\n{taken}")
+    assert found["b"].addresses == {"m": ("172.18.0.2/15",), "n": ("172.20.0.2/16",)}
 
 
 def test_services_that_networks_keep_apart_are_said(read, tmp_path):
@@ -48,17 +59,18 @@ def test_the_first_address_of_a_host(read, tmp_path):
     read(LAN)
     topology = Compose(tmp_path / "compose.yaml")
     assert {name: topology.nodeInfo(name)["ip"] for name in topology.hosts()} == {
-        "client": "10.0.0.1/24", "a": "172.28.0.2/16", "b": "172.28.0.3/16", "c": "10.0.0.4/24", "d": "10.0.0.5/24",
+        "client": "10.0.0.1/24", "a": "172.28.0.2/16", "b": "172.18.0.2/16", "c": "172.18.0.3/16", "d": "172.18.0.4/16",
     }  # fmt: skip
     assert topology.nodeInfo("d")["mac"] == "02:42:ac:1c:00:0a"
-    assert topology.facts()["addresses"] == {"a": {"lan": ("172.28.0.2/16",)}, "b": {"lan": ("172.28.0.3/16",)}}
+    assert topology.nodeInfo("a")["mac"] == "02:42:ac:1c:00:02"
+    assert topology.facts()["addresses"]["b"] == {"back": ("172.18.0.2/16",), "lan": ("172.28.0.3/16",)}
 
 
 def test_names_have_the_addresses_of_the_network(read):
     found = read(LAN)
-    addresses = {"client": "10.0.0.1", "a": "172.28.0.2", "b": "172.28.0.3", "c": "10.0.0.4", "d": "10.0.0.5"}
+    addresses = {"client": "10.0.0.1", "a": "172.28.0.2", "b": "172.18.0.2", "c": "172.18.0.3", "d": "172.18.0.4"}
     assert "172.28.0.3\tb www\n" in hosts_file.hosts_file("a", found, addresses)
-    assert "172.28.0.3\tb\n" in hosts_file.hosts_file("c", found, addresses)  # its address; back has no subnet
+    assert "172.18.0.2\tb\n" in hosts_file.hosts_file("c", found, addresses)
     assert "172.28.0.2\ta\n" in hosts_file.hosts_file("client", found, addresses)
 
 
@@ -81,10 +93,11 @@ def test_ipv6(read):
         "services: {a: {image: x, networks: {n: {ipv6_address: 'fd28::a'}}}, b: {image: x, networks: [n, m]}}\n"
         "networks: {n: {enable_ipv6: true, ipam: {config: [{subnet: 'fd28::/64'}]}}, m: {enable_ipv6: true}}\n"
     )
-    assert found["a"].addresses == {"n": ("fd28::a/64",)}
-    assert found["b"].addresses == {"n": ("fd28::2/64",), "m": ("fd00:0:0:2::2/64",)}
-    known = hosts_file.hosts_file("a", found, {"client": "10.0.0.1", "a": "10.0.0.2", "b": "10.0.0.3"})
-    assert known.replace("\t", " ").splitlines()[2:] == ["10.0.0.2 a", "fd28::a a", "10.0.0.3 b", "fd28::2 b"]
+    assert found["a"].addresses == {"n": ("172.18.0.2/16", "fd28::a/64")}
+    assert found["b"].addresses == {"m": ("172.19.0.2/16", "fd00:0:0:2::2/64"), "n": ("172.18.0.3/16", "fd28::2/64")}
+    known = hosts_file.hosts_file("a", found, {"client": "10.0.0.1", "a": "172.18.0.2", "b": "172.19.0.2"})
+    lines = ["172.18.0.2 a", "fd28::a a", "172.18.0.3 b", "fd28::2 b"]
+    assert known.replace("\t", " ").splitlines()[-4:] == lines
 
 
 def test_the_mtu_of_a_network(read):
@@ -96,7 +109,7 @@ def test_the_mtu_of_a_network(read):
     assert [each.mtu for each in found.services] == [1400, None, 1400]
     assert found.network.client_mtu == 1400
     line, _ = found.warnings
-    assert line.partition(": ")[2] == "c has the MTU 1400 in all its networks: a host has one interface"
+    assert line.partition(": ")[2] == "c has the MTU 1400 in all its networks: their interfaces are on one cable"
 
 
 def test_jumbo_frames_need_them_everywhere(read):

@@ -37,15 +37,17 @@ def topology(tmp_path):
 def test_each_service_is_a_host_on_the_switch(topology):
     assert topology.project.hosts == ("client", "elasticsearch", "alone", "web")
     assert {name: topology.nodeInfo(name)["ip"] for name in topology.hosts()} == {
-        "client": "10.0.0.1/24", "elasticsearch": "10.0.0.2/24", "alone": "10.0.0.3/24", "web": "10.0.0.4/24",
+        "client": "10.0.0.1/24", "elasticsearch": "172.18.0.2/16", "alone": "10.0.0.3/24", "web": "172.18.0.3/16",
     }  # fmt: skip
     assert sorted(topology.links()) == [(name, "switch") for name in ("alone", "client", "elasticsearch", "web")]
 
 
-def test_a_long_name_gets_an_interface_that_linux_can_name(topology):
+def test_a_containers_cable_is_called_eth0(topology):
     check_topology.check(topology)
-    assert topology.linkInfo("elasticsearch", "switch")["intfName1"] == "host2-eth0"
-    assert "intfName1" not in topology.linkInfo("web", "switch")
+    assert {name: topology.linkInfo(name, "switch").get("intfName1") for name in ("client", "elasticsearch", "web")} == {
+        "client": None, "elasticsearch": "eth0", "web": "eth0",
+    }  # fmt: skip
+    assert topology.nodeInfo("alone")["mac"] == "02:42:0a:00:00:03"
 
 
 def test_links_have_the_conditions_that_the_file_states(topology):
@@ -55,21 +57,24 @@ def test_links_have_the_conditions_that_the_file_states(topology):
     }  # fmt: skip
 
 
-ADDRESSES = {"client": "10.0.0.1", "elasticsearch": "10.0.0.2", "alone": "10.0.0.3", "web": "10.0.0.4"}
+ADDRESSES = {"client": "10.0.0.1", "elasticsearch": "172.18.0.2", "alone": "10.0.0.3", "web": "172.18.0.3"}
+ES, WEB = "172.18.0.2 elasticsearch es", "172.18.0.3 web"
 
 
 @pytest.mark.parametrize(
     ("host", "lines"),
     [
-        ("client", ["10.0.0.2 elasticsearch es", "10.0.0.3 alone", "10.0.0.4 web www"]),
-        ("web", ["10.0.0.2 elasticsearch es", "10.0.0.4 web www", "10.0.0.2 search", "10.0.0.99 mail", "10.0.0.1 machine"]),
-        ("elasticsearch", ["10.0.0.2 elasticsearch es", "10.0.0.4 web"]),
+        ("client", [ES, "10.0.0.3 alone", f"{WEB} www"]),
+        ("web", [ES, f"{WEB} www", "172.18.0.2 search", "10.0.0.99 mail", "10.0.0.1 machine"]),
+        ("elasticsearch", [ES, WEB]),
         ("alone", ["10.0.0.3 alone"]),
     ],
 )
 def test_names_are_known_in_the_networks_that_services_share(host, lines, topology):
     found = hosts_file.hosts_file(host, topology.project, ADDRESSES).replace("\t", " ").splitlines()
-    assert found == ["127.0.0.1 localhost", "10.0.0.1 client", *lines]
+    own = "::1 localhost ip6-localhost ip6-loopback"
+    assert (found[0], found[1] == own) == ("127.0.0.1 localhost", host != "client")
+    assert found[found.index("10.0.0.1 client") :] == ["10.0.0.1 client", *lines]
 
 
 def test_what_a_run_records(topology, tmp_path):
@@ -77,5 +82,8 @@ def test_what_a_run_records(topology, tmp_path):
         "project": topology.project.name, "files": [str(tmp_path / "compose.yaml")],
         "conditions": {"client": {"condition": "LTE"}, "elasticsearch": {"rtt": "10ms"}},
         "services": dict.fromkeys(("elasticsearch", "alone", "web"), "shop:1"),
+        "addresses": {
+            "elasticsearch": {"back": ("172.18.0.2/16",)}, "web": {"back": ("172.18.0.3/16",), "front": ("172.19.0.2/16",)},
+        },
         "sysctls": {"elasticsearch": {"net.core.somaxconn": "5"}},
     }  # fmt: skip

@@ -263,7 +263,7 @@ def test_a_network_goes_back_to_what_its_links_were_told(network):
     before = network.remember()
     link.set(rtt="10ms", mtu=1400)
     assert network.conditions == {"client-server": Condition.parse(rtt="10ms", mtu=1400)}
-    assert network.shaped == {"client-eth0", "server-eth0"}
+    assert network.shaped == {("client", "client-eth0"), ("server", "server-eth0")}
     network.restore(before)
     assert link.condition == Condition()
     other = Cable(*(Interface(f"{name}-eth1", SimpleNamespace(name=name)) for name in ("client", "server")))

@@ -51,7 +51,6 @@ _NO_DAEMON = "there is no container engine"
 _OWN_NAMESPACE = "a container has namespaces of its own in a lab"
 _NO_DEVICE = "a lab has no devices of the host's"
 _NO_LABELS = "nothing reads labels"
-_ONE_INTERFACE = "a host has one interface for all its networks"
 _NOT_PUBLISHED = "nothing is published: the client reaches the service's own host"
 _BY_HAND = "the command that builds the image lacks it"
 _NO_STORE = "a lab has no store of them: name a file"
@@ -242,9 +241,10 @@ LEVELS: Mapping[str, Level] = {
     }),
     "services.*.networks.*": Level("A service in a network", {
         "aliases": _done(), "ipv4_address": _done("in the network's subnet"), "ipv6_address": _done("in the network's subnet"),
-        "mac_address": _done("of the host's one interface"), "driver_opts": _ignored(_ONE_INTERFACE),
-        "gw_priority": _ignored("a lab's hosts have no gateway"), "interface_name": _ignored(_ONE_INTERFACE),
-        "link_local_ips": _ignored(_ONE_INTERFACE), "priority": _ignored(_ONE_INTERFACE),
+        "mac_address": _done(), "driver_opts": _ignored("interface_name names an interface"),
+        "gw_priority": _done("eth0 is in the network with the highest one; a lab's hosts have no default route"),
+        "interface_name": _done(), "link_local_ips": _ignored("hosts have no link-local addresses"),
+        "priority": _done("the network with the highest one gets the service's mac_address"),
         "use_service_name_alias": _ignored("a service always has its own name", True),
     }),
     "services.*.ports.*": Level("A port", {

@@ -9,6 +9,11 @@ from slownet.containers.compose.model import CLIENT, Project, Service
 GATEWAY = "host-gateway"
 """In place of an address: the machine of a container engine, whose place the client has."""
 LOOPBACK = "127.0.0.1\tlocalhost\n"
+OF_IPV6 = (
+    "::1\tlocalhost ip6-localhost ip6-loopback\nfe00::\tip6-localnet\nff00::\tip6-mcastprefix\nff02::1\tip6-allnodes\n"
+    "ff02::2\tip6-allrouters\n"
+)
+"""As a container engine writes it (moby, daemon/libnetwork/etchosts)."""
 
 
 def hosts_file(name: str, project: Project, addresses: Mapping[str, str]) -> str:
@@ -17,7 +22,7 @@ def hosts_file(name: str, project: Project, addresses: Mapping[str, str]) -> str
     A name that several services have, such as that of replicas, has the addresses of all, in an order of the host's own: as
     from a name server that answers in turn.
     """
-    lines = [LOOPBACK, f"{addresses[CLIENT]}\t{CLIENT}\n"]
+    lines = [LOOPBACK, *([] if name == CLIENT else [OF_IPV6]), f"{addresses[CLIENT]}\t{CLIENT}\n"]
     for service in _in_turn(name, project):
         if name in (CLIENT, service.name) or set(service.networks) & set(project[name].networks):
             names = dict.fromkeys((service.name, service.origin, *_aliases(service.networks, name, project)))

@@ -77,6 +77,15 @@ class Dependency:
 
 
 @dataclass(frozen=True)
+class Interface:
+    """An interface of a service, in a network; mac: empty if the files do not state it."""
+
+    network: str
+    name: str
+    mac: str = ""
+
+
+@dataclass(frozen=True)
 class Service:
     """One service: a container on a host of its name."""
 
@@ -117,7 +126,8 @@ class Service:
     """The service's name in the files, if there are several: its own is then that with a number, ``web-1``."""
     addresses: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Its addresses with prefix, such as ``172.28.0.10/16``, in each network that has a subnet; IPv4 first."""
-    mac: str = ""
+    interfaces: tuple[Interface, ...] = ()
+    """One for each network, in the order of `slownet.containers.compose.interfaces`: the first is its host's cable."""
     mtu: int | None = None
     ulimits: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     """Soft and hard limits by name, such as ``nofile``; -1 is none."""
@@ -234,6 +244,7 @@ def _service(record: Record) -> Service:
         "contents": tuple(Content(**each) for each in record["contents"]),
         "ports": tuple(record["ports"]),
         "groups": tuple(record["groups"]),
+        "interfaces": tuple(Interface(**each) for each in record["interfaces"]),
         "health": Health(**record["health"] | {"test": tuple(record["health"]["test"])}) if record["health"] else None,
         **{name: tuple(record[name]) if record[name] is not None else None for name in lists},
         **{

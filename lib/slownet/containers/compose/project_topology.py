@@ -15,15 +15,12 @@ from slownet.lab import native, owner
 from slownet.links.conditions.link import Condition
 from slownet.model.errors import ComposeError
 from slownet.model.mininets import Topology
-from slownet.model.shapes import Json
 
 if TYPE_CHECKING:
     from slownet.containers.compose.hosting import Running
     from slownet.net.network import Network
 
 HOSTS = "/etc/hosts"
-LONGEST = 15 - len("-eth0")
-"""Letters of a host's name that leave room for its interface's."""
 MOST = 253  # the 254 addresses of 10.0.0.0/24 less the client's
 
 
@@ -85,21 +82,27 @@ class Compose(Topology):
         switch = self.addSwitch(SWITCH, dpid="1", failMode="standalone")
         own = IPv4Network(self.project.network.own)
         for number, name in enumerate(self.project.hosts, start=1):
-            short: dict[str, Json] = {} if len(name) <= LONGEST else {"intfName1": f"host{number}-eth0"}
             address, *_ = [*self._addresses(name, 4), f"{own[number]}/{own.prefixlen}"]
-            mac = {"mac": self.project[name].mac} if name != CLIENT and self.project[name].mac else {}
-            self.addLink(self.addHost(name, ip=address, **mac), switch, cls=TCLink, **short)
+            if name == CLIENT:
+                self.addLink(self.addHost(name, ip=address), switch, cls=TCLink)
+                continue
+            first, *_ = self.project[name].interfaces
+            host = self.addHost(name, ip=address, mac=first.mac or _mac(address))
+            self.addLink(host, switch, cls=TCLink, intfName1=first.name)
 
     def _addresses(self, name: str, version: int) -> list[str]:
         """Return the addresses of a version of IP that the networks' subnets give a service; the client has its own before."""
         found = () if name == CLIENT else (one for each in self.project[name].addresses.values() for one in each)
         return [each for each in found if ip_interface(each).version == version]
 
-    def _further(self, name: str) -> list[str]:
-        """Return a host's addresses besides its first."""
+    def _further(self, name: str) -> dict[str, list[str]]:
+        """Return a host's addresses besides its first, by interface; the client has one, here without a name."""
         if name == CLIENT:
-            return list(self.project.network.client)
-        return [*self._addresses(name, 4)[1:], *self._addresses(name, 6)]
+            return {"": list(self.project.network.client)}
+        service = self.project[name]
+        found = {each.name: list(service.addresses.get(each.network, ())) for each in service.interfaces}
+        first = next(iter(self._addresses(name, 4)), "")
+        return {interface: [each for each in every if each != first] for interface, every in found.items()}
 
     @property
     def conditions(self) -> dict[tuple[str, str], Condition]:
@@ -111,31 +114,44 @@ class Compose(Topology):
 
         folder: lasts as long as the network.
         """
-        from slownet.net import addresses as published
-        from slownet.net import device, ipv6  # a run's largest imports, which the host does not need
-        from slownet.net.netlink import Route
-        from slownet.net.nodes import inside
+        from slownet.net import addresses as published  # a run's largest imports, which the host does not need
 
         for host in hosts:
-            interface = host.intfList()[0]
-            exceeds = [ip_interface(each) for each in self._further(host.name)]
-            with inside(host), Route() as route:
-                for each in exceeds:
-                    if each.version == 4:
-                        route.add_address(interface.name, str(each.ip), str(each.network.prefixlen))
-                for subnet in self._elsewhere(host, exceeds):  # all are on one switch
-                    route.add_route(to=str(subnet), device=interface.name)
-            if six := [str(each) for each in exceeds if each.version == 6]:
-                ipv6.give(host, interface.name, six)
-            mtu = self.project.network.client_mtu if host.name == CLIENT else self.project[host.name].mtu
-            if mtu:
-                device.set_first_mtu((interface.link.intf1, interface.link.intf2), mtu)
+            self._configure(host)
         addresses = {host.name: host.IP() for host in hosts}
         for host in hosts:
             file = folder / f"hosts-{host.name}"
             file.write_text(hosts_file.hosts_file(host.name, self.project, addresses))
             file.chmod(0o644)
             published.show(host, HOSTS, file)
+
+    def _configure(self, host: Any) -> None:
+        """Give a host all its addresses, interfaces and the MTU."""
+        from slownet.net import device, further_interfaces, ipv6
+        from slownet.net.netlink import Route
+        from slownet.net.nodes import inside
+
+        cable = host.intfList()[0]
+        exceeds = self._further(host.name)
+        if host.name != CLIENT:
+            others = {each.name: each.mac or _mac(exceeds[each.name][0]) for each in self.project[host.name].interfaces[1:]}
+            if not further_interfaces.make(host, cable.name, others):
+                exceeds = {"": [each for found in exceeds.values() for each in found]}
+            ipv6.on_loopback(host)
+        every = [ip_interface(each) for found in exceeds.values() for each in found]
+        with inside(host), Route() as route:
+            for name, found in exceeds.items():
+                for each in map(ip_interface, found):
+                    if each.version == 4:
+                        route.add_address(name or cable.name, str(each.ip), str(each.network.prefixlen))
+            for subnet in self._elsewhere(host, every):  # all are on one switch
+                route.add_route(to=str(subnet), device=cable.name)
+        for name, found in exceeds.items():
+            if six := [each for each in found if ip_interface(each).version == 6]:
+                ipv6.give(host, name or cable.name, six)
+        mtu = self.project.network.client_mtu if host.name == CLIENT else self.project[host.name].mtu
+        if mtu:
+            device.set_first_mtu((cable.link.intf1, cable.link.intf2), mtu)
 
     def _elsewhere(self, host: Any, exceeds: Sequence[Any]) -> list[IPv4Network]:
         """Return the project's networks in which a host has no address."""
@@ -182,3 +198,8 @@ class Compose(Topology):
         if not folder.exists():
             handover.write(folder, {self.key: self.project})
         return folder
+
+
+def _mac(address: str) -> str:
+    """Return the hardware address that Docker gave an IPv4 address before it made random ones: 02:42:ac:11:00:02."""
+    return ":".join(f"{each:02x}" for each in (0x02, 0x42, *ip_interface(address).ip.packed))

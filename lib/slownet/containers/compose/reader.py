@@ -107,7 +107,8 @@ class _Project:
         self.found = {each.name: each for each in ordered}
         trees = {name: every[name] for name in found}
         networks = list(dict.fromkeys(name for each in ordered for name in each.networks))
-        subnets = Subnets(self._tree.get("networks") or {}, networks)
+        joined = {name for each in ordered if len(each.networks) > 1 for name in each.networks}
+        subnets = Subnets(self._tree.get("networks") or {}, networks, joined)
         placed, hosts = subnets.hosts(ordered, trees)
         self.found = {each.name: each for each in placed}
         self._own_warnings += [*subnets.warnings(placed), *links.apart(placed)]

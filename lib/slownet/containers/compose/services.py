@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-from slownet.containers.compose import borrowed, build_command, dotenv, links, network_mode, powers
+from slownet.containers.compose import borrowed, build_command, dotenv, interfaces, links, network_mode, powers
 from slownet.containers.compose.document import Map
 from slownet.containers.compose.fields import X_SLOWNET
 from slownet.containers.compose.longform import MOST_PORT, text
@@ -25,7 +25,6 @@ from slownet.model.units import whole_number
 SECONDS = {"w": 604800.0, "d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 _DURATION = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(w|d|h|ms|us|µs|ns|m|s)")
 _EXPOSED = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?(?:/(tcp|udp|sctp))?")
-_MAC = re.compile(r"[0-9a-fA-F]{2}([:-][0-9a-fA-F]{2}){5}")
 LIMITS = (
     "as", "core", "cpu", "data", "fsize", "locks", "memlock", "msgqueue", "nice", "nofile", "nproc", "rss", "rtprio", "rttime",
     "sigpending", "stack",
@@ -46,19 +45,22 @@ class Reader:
     def service(self, name: str, tree: Map) -> Service:
         """Return a service. Raises ComposeError."""
         build = tree.get("build") or {}
+        networks = self._networks(tree)
+        declared = self._source.tree.get("networks") or {}
         entrypoint, command = (_words(tree, each) for each in ("entrypoint", "command"))
         return Service(
             name=name, image=self._image(name, tree), at=str(tree.place), command=command, entrypoint=entrypoint,
             environment=self._environment(tree), ports=tuple(dict.fromkeys(self._ports(tree))),
             depends_on=self._dependencies(name, tree), health=_health(tree),
             volumes=tuple(self._storage.volumes(tree)),
-            contents=tuple(self._contents(tree)), networks=self._networks(tree), links=_links(tree),
+            contents=tuple(self._contents(tree)), networks=networks, links=_links(tree),
+            interfaces=interfaces.of(tree, [*networks], declared, self._project),
             hostname=tree.get("hostname") or "", user=tree.get("user") or "", working_dir=tree.get("working_dir") or "",
             read_only=tree.get("read_only") in (True, "true"), init=tree.get("init") in (True, "true"),
             stop_signal=text(tree.get("stop_signal") or ""), stop_s=_seconds(tree, "stop_grace_period", 10.0),
             extra_hosts={name: tuple(each) for name, each in (tree.get("extra_hosts") or {}).items()},
             condition=links.condition(tree, X_SLOWNET), build=self._build(name, tree),
-            dockerfile=str(build.get("dockerfile_inline") or ""), mac=_mac(tree), ulimits=dict(_ulimits(tree)),
+            dockerfile=str(build.get("dockerfile_inline") or ""), ulimits=dict(_ulimits(tree)),
             post_start=tuple(self._hooks(tree, "post_start")), pre_stop=tuple(self._hooks(tree, "pre_stop")),
             capabilities=powers.capabilities(tree, self.warnings), groups=powers.groups(tree), sysctls=powers.sysctls(tree),
             shares=network_mode.host(name, tree),
@@ -207,16 +209,6 @@ def _mode(tree: Map, name: str = "mode", default: int = 0o444) -> int:
 
 def _octal(value: Any) -> int:
     return int(value.removeprefix("0o"), 8) if isinstance(value, str) else int(value)
-
-
-def _mac(tree: Map) -> str:
-    """Return the address of a service's interface, which is that in its first network that states one. Raises ComposeError."""
-    stated = [each for each in (tree.get("networks") or {}).values() if isinstance(each, Map) and each.get("mac_address")]
-    around = stated[0] if stated else tree
-    value = text(around.get("mac_address") or "")
-    if value and not _MAC.fullmatch(value):
-        _fail(f"'{value}' is no Ethernet address", around.keys_at["mac_address"], "write one such as 02:42:ac:11:00:0a")
-    return value.lower().replace("-", ":")
 
 
 def _ulimits(tree: Map) -> Iterator[tuple[str, tuple[int, int]]]:

@@ -1,14 +1,15 @@
 """Addresses and MTUs of a project's hosts, as the networks of its files state them.
 
-A host has one interface for all its networks. In each network with a subnet it has an address: the stated one, or the next that
-is free; the first of them is the one by which slownet reaches it. Without any it has the next address of a network of slownet's
-own. The client has the gateway's address of each subnet, as the machine of a container engine has.
+In each network with a subnet a host has an address: the stated one, or the next that is free; that of its first interface is
+the one by which slownet reaches it. Networks of a service that is in several have a subnet of their own even if the files state
+none, as from a container engine. Without any a host has the next address of a network of slownet's own. The client has the
+gateway's address of each subnet, as the machine of a container engine has.
 """
 
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
@@ -22,6 +23,8 @@ Subnet = ipaddress.IPv4Network | ipaddress.IPv6Network
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 OWN = ("10.0.0.0/24", "10.255.255.0/24", "192.168.255.0/24", "172.31.255.0/24")
 """Networks for hosts without a stated subnet: the first that no subnet overlaps."""
+AUTOMATIC = [f"172.{number}.0.0/16" for number in range(18, 32)] + [f"192.168.{16 * number}.0/20" for number in range(15)]
+"""Subnets that networks get in turn: Docker's default address pools but for that of its own bridge, and the last one."""
 MTU = "com.docker.network.driver.mtu"
 LEAST_MTU, USUAL_MTU, MOST_MTU = 68, 1500, 65535
 IPV6_MTU = 1280  # RFC 8200
@@ -33,12 +36,12 @@ class _Pool:
 
     network: str
     subnet: Subnet
-    at: Place
+    at: object
     range: Subnet
     gateway: Address
     taken: dict[Address, str] = field(default_factory=dict)
 
-    def take(self, address: Address, who: str, at: Place) -> str:
+    def take(self, address: Address, who: str, at: object) -> str:
         """Give an address away and return it with its prefix. Raises ComposeError."""
         edges = (self.subnet.network_address, self.subnet.broadcast_address) if self.subnet.version == 4 else ()
         if address in self.taken or (address in edges and self.subnet.prefixlen < 31):
@@ -60,13 +63,16 @@ class _Network:
     name: str
     pools: list[_Pool]
     mtu: int | None
+    at: object = ""
 
 
 class Subnets:
     """The networks that services use, by what the files declare of them. Raises ComposeError for what is wrong there."""
 
-    def __init__(self, declared: Mapping[str, Json], used: Sequence[str]) -> None:
+    def __init__(self, declared: Mapping[str, Json], used: Sequence[str], joined: Collection[str] = ()) -> None:
+        """used: the networks. joined: those that a service is in beside others."""
         self._networks = {name: _network(name, declared.get(name), number) for number, name in enumerate(used)}
+        self._add_automatic(joined)
         pools = [pool for each in self._networks.values() for pool in each.pools]
         for number, pool in enumerate(pools):
             for other in pools[:number]:
@@ -82,13 +88,28 @@ class Subnets:
             _fail(f"the subnets leave none of {', '.join(OWN)} to slownet", pools[0].at, "leave one of these free")
         self._own = own
 
+    def _add_automatic(self, joined: Collection[str]) -> None:
+        taken = [pool.subnet for each in self._networks.values() for pool in each.pools]
+        stated = [each for each in taken if isinstance(each, ipaddress.IPv4Network)]
+        free = (each for each in map(ipaddress.IPv4Network, AUTOMATIC) if not any(each.overlaps(other) for other in stated))
+        for name, each in self._networks.items():
+            if name in joined and not any(pool.subnet.version == 4 for pool in each.pools):
+                subnet = next(free, None)
+                if subnet is None:
+                    _fail(
+                        f"no subnet is left for the network '{name}'",
+                        each.at,
+                        "state one: ipam: {config: [{subnet: 10.20.0.0/16}]}",
+                    )
+                each.pools.insert(0, _Pool(name, subnet, each.at, subnet, subnet[1], {subnet[1]: "the gateway"}))
+
     def hosts(self, services: Sequence[Service], trees: Mapping[str, Map]) -> tuple[list[Service], Hosts]:
         """Return services with their addresses and MTUs, and what holds for all. trees: each service as it is in the files."""
         stated = {each.name: dict(self._stated(each, trees[each.origin])) for each in services}
         made = []
         for each in services:
             addresses: dict[str, tuple[str, ...]] = {}
-            for name in each.networks:
+            for name in (interface.network for interface in each.interfaces):
                 given = stated[each.name].get(name, {})
                 found = []
                 for version in (4, 6):
@@ -110,11 +131,11 @@ class Subnets:
         return made, hosts
 
     def warnings(self, services: Sequence[Service]) -> Iterator[str]:
-        """Yield what a host with one interface cannot have of several networks."""
+        """Yield what a host with one cable cannot have of several networks."""
         for each in services:
             mtus = {self._networks[name].mtu or USUAL_MTU for name in each.networks}
             if len(mtus) > 1:
-                yield f"{each.at}: {each.name} has the MTU {min(mtus)} in all its networks: a host has one interface"
+                yield f"{each.at}: {each.name} has the MTU {min(mtus)} in all its networks: their interfaces are on one cable"
 
     def _stated(self, service: Service, tree: Map) -> Iterator[tuple[str, dict[int, str]]]:
         """Yield the addresses that a service states, by network and version of IP."""
@@ -157,7 +178,7 @@ def _network(name: str, tree: Map | None, number: int) -> _Network:
         pools.append(_Pool(name, subnet, tree.keys_at["enable_ipv6"], subnet, subnet[1], {subnet[1]: "the gateway"}))
     if not on:
         pools = [pool for pool in pools if pool.subnet.version == 4]
-    return _Network(name, pools, _mtu(name, tree, on))
+    return _Network(name, pools, _mtu(name, tree, on), tree.place)
 
 
 def _pool(name: str, tree: Map, at: Place) -> _Pool:
@@ -210,5 +231,5 @@ def _address(text: str, version: int, at: Place) -> Address:
     return found
 
 
-def _fail(what: str, at: Place, fix: str) -> NoReturn:
+def _fail(what: str, at: object, fix: str) -> NoReturn:
     raise ComposeError(what, str(at), fix)
