@@ -65,12 +65,26 @@ def test_a_file_that_is_not_kept_is_named_once(built, tmp_path):
 
 
 def test_what_a_program_wrote_before_it_failed_is_here_and_what_cannot_be_here_fails(built, tmp_path):
-    (tmp_path / "script").write_text("#!/bin/sh\n")
-    (tmp_path / "script").chmod(0o755)
     done = run("mininet", "--tdf", "inf", code='open("early.txt", "w").write("1"); raise SystemExit(7)\n', cwd=tmp_path)
     assert (done.returncode, done.stderr) == (7, "written: early.txt\n")
-    done = run("mininet", "--tdf", "inf", code='open("script", "a").write("rm -rf /")\n', cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (2, "slownet: left in the lab: script is a program here\n")
+    done = run("mininet", "--tdf", "inf", code='open("bell\\7.txt", "w").write("1")\n', cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (2, "slownet: left in the lab: bell\\x07.txt is no name for a file\n")
+
+
+def test_what_this_machine_would_run_stays_in_the_lab_and_the_programs_status_is_kept(built, tmp_path):
+    (tmp_path / "script").write_text("#!/bin/sh\n")
+    (tmp_path / "script").chmod(0o755)
+    code = """
+        open("script", "a").write("rm -rf /")
+        open("helper.py", "w").write("print('helped')")
+        a.cmd("python3 helper.py > helped.txt")
+        raise SystemExit(status)
+    """
+    for status in (0, 3):
+        done = run("mininet", "--tdf", "inf", code=code.replace("status", str(status)), cwd=tmp_path)
+        left = "left in the lab: helper.py is what other programs here would run; script is a program here"
+        assert (done.returncode, done.stderr) == (status, f"written: helped.txt\nslownet: {left}\n")
+        assert (tmp_path / "helped.txt").read_text() == "helped\n"
     assert (tmp_path / "script").read_text() == "#!/bin/sh\n"
 
 
@@ -195,3 +209,9 @@ def test_a_learning_switch_learns_again_once_its_flows_are_deleted(built, tmp_pa
     assert done.returncode == 0, done.stderr
     said = [line for line in done.stdout.splitlines() if line.startswith(("dropped", "cut"))]
     assert said == ["dropped 0.0", "dropped 0.0", "cut 100.0"] * 2
+
+
+def test_commands_from_a_pipe_go_on_with_free_cpu(built, tmp_path):
+    code = "from mininet.cli import CLI\nCLI(net)\n"
+    done = run("mininet", "--tdf", "inf", code=code, cwd=tmp_path, told="a sleep 2\na echo $((1 + 1)) done\n")
+    assert (done.returncode, done.stderr.split()) == (0, ["2", "done"])

@@ -139,6 +139,23 @@ def test_what_mininet_passes_over_ends_in_one_line(tmp_path, params, line):
         ("net.addHost('h3', defaultRoute='via 9.9.9.9')", "cannot add the default route via 9.9.9.9: Nexthop has invalid"
          " gateway, node h3, {program}:6: give it a gateway in the subnet of one of its own addresses"),
         ("net.addLink('h1', 'h9'); net.addHost('h3')", "there is no node 'h9', {program}:6: choose from h1"),
+        ("net.addHost('h3'); net.addHost('h1')", "'h1' is stated twice, {program}:5 and {program}:6: give one of them"
+         " another name"),
+        ("net.addHost('h3'); net.addLink('h1', 'h3'); net.addLink('h1', 'h3', port1=0)",
+         "h1 has two links on port 0, h1-eth0 ({program}:6) and {program}:6: give each link of h1 a port of its own"),
+        ("net.addHost('h3'); net.addLink('h1', 'h3', intfName1='a-very-long-name')",
+         "the interface's name 'a-very-long-name' is too long, node h1, {program}:6: shorten it: Linux takes 15 characters"),
+        ("net.addHost('h3'); s1 = net.addSwitch('s1'); net.addLink('h1', s1, port2=3); net.addLink('h3', s1, port2=3)",
+         "s1 has two links on port 3, s1-eth3 ({program}:6) and {program}:6: give each link of s1 a port of its own"),
+        ("net.addHost('h3', ip='2001:db8::1/64')",
+         "ip='2001:db8::1/64' is an IPv6 address, and Mininet's takes IPv4 alone, node h3, {program}:6: leave"
+         " it out, and after start() call h3.cmd('ip -6 addr add 2001:db8::1/64 dev h3-eth0 nodad')"),
+        ("net.addHost('h3'); net.addLink('h1', 'h3'); h1.setIP('2001:db8::1')",
+         "'2001:db8::1' is an IPv6 address, and Mininet's takes IPv4 alone, interface h1-eth0, {program}:6:"
+         " leave it out, and after start() call h1.cmd('ip -6 addr add 2001:db8"),
+        ("net.addHost('h3'); h1.setDefaultRoute('via 2001:db8::1')",
+         "defaultRoute='via 2001:db8::1' has an IPv6 address, and"
+         " Mininet's takes IPv4 alone, node h1, {program}:6: leave it out"),
     ],
 )  # fmt: skip
 def test_what_a_node_cannot_be_given_is_one_line_with_its_place(tmp_path, statement, line):
@@ -343,3 +360,83 @@ def test_what_ends_a_program_has_none_of_slownets_own_lines(tmp_path, code, line
     wanted = "\n".join(lines).format(file=tmp_path / "program.py")
     assert re.fullmatch(re.escape(wanted).replace(re.escape("..."), ".*"), done.stderr.rstrip(), re.DOTALL), done.stderr
     assert "standin.py" not in done.stderr
+
+
+def test_what_a_line_says_to_do_for_ipv6_does_it(tmp_path):
+    code = """
+        from mininet.net import Mininet
+
+        net = Mininet(controller=None)
+        h1, h2 = net.addHost("h1"), net.addHost("h2")
+        net.addLink(h1, h2)
+        net.start()
+        h1.cmd('ip -6 addr add 2001:db8::1/64 dev h1-eth0 nodad')
+        h2.cmd('ip -6 addr add 2001:db8::2/64 dev h2-eth0 nodad')
+        print(h1.cmd("ping -6 -c 1 2001:db8::2"))
+        net.stop()
+    """
+    done = standin(code=code, folder=tmp_path)
+    assert "1 received, 0% packet loss" in done.stdout, done.stderr
+
+
+def test_two_hosts_with_one_address_run_as_under_mininet_and_a_line_says_so(tmp_path):
+    code = """
+        from mininet.net import Mininet
+
+        net = Mininet(controller=None)
+        s1 = net.addSwitch("s1", failMode="standalone")
+        for name in ("h1", "h2"):
+            net.addLink(net.addHost(name, ip="10.0.0.9/8", mac="00:00:00:00:00:09"), s1)
+        apart = net.addHost("h3", ip="10.0.0.9/8")
+        net.addLink(apart, net.addHost("h4", ip="10.0.0.10/8"))
+        net.start()
+        print(apart.cmd("ping -c 1 -q 10.0.0.10"))
+        net.stop()
+    """
+    done = standin(code=code, folder=tmp_path)
+    assert (done.returncode, "1 received" in done.stdout) == (0, True), done.stderr
+    where = f"h1 ({tmp_path}/program.py:7) and h2 ({tmp_path}/program.py:7)"
+    assert done.stderr.splitlines() == [
+        f"slownet: {where} share the IP address 10.0.0.9: Mininet goes on, and one of them answers",
+        f"slownet: {where} share the MAC address 00:00:00:00:00:09: Mininet goes on, and one of them answers",
+    ]
+
+
+@pytest.mark.parametrize("given", ["pipe", "file", "nothing"])
+def test_commands_that_do_not_come_from_a_terminal_wait_for_no_time_of_their_own(tmp_path, given):
+    """A line takes as long as its command; what a file holds is the next command, not input for the node."""
+    (tmp_path / "commands").write_text("h1 sleep 2; echo slept\nh1 echo done\npy print('at', round(time.time() - began))\n")
+    (tmp_path / "script").write_text("h1 sleep 2\nh1 echo of-a-script\n")
+    program = tmp_path / "program.py"
+    program.write_text(
+        textwrap.dedent(
+            """
+            import time
+            from mininet.cli import CLI
+            from mininet.net import Mininet
+            from mininet.topo import SingleSwitchTopo
+
+            net = Mininet(topo=SingleSwitchTopo(2))
+            net.start()
+            began = time.time()
+            CLI(net, script="script")
+            print("script", round(time.time() - began))
+            began = time.time()
+            class WithTime(CLI):
+                def getLocals(self):
+                    return {**super().getLocals(), "time": time, "began": began}
+            WithTime(net)
+            net.stop()
+            """
+        )
+    )
+    command = [sys.executable, "-m", "slownet.net.standin", str(program)]
+    with (tmp_path / "commands").open() as file:
+        source = {"pipe": {"input": file.read()}, "file": {"stdin": file}, "nothing": {"stdin": subprocess.DEVNULL}}[given]
+        file.seek(0)
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120, **source)
+    assert done.returncode == 0, done.stderr
+    printed = done.stdout + done.stderr
+    assert "of-a-script" in printed
+    assert "script 2\n" in printed
+    assert ("slept" in printed, "at 2" in printed, "done" in printed) == (given != "nothing",) * 3

@@ -125,7 +125,7 @@ class LongName(Topo):
     [
         (Islands, "'c' is not connected to 'a', Islands: addLink"),
         (Twins, "'a' and 'b' share the address 10.0.0.1, Twins"),
-        (LongName, "the name 'averylonghost' is too long, LongName: shorten it: Linux cuts 'averylonghost-eth0' at 15"),
+        (LongName, "the interface's name 'averylonghost-eth0' is too long, LongName, "),
         (Topo, "there is no host, Topo"),
     ],
 )

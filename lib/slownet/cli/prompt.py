@@ -13,7 +13,6 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mininet.cli import CLI
 from mininet.log import lg, setLogLevel
 from rich.table import Table
 
@@ -25,6 +24,7 @@ from slownet.model.errors import ExperimentError, SlownetError, nearest
 from slownet.model.shapes import Json
 from slownet.net import machine, missing_commands
 from slownet.net.network import Network
+from slownet.net.piped_cli import PipedCLI
 from slownet.runner.inside import end_with_parent
 
 if TYPE_CHECKING:
@@ -49,13 +49,13 @@ class _Output(logging.Handler):
             sys.stdout.flush()
 
 
-class Prompt(CLI):  # type: ignore[misc]  # Mininet has no types
+class Prompt(PipedCLI):
     """Mininet's CLI with conditions and counters; an error is one line. Without a terminal there is no prompt.
 
     services: those of a compose project, in whose containers a service's commands run.
     """
 
-    identchars = CLI.identchars + "-."  # of names of hosts, too
+    identchars = PipedCLI.identchars + "-."  # of names of hosts, too
 
     def __init__(self, network: Network, services: Running | None = None) -> None:
         self.network = network
@@ -111,14 +111,6 @@ class Prompt(CLI):  # type: ignore[misc]  # Mininet has no types
         if first not in self.mn or not command.strip():
             raise ExperimentError("name a host and a command", fix="host web ss -tn")
         super().default(line)
-
-    def waitForNode(self, node: Any) -> None:  # noqa: N802  # Mininet's name
-        if self.isatty():
-            super().waitForNode(node)
-            return
-        while node.waiting:  # standard input holds the next commands, not input for the node
-            sys.stdout.write(node.monitor())
-            sys.stdout.flush()
 
     def getLocals(self) -> dict[str, Any]:  # noqa: N802
         return {**super().getLocals(), "network": self.network}

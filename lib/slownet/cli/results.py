@@ -17,7 +17,7 @@ from typing import Any, Self
 from slownet.lab import outbox
 from slownet.lab.boot import Share
 from slownet.lab.deposit import ALL_BYTES, FILE_BYTES, place_below
-from slownet.lab.outbox import Entry, Outbox, RefusedError, discard, shown
+from slownet.lab.outbox import Entry, ObeyedError, Outbox, RefusedError, discard, shown
 from slownet.lab.pytest_inside import GONE, KEPT, LEFT, LINK, OTHER, OUT
 from slownet.model.errors import LabError
 
@@ -36,6 +36,8 @@ class Taken:
     written: list[str] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
     """Why a file that was written is not here, a line each."""
+    withheld: list[str] = field(default_factory=list)
+    """What this machine would run or obey, a line each: it stays in the lab by design, and is no failure of the program's."""
     odd: list[str] = field(default_factory=list)
     """What is no regular file, and no result."""
     deleted: list[str] = field(default_factory=list)
@@ -48,8 +50,8 @@ class Taken:
     def lines(self) -> list[str]:
         """Return what a person is to know of it, one line for each kind."""
         found = [f"written: {names(self.written)}"] if self.written else []
-        if self.refused or self.odd:
-            found.append(f"slownet: {outbox.complaint([*self.refused, *self.odd])}")
+        if left := [*self.refused, *self.withheld, *self.odd]:
+            found.append(f"slownet: {outbox.complaint(left)}")
         if self.deleted:
             found.append(f"slownet: deleted in the lab, and here still: {names(self.deleted)}")
         if self.lost:
@@ -118,9 +120,11 @@ class Results:
             if not str(below).isprintable():
                 raise RefusedError(f"{name} is no name for a file")
             if below.suffix in OBEYED or below.name.lower() in OBEYED_NAMES:
-                raise RefusedError(f"{name} is what other programs here would run")
+                raise ObeyedError(f"{name} is what other programs here would run")
             with box.open(entry.name, limit) as file:
                 size = place_below(tree, below, file, limit, plain=True)
+        except ObeyedError as error:
+            taken.withheld.append(error.what)
         except RefusedError as error:
             taken.refused.append(error.what)
         except OSError as error:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
-from slownet.lab.outbox import LIMIT, MEBI, RefusedError, kind_of, parts_of, shown
+from slownet.lab.outbox import LIMIT, MEBI, ObeyedError, RefusedError, kind_of, parts_of, shown
 
 FILE_BYTES, ALL_BYTES = 2**30, 2**32
 """The most bytes of one file, and of all, that leave a lab."""
@@ -28,8 +28,9 @@ def place_below(top: Path, name: str | PurePosixPath, file: BinaryIO, limit: int
     Raises
     ------
     RefusedError
-        A component is a link, or a file where a folder is needed, the name is a folder's, or with `plain` a program's, or the
-        file grew beyond the limit.
+        A component is a link, or a file where a folder is needed, the name is a folder's, or the file grew beyond the limit.
+    ObeyedError
+        With `plain`: the name is a program's.
     OSError
         The host's folder cannot be written.
     """
@@ -43,7 +44,7 @@ def place_below(top: Path, name: str | PurePosixPath, file: BinaryIO, limit: int
             if not stat.S_ISREG(about.st_mode):
                 raise RefusedError(f"{shown(name)} is {kind_of(about.st_mode)} here")
             if plain and about.st_mode & 0o111:
-                raise RefusedError(f"{shown(name)} is a program here")
+                raise ObeyedError(f"{shown(name)} is a program here")
             mode = stat.S_IMODE(about.st_mode) if plain else mode
         fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode, dir_fd=here)
         try:

@@ -43,6 +43,10 @@ class RefusedError(SlownetError):
     """A file of a lab's that the host does not touch: what it is instead of a regular file of bounded size."""
 
 
+class ObeyedError(RefusedError):
+    """A file of a lab's that programs of the host would run or obey."""
+
+
 @dataclass(frozen=True)
 class Entry:
     """A regular file in an outbox: its path relative to that, its size in bytes and its date."""

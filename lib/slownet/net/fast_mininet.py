@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
 from random import SystemRandom
@@ -20,13 +21,14 @@ from mininet.node import (
 )
 from mininet.nodelib import LinuxBridge
 
-from slownet.model.errors import NetworkError, nearest
-from slownet.net import device, learning, loops, parameters, places, spanning_tree, unique_names
+from slownet.model.errors import NetworkError
+from slownet.net import collisions, device, learning, loops, parameters, places, spanning_tree, unique_names
 from slownet.net.conversion import fast_class, fast_factory
 from slownet.net.mininet_links import QuickLink, quick_link
 from slownet.net.mininet_tests import MininetTests
 from slownet.net.netlink import Route
 from slownet.net.nodes import NORMAL, QuickNode, QuickSwitch, Renamed
+from slownet.net.places import Place
 from slownet.net.shaping import Shaping
 
 STANDALONE = partial(OVSSwitch, failMode="standalone")
@@ -56,6 +58,8 @@ class QuickNet(MininetTests, Mininet):  # type: ignore[misc]  # Mininet has no t
     """
 
     stp = False  # for networks that a program makes, see `slownet.net.standin`
+    forgives = False
+    """Whether two hosts may share an address, as under Mininet: a line says so."""
     running: ClassVar[WeakSet[QuickNet]] = WeakSet()
     """The networks of this process that were built and not stopped."""
 
@@ -69,6 +73,8 @@ class QuickNet(MininetTests, Mininet):  # type: ignore[misc]  # Mininet has no t
         self._offloads_off = tuple(offloads_off)
         self.shaping = shaping or Shaping()
         self._taken = unique_names.taken()
+        self._nodes_at: dict[str, Place] = {}
+        self._links_at: dict[Any, Place] = {}
         given = dict(zip(("topo", "switch", "host", "controller"), args, strict=False)) | params
         parameters.check_base(given.get("ipBase", parameters.BASE))
         controller = given.get("controller", DefaultController)
@@ -87,6 +93,7 @@ class QuickNet(MininetTests, Mininet):  # type: ignore[misc]  # Mininet has no t
                 fix="give the network a larger ipBase, or give hosts an ip",
             )
         maker = cls or self.host
+        self._once(name)
         parameters.check_node(name, maker, params, places.here())
         if parameters.becomes_limited(maker, params):
             maker = CPULimitedHost
@@ -98,6 +105,8 @@ class QuickNet(MininetTests, Mininet):  # type: ignore[misc]  # Mininet has no t
 
     def addSwitch(self, name: str, cls: Any = None, **params: Any) -> Any:  # noqa: N802
         """Add a switch like Mininet; it learns by itself if no controller is installed."""
+        self._once(name)
+        collisions.check_length(name, "switch", "", places.here())
         parameters.check_node(name, cls or self.switch, params, places.here())
         in_place = cls is None and self.switch is STANDALONE and "failMode" not in params
         cls = fast_factory(cls or self.switch, fast_class)
@@ -114,6 +123,14 @@ class QuickNet(MininetTests, Mininet):  # type: ignore[misc]  # Mininet has no t
             switch.learns_by = NORMAL
         return switch
 
+    def _once(self, name: str) -> None:
+        """Remember where the program states a node. Raises NetworkError if it has stated one of that name."""
+        place = places.here()
+        if name in self.nameToNode:
+            first = self._nodes_at.get(name, Place())
+            raise NetworkError(f"'{name}' is stated twice", f"{first} and {place}", collisions.OTHER_NAME)
+        self._nodes_at[name] = places.of_node(self.topo, name) if self.topo and not self.built else place
+
     def _renamed(self, node: Any) -> Any:
         """Give a node of the machine's own namespace a name that is unique there."""
         if isinstance(node, Renamed) and not node.inNamespace:
@@ -125,22 +142,27 @@ class QuickNet(MininetTests, Mininet):  # type: ignore[misc]  # Mininet has no t
         self, node1: Any, node2: Any, port1: int | None = None, port2: int | None = None, cls: Any = None, **params: Any
     ) -> Any:
         """Add a link like Mininet. Raises ConditionError, UnitError for a parameter that would have no effect, and
-        NetworkError for a node that is not there."""
+        NetworkError for a node that is not there, or a port or an interface that another link has."""
         nodes = [self._known(node) if isinstance(node, str) else node for node in (node1, node2)]
         sides = [(node.name, type(node)) for node in nodes]
         stated = {name: port for name, port in (("port1", port1), ("port2", port2)) if port is not None}
         ports = {f"port{number}": node.newPort() for number, node in enumerate(nodes, start=1)} | stated
-        parameters.check_link(cls or self.link, {"intf": self.intf, **ports, **params}, sides, places.here())
+        place = places.here()
+        parameters.check_link(cls or self.link, {"intf": self.intf, **ports, **params}, sides, place)
+        ends = [(node, ports[f"port{end}"], params.get(f"intfName{end}")) for end, node in enumerate(nodes, start=1)]
+        collisions.check_link(ends, self.nameToNode.values(), self._links_at, place)
         cls = fast_factory(cls or self.link, quick_link)
         kind = cls.func if isinstance(cls, partial) else cls
         if isinstance(kind, type) and issubclass(kind, QuickLink):
             params |= {"group": self._group, "offloads_off": self._offloads_off, "shaping": self.shaping}
-        return super().addLink(*nodes, port1, port2, cls, **params)
+        link = super().addLink(*nodes, port1, port2, cls, **params)
+        self._links_at[link] = place
+        return link
 
     def _known(self, name: str) -> Any:
         """Return a node by its name. Raises NetworkError with the nearest name."""
         if name not in self:
-            raise NetworkError(f"there is no node '{name}'", str(places.here()), nearest(name, self))
+            raise places.no_node(name, str(places.here()), self)
         return self[name]
 
     def addController(self, name: Any = "c0", controller: Any = None, **params: Any) -> Any:  # noqa: N802
@@ -153,7 +175,11 @@ class QuickNet(MininetTests, Mininet):  # type: ignore[misc]  # Mininet has no t
         return added
 
     def buildFromTopo(self, topo: Any = None) -> None:  # noqa: N802
-        """Build a topology like Mininet, once its parameters are checked. Raises ConditionError, UnitError."""
+        """Build a topology like Mininet, once its parameters are checked.
+
+        Raises ConditionError, UnitError, and NetworkError for what it states twice.
+        """
+        collisions.check_topology(topo, type(topo).__name__)
         parameters.check_topology(topo, self.link, {"host": self.host, "switch": self.switch}, self.intf)
         makers = self.controller if isinstance(self.controller, list) else [self.controller]
         if self._on_their_own or self._stp or makers == [None]:  # otherwise `start` asks the controllers
@@ -165,6 +191,10 @@ class QuickNet(MininetTests, Mininet):  # type: ignore[misc]  # Mininet has no t
         self.running.add(self)
         super().build()
         loops.check_network(self.switches, self.links, self.controllers, "in this network")
+        for line in collisions.shared_addresses(self.hosts, self.switches, self.links):
+            if not self.forgives:
+                raise NetworkError(line, fix="give each one of its own")
+            print(f"slownet: {line}: Mininet goes on, and one of them answers", file=sys.stderr)
 
     def _with_sysctls(self, cls: Any) -> Any:
         if not (isinstance(cls, type) and issubclass(cls, QuickNode)):

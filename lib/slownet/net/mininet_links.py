@@ -23,7 +23,7 @@ from slownet.lab import owner
 from slownet.links.conditions import tclink
 from slownet.model.errors import NetworkError
 from slownet.model.mininets import Parameters
-from slownet.net import ethtool, parameters, places, tc, unique_names
+from slownet.net import ethtool, ipv4_only, parameters, places, tc, unique_names
 from slownet.net.conversion import fast_factory
 from slownet.net.namespace import current
 from slownet.net.netlink import End, Route
@@ -51,6 +51,9 @@ class QuickInterface(Intf):  # type: ignore[misc]  # Mininet has no types
     def setIP(self, ipstr: str, prefixLen: int | None = None) -> str:  # noqa: N802, N803  # Mininet's names
         """Set the interface up with this address, replacing the previous one. Raises NetworkError."""
         address, _, prefix = ipstr.partition("/")
+        if ipv4_only.is_ipv6(address):
+            place = Place() if getattr(self.node, "configuring", False) else places.here()
+            raise ipv4_only.error(f"'{ipstr}'", ipstr, self.node.name, self.name, f"interface {self.name}", place)
         if not prefix and prefixLen is None:
             raise NetworkError(f"no prefix length for {ipstr}", where=f"interface {self.name}", fix=f"{ipstr}/24")
         before = self.ip, str(self.prefixLen)

@@ -17,7 +17,7 @@ from mininet.node import Node, OVSSwitch
 
 from slownet.lab import native, owner
 from slownet.model.errors import NetworkError
-from slownet.net import missing_commands, openvswitch
+from slownet.net import ipv4_only, missing_commands, openvswitch
 from slownet.net.namespace import Namespace, apart, entered
 from slownet.net.netlink import Route
 from slownet.net.places import Place, here, located
@@ -154,6 +154,7 @@ class QuickNode(Renamed, Node):  # type: ignore[misc]  # Mininet has no types
         """Set the default route. intf: an interface, "via ADDRESS", or "dev INTERFACE via ADDRESS"."""
         words = intf.split() if isinstance(intf, str) and " " in intf else ["dev", str(intf)]
         route_to = dict(zip(words[::2], words[1::2], strict=False))
+        ipv4_only.check({"defaultRoute": intf}, self.name, "", f"node {self.name}", Place() if self.configuring else here())
         if len(words) % 2 or set(route_to) - {"dev", "via"}:
             super().setDefaultRoute(intf)
             return

@@ -13,7 +13,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from mininet.link import Intf, Link, OVSIntf, OVSLink, TCIntf, TCLink
-from mininet.node import CPULimitedHost, Host, Node, OVSSwitch
+from mininet.node import Controller, CPULimitedHost, Host, Node, OVSSwitch
 from mininet.nodelib import NAT
 from mininet.topo import Topo
 from mininet.util import specialClass
@@ -22,7 +22,7 @@ from slownet.links.conditions import tclink
 from slownet.links.conditions.other_names import MEANT
 from slownet.model.errors import ConditionError, NetworkError
 from slownet.model.mininets import Parameters
-from slownet.net import places
+from slownet.net import ipv4_only, places
 from slownet.net.places import Place
 
 # Those that Mininet looks up in its keyword arguments, and those that a topology adds to its nodes.
@@ -39,6 +39,9 @@ BASE = "10.0.0.0/8"
 
 def check_base(base: str) -> None:
     """Raise NetworkError unless hosts can get addresses from this: Mininet takes 300.1.0.0/16, and makes others of it."""
+    if ipv4_only.is_ipv6(base):
+        what = f"ipBase='{base}' is an IPv6 network, and Mininet gives addresses of IPv4"
+        raise NetworkError(what, "ipBase", f"leave it out: hosts get theirs from {BASE}{ipv4_only.OWN}")
     address, slash, length = str(base).partition("/")
     octets = address.split(".")
     right = len(octets) <= 4 and all(each.isdecimal() and int(each) < 256 for each in octets)
@@ -213,6 +216,8 @@ def check_topology(topology: Topo, link: Any, nodes: Parameters, intf: Any = Int
 def check_node(name: str, maker: Any, params: Parameters, place: Place) -> None:
     """Check the parameters of a node. Raises ConditionError."""
     cls = class_of(maker)
+    if cls is None or not issubclass(cls, Controller):
+        ipv4_only.check(params, name, f"{name}-eth0", f"node {name}", place)
     if cls is None:
         return
     params = {**special(maker), **params}
@@ -237,6 +242,9 @@ def check_link(maker: Any, given: Parameters, sides: Sequence[tuple[str, Any]], 
 
     maker: the link's class, or a partial of it. sides: the names and classes of its two nodes.
     """
+    for number, (node, _) in enumerate(sides, start=1):
+        interface = given.get(f"intfName{number}") or f"{node}-eth{given.get(f'port{number}')}"
+        ipv4_only.check(given.get(f"params{number}") or {}, node, interface, f"interface {interface}", place)
     cls = class_of(maker)
     if cls is None:
         return

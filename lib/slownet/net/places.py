@@ -7,7 +7,7 @@ import functools
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 import mininet
 from mininet.topo import Topo
 
-from slownet.model.errors import SlownetError
+from slownet.model.errors import NetworkError, SlownetError, nearest
 from slownet.model.mininets import Parameters
 
 _LIBRARIES = tuple(os.path.join(folder, "") for folder in (*mininet.__path__, Path(__file__).parents[1]))
@@ -40,7 +40,17 @@ class Place:
 
 
 _STATED = re.compile(r":\d+$")
-_nodes: WeakKeyDictionary[Topo, dict[str, Place]] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A topology's statement of a node: where, and with which parameters."""
+
+    place: Place
+    params: Parameters
+
+
+_nodes: WeakKeyDictionary[Topo, dict[str, list[Statement]]] = WeakKeyDictionary()
 _links: WeakKeyDictionary[Topo, dict[int, Place]] = WeakKeyDictionary()
 
 
@@ -75,12 +85,29 @@ def located(where: str, place: Place) -> Iterator[None]:
 
 def of_node(topology: Topo, name: str) -> Place:
     """Return where a topology adds a node."""
-    return _nodes.get(topology, {}).get(name, Place())
+    return next((each.place for each in statements(topology, name)[-1:]), Place())
+
+
+def statements(topology: Topo, name: str) -> list[Statement]:
+    """Return a topology's statements of a node, in order; none of a node that only a link names."""
+    return _nodes.get(topology, {}).get(name, [])
 
 
 def of_link(topology: Topo, info: Parameters) -> Place:
     """Return where a topology adds a link. info: the link's, as `Topo.iterLinks` gives it."""
     return _links.get(topology, {}).get(id(info), Place())
+
+
+def of_links(topology: Topo) -> list[Parameters]:
+    """Return the parameters of a topology's links as `Topo.iterLinks` gives them, in the order in which they are stated."""
+    order = {key: number for number, key in enumerate(_links.get(topology, {}))}
+    links = [info for _, _, info in topology.iterLinks(withInfo=True)]
+    return sorted(links, key=lambda info: order.get(id(info), 0))
+
+
+def no_node(name: object, where: str, known: Iterable[str]) -> NetworkError:
+    """Return the error for a link's end that is no node."""
+    return NetworkError(f"there is no node '{name}'", where, nearest(str(name), known))
 
 
 def _remembered() -> None:
@@ -89,13 +116,19 @@ def _remembered() -> None:
 
     @functools.wraps(add_node)
     def with_place(self: Topo, name: str, **opts: Any) -> Any:
-        _nodes.setdefault(self, {})[name] = here()
+        _nodes.setdefault(self, {}).setdefault(name, []).append(Statement(here(), opts))
         return add_node(self, name, **opts)
 
     @functools.wraps(add_link)
     def with_places(self: Topo, node1: str, node2: str, *args: Any, **opts: Any) -> Any:
         place = here()
-        key = add_link(self, node1, node2, *args, **opts)
+        try:
+            key = add_link(self, node1, node2, *args, **opts)
+        except KeyError:
+            for name in (node1, node2):
+                if name not in self.g.node:
+                    raise no_node(name, f"{type(self).__name__}, {place}", self.g.node) from None
+            raise
         _links.setdefault(self, {})[id(self.linkInfo(node1, node2, key))] = place
         return key
 

@@ -1,7 +1,7 @@
 """Runs an unchanged Mininet program with slownet's classes: `python -m slownet.net.standin PROGRAM ARGUMENT...`.
 
-Imports from mininet.net, mininet.link and mininet.node give the program slownet's class of that name, if there is one.
-Mininet's own modules keep their classes, which slownet's are built on.
+Imports from mininet.cli, mininet.net, mininet.link and mininet.node give the program slownet's class of that name, if there is
+one. Mininet's own modules keep their classes, which slownet's are built on.
 """
 
 from __future__ import annotations
@@ -51,15 +51,16 @@ def install(stp: bool = False) -> None:
 
     stp: whether all switches run STP.
     """
-    from mininet import link, net, node
+    from mininet import cli, link, net, node
 
     from slownet.net import userspace
     from slownet.net.conversion import fast_class
     from slownet.net.fast_mininet import QuickNet
     from slownet.net.loops import Reference
     from slownet.net.mininet_links import quick_interface, quick_link
+    from slownet.net.piped_cli import PipedCLI
 
-    QuickNet.stp = stp
+    QuickNet.stp, QuickNet.forgives = stp, True
     links = {name: quick_link(getattr(link, name)) for name in ("Link", "TCLink", "TCULink")}
     interfaces = {name: quick_interface(getattr(link, name)) for name in ("Intf", "TCIntf")}
     nodes: dict[str, object] = {
@@ -70,6 +71,7 @@ def install(stp: bool = False) -> None:
     nodes["Controller"] = Reference
     nodes["findController"] = lambda *controllers: node.DefaultController  # for mn, which would name another one
     for real, names in (
+        (cli, {"CLI": PipedCLI}),
         (net, {"Mininet": QuickNet}),
         (link, links | interfaces),
         (node, nodes),

@@ -67,17 +67,23 @@ def test_a_result_is_no_program_and_keeps_its_mode(lab):
         ("sub/conftest.py", "sub/conftest.py is what other programs here would run"),
         ("Makefile", "Makefile is what other programs here would run"),
         ("native.so", "native.so is what other programs here would run"),
-        ("a\x1b[31m", "a\\x1b[31m is no name for a file"),
     ],
 )
 def test_what_would_be_run_here_stays_in_the_lab(lab, name, why):
     results, out, mine = lab
     write(out, name)
     taken = results.take()
-    assert taken.refused == [why]
+    assert (taken.refused, taken.withheld) == ([], [why])
     assert (mine / "tool").read_text() == "#!/bin/sh\n"
     assert sorted(path.name for path in mine.iterdir()) == ["old.txt", "tool"]
     assert taken.lines() == [f"slownet: left in the lab: {why}"]
+
+
+def test_a_result_that_has_no_name_here_is_refused(lab):
+    results, out, _ = lab
+    write(out, "a\x1b[31m")
+    taken = results.take()
+    assert (taken.refused, taken.withheld) == (["a\\x1b[31m is no name for a file"], [])
 
 
 @pytest.mark.parametrize("name", [".bashrc", ".git/hooks/pre-commit", "sub/.config/x"])

@@ -181,9 +181,12 @@ def test_networks_that_mininet_reads(base):
     parameters.check_base(base)
 
 
-@pytest.mark.parametrize(
-    "base", ["300.1.0.0/16", "10.0.0.0/33", "10.0.0.0/", "10.0.0.0.0/8", "ten/8", "", "fd00::/64", "10.0.-1.0/8"]
-)
+@pytest.mark.parametrize("base", ["300.1.0.0/16", "10.0.0.0/33", "10.0.0.0/", "10.0.0.0.0/8", "ten/8", "", "10.0.-1.0/8"])
 def test_a_network_that_is_none_is_one_line(base):
     with pytest.raises(SlownetError, match=r"^no IPv4 network '.*', ipBase: write one such as 10\.0\.0\.0/8$"):
         parameters.check_base(base)
+
+
+def test_a_base_of_ipv6_is_called_that():
+    with pytest.raises(SlownetError, match=r"^ipBase='fd00::/64' is an IPv6 network, and Mininet gives addresses of IPv4, "):
+        parameters.check_base("fd00::/64")
