@@ -23,10 +23,11 @@ OPENING = {
     "removedirs", "touch", "rename", "renames", "rmtree", "copy", "copy2", "copyfile", "copytree",
     "copyfileobj", "move", "chmod", "chown", "symlink_to", "hardlink_to", "symlink", "link", "mkfifo",
     "mknod", "readlink", "resolve", "realpath", "samefile", "utime", "truncate", "disk_usage", "statvfs",
-    "access", "ZipFile", "TarFile", "read_parquet", "read_csv", "load", "place",
+    "access", "ZipFile", "TarFile", "read_parquet", "read_csv", "load", "place", "drafted",
 }  # fmt: skip
 """Functions and methods that follow a path which they are given, or called on."""
-OUTBOX = "slownet.lab.outbox"
+OUTBOX = ("slownet.lab.outbox", "slownet.model.whole_file")
+"""The modules that open such paths safely, and that replace a file for whoever gives them its path."""
 SAFE = {"Outbox", "Share"}
 """What takes such a path and opens nothing below it by its name."""
 
@@ -221,7 +222,7 @@ class Analysis:
             return False
         targets = list(self._targets(node, name, scope))
         name = self._imports[scope.module].get(name, ("", name))[1]
-        if (on or any(given)) and name in OPENING and all(module == OUTBOX for module, _, _ in targets):
+        if (on or any(given)) and name in OPENING and all(module in OUTBOX for module, _, _ in targets):
             self.found.add(Found(scope.module, scope.function, name))
         results = [self._enter(node, target, scope) for target in targets]
         if name == "folders" and isinstance(node.func, ast.Attribute) and "job" in ast.unparse(node.func.value):

@@ -17,6 +17,7 @@ import typer
 from slownet.cli import endings
 from slownet.cli.examples import explain
 from slownet.cli.helping import PLAIN, Group
+from slownet.model import userfile
 from slownet.model.errors import SlownetError
 from slownet.model.version import __version__
 
@@ -121,7 +122,8 @@ def run_words(argv: Sequence[str] | None = None) -> NoReturn:
     try:
         words = list(sys.argv[1:] if argv is None else argv)
         app = tree(words[0] if words and words[0] in COMMANDS.keys() - NEED_ALL else None)
-        status = app(args=_with_interfaces(words), prog_name="slownet", standalone_mode=False)
+        with userfile.command():
+            status = app(args=_with_interfaces(words), prog_name="slownet", standalone_mode=False)
     except typer.TyperException as error:
         context = getattr(error, "ctx", None)
         line = f"{error.format_message().rstrip('.')}: see {context.command_path if context else 'slownet'} --help"

@@ -25,8 +25,8 @@ from slownet.hypotheses.answers import questions
 from slownet.hypotheses.grading import ANSWERS, name
 from slownet.hypotheses.key import Exercise
 from slownet.hypotheses.source import read_text
-from slownet.model import userfile
-from slownet.model.errors import ExperimentError, nearest, writing
+from slownet.model import userfile, whole_file
+from slownet.model.errors import ExperimentError, nearest
 
 FILES = (".whl", ".tar.gz")
 """The ends of what pip installs from a file."""
@@ -67,7 +67,7 @@ def write(path: Path, kind: str, wanted: Wanted) -> list[str]:
     if wanted.tests and not wanted.lab and kind == "gradescope":
         raise ExperimentError("tests of code need a lab there", "--lab", "slownet lab export lab.tar, then --lab lab.tar")
     files = _KINDS[kind](wanted, key)
-    with writing(path, "--out"), zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+    with whole_file.output(path, "--out") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for each, content in files.items():
             info = zipfile.ZipInfo(each, _EPOCH)
             info.compress_type = zipfile.ZIP_DEFLATED

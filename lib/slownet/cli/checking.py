@@ -23,7 +23,8 @@ from slownet.hypotheses.predictions import Prediction
 from slownet.judge.claim import REFUTED, SUPPORTED, Judgement, interval
 from slownet.judge.records.result import RunData
 from slownet.lab.place import Interrupts, Place
-from slownet.model.errors import ExperimentError, SlownetError, writing
+from slownet.model import whole_file
+from slownet.model.errors import ExperimentError, SlownetError
 from slownet.report import table
 from slownet.report.progress import Follower
 from slownet.report.view import clock_line
@@ -100,8 +101,7 @@ def key(files: Sequence[Path], place: Place, root: Path, path: Path) -> int:
     text = (
         keys.as_toml([each for each in map(_exercise, done) if each.solutions]) if path.suffix == ".toml" else as_markdown(done)
     )
-    with writing(path, "--key"):
-        path.write_text(text, encoding="utf-8")
+    whole_file.write(path, text, "--key", keys.OWN)
     return 0
 
 
@@ -173,8 +173,7 @@ def _record(one: Hypothesis, directory: Path, student: str) -> list[dict[str, ob
         "sha256": digest,
         "predictions": shown,
     }
-    with open(directory / RECORD, "x", encoding="utf-8") as file:
-        json.dump(whole, file, indent=1)
+    whole_file.new(directory / RECORD, json.dumps(whole, indent=1).encode())
     return shown
 
 

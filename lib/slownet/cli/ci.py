@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slownet.model.errors import ExperimentError, writing
+from slownet.model import whole_file
+from slownet.model.errors import ExperimentError
 
 if TYPE_CHECKING:  # most commands write neither
     from slownet.judge.records.result import RunData
     from slownet.trials.field.runs import Comparison
 
+HISTORIES = {".jsonl": "", ".json": ""}
+"""The ends of names of a history, which is added to."""
 
-def need_place(path: Path, option: str, is_replaced: bool = False) -> None:
-    """Raise ExperimentError if a file's folder does not exist, or it is a folder itself or not to be written.
 
-    That is said before something is measured. is_replaced: a new file takes the place of one that is there.
+def need_place(path: Path, option: str, own: Mapping[str, str] = whole_file.NONE) -> None:
+    """Raise ExperimentError if a file cannot or must not be written, before something is measured for it.
+
+    Its folder does not exist, it is a folder itself or not to be written, or `whole_file.check` refuses it. own: see there.
     """
     if not path.absolute().parent.is_dir():
         raise ExperimentError(f"no folder {path.absolute().parent}", option, "make it, or name another file")
     if path.is_dir():
         raise ExperimentError(f"{path} is a folder", option, "name a file in it")
-    if not os.access(path if path.exists() and not is_replaced else path.absolute().parent, os.W_OK):
+    if not os.access(path if path.exists() else path.absolute().parent, os.W_OK):
         raise ExperimentError(f"{path} cannot be written", option, "name another file")
+    whole_file.check(path, option, own)
 
 
 @dataclass(frozen=True)
@@ -52,7 +57,7 @@ class ForCi:
             ("--prometheus", self.prometheus),
         ):
             if path:
-                need_place(path, option, is_replaced=path == self.prometheus)
+                need_place(path, option, HISTORIES if path == self.history else whole_file.NONE)
         if self.history:
             from slownet.trials.field import comment
 
@@ -65,11 +70,9 @@ class ForCi:
 
             self._write(junit.write(map(junit.of_run, runs)), "\n".join(map(summary.of_run, runs)))
         if self.prometheus:
-            from slownet.lab import outbox
             from slownet.report import openmetrics
 
-            with writing(self.prometheus, "--prometheus"):  # whole: a collector may read it at any time
-                outbox.place(self.prometheus, openmetrics.write(runs).encode())
+            whole_file.write(self.prometheus, openmetrics.write(runs), "--prometheus")
 
     def write_comparison(self, found: Comparison) -> None:
         """Write the results of a comparison. Raises ExperimentError."""
@@ -83,13 +86,12 @@ class ForCi:
 
             before = comment.read(self.history) if self.history else []
             if self.comment:
-                with writing(self.comment, "--comment"):
-                    self.comment.write_text(comment.comment(found, before), encoding="utf-8")
+                whole_file.write(self.comment, comment.comment(found, before), "--comment")
             if self.history and (entry := comment.Entry.of(found)) not in before:
                 comment.append(self.history, entry)
 
     def _write(self, junit: str, summary: str) -> None:
-        for path, mode, text in ((self.junit, "w", junit), (self.summary, "a", summary)):
-            if path:
-                with writing(path), path.open(mode, encoding="utf-8") as file:
-                    file.write(text)
+        if self.junit:
+            whole_file.write(self.junit, junit, "--junit")
+        if self.summary:
+            whole_file.append(self.summary, summary, "--summary")

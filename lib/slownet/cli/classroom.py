@@ -11,7 +11,8 @@ from slownet.cli.completing import one_of
 from slownet.cli.helping import Group
 from slownet.cli.options import KeyOption
 from slownet.lab.boot import MEGABYTES
-from slownet.model.errors import ExperimentError, nearest, writing
+from slownet.model import whole_file
+from slownet.model.errors import ExperimentError, nearest
 from slownet.model.units import duration
 
 app = typer.Typer(cls=Group, help="Exercises that grade themselves: a variant for each student, and autograders for a class.")
@@ -104,8 +105,7 @@ def grade(
     }
     text = forms[form]()
     if results:
-        with writing(results, "--results"):
-            results.write_text(text, encoding="utf-8")
+        whole_file.write(results, text, "--results", {".json": "{"})
     else:
         print(text, end="")
     if form == "text" and not all(each.passed for each in found):

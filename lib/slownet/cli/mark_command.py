@@ -10,8 +10,8 @@ import typer
 
 from slownet.cli.completing import one_of
 from slownet.cli.options import KeyOption
+from slownet.model import whole_file
 from slownet.model.control_characters import visible
-from slownet.model.errors import writing
 
 if TYPE_CHECKING:  # `slownet --help` imports this module
     from slownet.hypotheses.class_marks import Marked
@@ -19,6 +19,8 @@ if TYPE_CHECKING:  # `slownet --help` imports this module
 COLUMNS = (
     "student", "exercise", "answer to", "answer", "number", "unit", "measured", "low", "high", "mark", "file", "attempt",
 )  # fmt: skip
+_HEADS = {"--csv": "student,exercise", "--moodle": "Full name,", "--canvas": "Student,ID,"}
+"""How the tables begin, so that no other one is replaced."""
 
 
 def mark(
@@ -62,14 +64,16 @@ def mark(
     from slownet.hypotheses import key as keys
     from slownet.report.html_page import write_html
 
+    for option, path in (("--csv", csv_file), ("--page", page), ("--moodle", moodle), ("--canvas", canvas)):
+        if path:
+            whole_file.check(path, option, {".csv": _HEADS[option]} if option in _HEADS else whole_file.NONE)
     marked = class_marks.mark(answers, keys.read(key), attempts.rules(counts, due, attempts.share(late)))
     _write_csv(csv_file, marked)
     write_html(page, marks.render(marked))
     written = [csv_file, page]
     for option, path, form in (("--moodle", moodle, gradebook.moodle), ("--canvas", canvas, gradebook.canvas)):
         if path:
-            with writing(path, option):
-                path.write_text(form(marked, title), encoding="utf-8")
+            whole_file.write(path, form(marked, title), option, {".csv": _HEADS[option]})
             written.append(path)
     _say(marked)
     print(f"written  {', '.join(map(str, written))}")
@@ -99,5 +103,4 @@ def _write_csv(path: Path, marked: Marked) -> None:
         )
         for each in marked.marks
     ]  # fmt: skip
-    with writing(path, "--csv"):
-        path.write_text(spreadsheet.text([COLUMNS, *rows]), encoding="utf-8")
+    whole_file.write(path, spreadsheet.text([COLUMNS, *rows]), "--csv", {".csv": _HEADS["--csv"]})

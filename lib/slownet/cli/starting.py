@@ -15,6 +15,7 @@ from slownet.cli import starting_package
 from slownet.cli.completing import one_of
 from slownet.model import userfile
 from slownet.model.errors import ExperimentError, nearest
+from slownet.model.whole_file import new
 
 CI = {"github": ".github/workflows/slow-network.yml", "gitlab": ".gitlab-ci.yml", "none": ""}
 """The CI services, and where each one looks for its file."""
@@ -104,9 +105,8 @@ def write(folder: Path, ci: str, browser: bool = False, package: str | None = No
                 if not parent.exists():
                     parent.mkdir()
                     made.append(parent)
-            with path.open("x", encoding="utf-8") as file:
-                made.append(path)
-                file.write(text)
+            new(path, text.encode())
+            made.append(path)
     return list(texts), left
 
 

@@ -13,7 +13,6 @@ import contextlib
 import os
 import shutil
 import signal
-import stat
 import subprocess
 import sys
 import tempfile
@@ -24,9 +23,11 @@ from pathlib import Path
 
 from slownet.hypotheses.grading import Graded
 from slownet.lab import parts
+from slownet.lab.outbox import Outbox, RefusedError
 from slownet.model import userfile
 from slownet.model.control_characters import visible
 from slownet.model.errors import ExperimentError, LabError
+from slownet.model.whole_file import place
 
 SUBMISSION = "submission"
 """The folder, beside the tests, where they find what was handed in."""
@@ -75,21 +76,25 @@ def grade(folder: Path, tests: Sequence[Path], limit_s: float, megabytes: int) -
 
 
 def _copy(folder: Path, target: Path) -> str:
-    """Copy a submission's regular files; return why it cannot be, or nothing. Links are left out: they could name any file."""
+    """Copy a submission's regular files; return why it cannot be, or nothing.
+
+    Links are left out, hard ones to what the teacher's command has read, too: they could name any file.
+    """
     count = size = 0
-    for parent, _, files in os.walk(folder):
-        for each in files:
-            path = Path(parent) / each
-            status = path.lstat()
-            if not stat.S_ISREG(status.st_mode):
-                continue
-            count, size = count + 1, size + status.st_size
-            if count > MOST_FILES or size > MOST_BYTES:
-                return f"what was handed in is larger than {MOST_FILES} files or {MOST_BYTES // userfile.MEBIBYTE} MiB"
-            copy = target / path.relative_to(folder)
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, copy, follow_symlinks=False)
-    target.mkdir(exist_ok=True)
+    box = Outbox(folder)
+    target.mkdir(parents=True, exist_ok=True)
+    for entry in box.files():
+        count, size = count + 1, size + entry.size
+        if count > MOST_FILES or size > MOST_BYTES:
+            return f"what was handed in is larger than {MOST_FILES} files or {MOST_BYTES // userfile.MEBIBYTE} MiB"
+        try:
+            with box.open(entry.name, MOST_BYTES) as file:
+                if userfile.is_input(os.fstat(file.fileno())):  # a hard link to the key or the tests
+                    continue
+                content = file.read(entry.size)
+        except RefusedError:  # it was replaced meanwhile
+            continue
+        place(target / entry.name, content)
     return ""
 
 

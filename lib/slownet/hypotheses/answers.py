@@ -12,19 +12,27 @@ A file holds the student's name, and a table for each hypothesis file, by its na
 from __future__ import annotations
 
 import math
+import os
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from slownet.hypotheses.predictions import Prediction
 from slownet.hypotheses.source import read_toml
-from slownet.model.errors import ExperimentError, SlownetError, writing
+from slownet.lab.outbox import Outbox, RefusedError
+from slownet.model import userfile, whole_file
+from slownet.model.control_characters import visible
+from slownet.model.errors import ExperimentError, SlownetError
+from slownet.model.shapes import Json
 from slownet.model.units import duration, percent, rate
 from slownet.model.userfile import toml_text
 from slownet.theory.law import per_round_trip
 
 STUDENT, ID = "student", "id"
+LONGEST = 60
+"""Characters of a name in a file that was handed in."""
 ROUND_TRIPS, TIMES, SHARE = "round trips", "times", "a share of 1"
 BARE = re.compile(r"[A-Za-z0-9_-]+")
 UNITS = {"_ms": "ms", "mbit_per_s": "Mbit/s", "mib_per_s": "MiB/s", "_per_s": "per second", "_s": "s", "loss": SHARE}
@@ -123,27 +131,70 @@ class Answers:
         lines += [f"{ID} = {toml_text(self.id)}"] if self.id else []
         for exercise, found in self.given.items():
             lines += ["", f"[{quoted(exercise)}]", *(f"{quoted(name)} = {_value(each)}" for name, each in found.items())]
-        with writing(self.path):
-            self.path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        whole_file.write(self.path, "\n".join(lines) + "\n", own={self.path.suffix.lower(): ""}, is_input=True)
 
 
 def read(path: Path) -> Answers:
-    """Read a student's answers. Raises ExperimentError."""
-    _, data = read_toml(path)
+    """Read one's own answers. Raises ExperimentError."""
+    return _of_tables(path, read_toml(path)[1])
+
+
+def read_handed_in(path: Path, *, alone: bool = False) -> Answers:
+    """Read answers that somebody else handed in, as what a lab writes is read: a regular file of bounded size, and no link.
+
+    alone: what is wrong with it is shown to the student, so it must be no hard link, and nothing of it is quoted.
+    Raises ExperimentError, whose line quotes no value of the file.
+    """
+    try:
+        with Outbox(path.parent).open(path.name, userfile.MOST) as file:
+            if alone and os.fstat(file.fileno()).st_nlink > 1:
+                raise RefusedError(f"{path.name} is a hard link")
+            content = file.read(userfile.MOST + 1)
+        if len(content) > userfile.MOST:
+            raise RefusedError(f"{path.name} grows while it is read")
+        return _of_tables(path, userfile.toml(userfile.decoded(content)))
+    except RefusedError as error:
+        if isinstance(error.__cause__, FileNotFoundError):
+            raise ExperimentError(f"cannot read {path}", fix=str(error.__cause__.strerror)) from error
+        raise ExperimentError(error.what, f"in {path.parent}", "hand in a file of answers itself") from error
+    except UnicodeDecodeError as error:
+        raise ExperimentError(f"cannot read {path}", fix=userfile.reason(error)) from error
+    except tomllib.TOMLDecodeError as error:
+        place = re.search(r" \(at [^()]*\)$", str(error))
+        what = f"not TOML{place[0] if place else ''}" if alone else f"not TOML: {error}"
+        raise ExperimentError(what, where=str(path)) from error
+
+
+def _of_tables(path: Path, data: dict[str, Json]) -> Answers:
     student = data.pop(STUDENT, path.stem)
     if not isinstance(student, str) or not student.strip():
-        raise ExperimentError(f"{STUDENT} is {student!r}", str(path), f'write {STUDENT} = "Ada Lovelace"')
+        raise ExperimentError(f"{STUDENT} is {_kind(student)}", str(path), f'write {STUDENT} = "Ada Lovelace"')
     known_as = "" if isinstance(data.get(ID), dict) else data.pop(ID, "")
     if isinstance(known_as, bool) or not isinstance(known_as, (str, int)):
-        raise ExperimentError(f"{ID} is {known_as!r}", str(path), f'write {ID} = "ada@example.org", or leave it out')
+        raise ExperimentError(f"{ID} is {_kind(known_as)}", str(path), f'write {ID} = "ada@example.org", or leave it out')
     for exercise, found in data.items():
         if not isinstance(found, dict):
-            fix = f'write [{quoted(exercise)}], and below it lines such as round_trips = "{found}"'
-            raise ExperimentError(f"{exercise} is not a table", str(path), fix)
+            fix = f"write [{shown(quoted(exercise))}], and below it lines such as round_trips = 2"
+            raise ExperimentError(f"{shown(exercise)} is not a table", str(path), fix)
         for name, each in found.items():
             if isinstance(each, bool) or not isinstance(each, (str, int, float)):
-                raise ExperimentError(f"{exercise}.{name} is {each!r}", str(path), 'write a number, or a text such as "100ms"')
+                what = f"{shown(exercise)}.{shown(name)} is {_kind(each)}"
+                raise ExperimentError(what, str(path), 'write a number, or a text such as "100ms"')
     return Answers(path, " ".join(student.split()), data, " ".join(str(known_as).split()))
+
+
+def _kind(value: object) -> str:
+    """Return what a value is, without the value: it may be another one's secret, to which a file of answers was linked."""
+    if isinstance(value, bool):
+        return "true or false"
+    kinds = {dict: "a table", list: "a list", str: "an empty text", int: "a number", float: "a number"}
+    return kinds.get(type(value), "a date or a time")
+
+
+def shown(name: str) -> str:
+    """Return a name of somebody else's as a line has it: printable and short."""
+    text = visible(" ".join(name.split()))
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
 
 def quoted(name: str) -> str:

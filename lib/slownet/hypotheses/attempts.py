@@ -77,12 +77,17 @@ def rules(counts: str, due_at: str | None, late: float) -> Rules:
     return Rules(counts, due(due_at) if due_at else None, late)
 
 
-def read(paths: Iterable[Path], check: Callable[[Answers], object]) -> tuple[list[Attempt], list[SlownetError]]:
-    """Read files of answers; return those that can be marked, and what is wrong with each other one."""
+def read(
+    paths: Iterable[Path], check: Callable[[Answers], object], *, alone: bool = False
+) -> tuple[list[Attempt], list[SlownetError]]:
+    """Read files of answers that were handed in; return those that can be marked, and what is wrong with each other one.
+
+    alone: see `answers.read_handed_in`.
+    """
     found, wrong = [], []
     for path in paths:
         try:
-            one = files.read(path)
+            one = files.read_handed_in(path, alone=alone)
             check(one)
             found.append(Attempt(one, _written(path)))
         except SlownetError as error:
@@ -118,6 +123,6 @@ def _choose(attempts: Sequence[Attempt], rules: Rules, points: Callable[[Answers
 
 def _written(path: Path) -> datetime.datetime:
     try:
-        return datetime.datetime.fromtimestamp(path.stat().st_mtime, datetime.UTC)
+        return datetime.datetime.fromtimestamp(path.lstat().st_mtime, datetime.UTC)
     except (OSError, OverflowError, ValueError) as error:
         raise ExperimentError(f"no time of {path} ({error})", fix="save it again") from error

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from slownet.hypotheses import attempts
-from slownet.hypotheses.answers import Answers, number
+from slownet.hypotheses.answers import Answers, number, shown
 from slownet.hypotheses.attempts import Counted, Rules
 from slownet.hypotheses.key import Exercise, Solution
 from slownet.hypotheses.variants import Assigned
@@ -63,13 +63,13 @@ class Marked:
         return [each for each in self.marks if each.exercise is exercise and each.solution is solution]
 
 
-def mark(paths: Sequence[Path], key: Sequence[Exercise], rules: Rules | None = None) -> Marked:
+def mark(paths: Sequence[Path], key: Sequence[Exercise], rules: Rules | None = None, *, alone: bool = False) -> Marked:
     """Mark a class's files of answers. What is wrong with one is in `skipped`; the others are marked all the same.
 
-    Raises ExperimentError if none can be marked.
+    alone: see `answers.read_handed_in`. Raises ExperimentError if none can be marked.
     """
     assigned = Assigned(key)
-    found, wrong = attempts.read(paths, lambda one: _known(one, assigned.of(one.identity)))
+    found, wrong = attempts.read(paths, lambda one: _known(one, assigned.of(one.identity)), alone=alone)
     if not found:
         if len(wrong) == 1:
             raise wrong[0]
@@ -108,11 +108,13 @@ def _known(answers: Answers, key: Sequence[Exercise]) -> None:
     names = {each.name: [one.name for one in each.solutions] for each in key}
     for exercise, given in answers.given.items():
         if exercise not in names:
-            raise ExperimentError(f"the key has no exercise '{exercise}'", str(answers.path), nearest(exercise, names))
+            raise ExperimentError(
+                f"the key has no exercise '{shown(exercise)}'", str(answers.path), nearest(shown(exercise), names)
+            )
         for name in given:
             if name not in names[exercise]:
-                fix = nearest(name, names[exercise])
-                raise ExperimentError(f"the key has no answer '{name}' to {exercise}", str(answers.path), fix)
+                fix = nearest(shown(name), names[exercise])
+                raise ExperimentError(f"the key has no answer '{shown(name)}' to {exercise}", str(answers.path), fix)
 
 
 def _mark(student: str, answers: Answers, exercise: Exercise, solution: Solution) -> Mark:

@@ -25,7 +25,7 @@ from slownet.judge.records.unreadable import MALFORMED
 from slownet.links.conditions import other_names
 from slownet.links.conditions.link import WORDS
 from slownet.links.faults import Faults
-from slownet.model import userfile
+from slownet.model import userfile, whole_file
 from slownet.model.errors import ExperimentError, SlownetError, nearest
 from slownet.model.shapes import Json
 
@@ -47,7 +47,7 @@ class Composed(Experiment):
     def write(self, directory: Path) -> Path:
         """Write it into a run directory and return the file."""
         file = directory / FILE
-        file.write_text(json.dumps(self.record, indent=1) + "\n")
+        whole_file.place(file, (json.dumps(self.record, indent=1) + "\n").encode(), durable=True)
         return file
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import datetime
+import itertools
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from slownet.hypotheses import class_marks, variants
+from slownet.hypotheses.answers import shown
 from slownet.hypotheses.class_marks import MISSING, RIGHT, UNREADABLE, WRONG, Mark
 from slownet.hypotheses.key import Exercise
 from slownet.model import userfile
@@ -64,7 +67,7 @@ def answers(folder: Path, key: Sequence[Exercise], student: str) -> list[Graded]
     """Grade a submission's answers. What is wrong with them is what each question says; raises nothing for it."""
     own = variants.Assigned(key).of(student)
     try:
-        marked = class_marks.mark([_file(folder)], own)
+        marked = class_marks.mark([_file(folder)], own, alone=True)
     except SlownetError as error:
         return [
             Graded(name(exercise, one.name), 0, 1, _without(error.line, folder))
@@ -81,21 +84,23 @@ def name(exercise: Exercise, answer: str) -> str:
 
 def _file(folder: Path) -> Path:
     named = folder / ANSWERS
-    others = sorted(path for path in folder.glob("*.toml") if path.is_file())
-    if named.is_file() or len(others) != 1:
+    if os.path.lexists(named):
         return named
-    return others[0]
+    with os.scandir(folder) as entries:
+        found = (each.name for each in entries if each.name.endswith(".toml") and each.is_file(follow_symlinks=False))
+        others = list(itertools.islice(found, 2))
+    return folder / others[0] if len(others) == 1 else named
 
 
 def _graded(mark: Mark) -> Graded:
     said = SAID.get(mark.mark, "")
     if mark.mark == UNREADABLE:
-        said = f"'{mark.written}' is not a number" + (f" of {mark.solution.unit}" if mark.solution.unit else "")
+        said = "it is not a number" + (f" of {mark.solution.unit}" if mark.solution.unit else "")
     elif mark.written:
-        said = f"{mark.written}: {said}"
+        said = f"{shown(mark.written)}: {said}"
     return Graded(name(mark.exercise, mark.solution.name), float(mark.mark == RIGHT), 1, said)
 
 
 def _without(line: str, folder: Path) -> str:
     """Return a line without the folder, which is the autograder's."""
-    return line.replace(f"{folder}/", "")
+    return line.replace(f"{folder}/", "").replace(f", in {folder}", "")

@@ -28,6 +28,7 @@ from slownet.hypotheses import file as hypothesis
 from slownet.hypotheses import own
 from slownet.hypotheses.key import Exercise
 from slownet.hypotheses.source import read_text, read_toml
+from slownet.model import userfile, whole_file
 from slownet.model.errors import ExperimentError, nearest, writing
 
 MARK = "__"
@@ -81,7 +82,7 @@ def write(path: Path, variants: Variants, folder: Path, student: str | None = No
         text = fill(path, values)
         with writing(target, "--out"):
             folder.mkdir(parents=True, exist_ok=True)
-            target.write_text(text, encoding="utf-8")
+        whole_file.write(target, text, "--out", {".toml": ""})
         _bring_along(path, read_toml(target)[1], folder)
         hypothesis.read(target)
         written.append(target)
@@ -95,7 +96,8 @@ def _bring_along(path: Path, exercise: Mapping[str, Any], folder: Path) -> None:
         if source.is_file() and not (target.exists() and target.samefile(source)):
             with writing(target, "--out"):
                 target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(source, target)
+            with userfile.opened(source) as reading, whole_file.output(target, "--out", {target.suffix.lower(): ""}) as file:
+                shutil.copyfileobj(reading, file)
 
 
 class Assigned:

@@ -21,9 +21,10 @@ from pathlib import Path
 from typing import Any
 
 from slownet.lab import cache
-from slownet.lab.outbox import Outbox, RefusedError, place
+from slownet.lab.outbox import Outbox, RefusedError
 from slownet.model.errors import DamagedError
 from slownet.model.shapes import Json
+from slownet.model.whole_file import place
 
 RECORD = "digests.json"
 FORMAT = 1

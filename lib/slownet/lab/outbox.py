@@ -21,6 +21,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
 from slownet.model.errors import SlownetError
+from slownet.model.whole_file import place
 
 MEBI = 2**20
 LIMIT = 256 * MEBI
@@ -156,41 +157,6 @@ class Outbox:
             place(to / entry.name, content)
             done.files.append(entry.name)
         return done
-
-
-def place(path: Path, content: bytes, mode: int = 0o666, durable: bool = False) -> None:
-    """Write a file of the host's whole or not at all; what was there, a link too, is replaced.
-
-    Parameters
-    ----------
-    path : Path
-        The file; its folder is made.
-    content : bytes
-        What it is to have.
-    mode : int
-        Of the file, less the caller's umask.
-    durable : bool
-        Whether it must be on the disk when this returns.
-
-    Raises
-    ------
-    OSError
-        It cannot be written.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name[:200]}.{os.getpid()}.part")
-    draft.unlink(missing_ok=True)
-    fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
-    try:
-        with os.fdopen(fd, "wb") as file:
-            file.write(content)
-            if durable:
-                file.flush()
-                os.fsync(file.fileno())
-        os.replace(draft, path)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
 
 
 def appending(path: Path) -> BinaryIO:

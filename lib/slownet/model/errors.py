@@ -6,6 +6,7 @@ The command line prints ``str(error)`` without a traceback and exits with status
 from __future__ import annotations
 
 import contextlib
+import errno
 from collections.abc import Iterable, Iterator
 from numbers import Integral, Real
 from pathlib import Path
@@ -75,7 +76,9 @@ def writing(path: Path, where: str = "") -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise ExperimentError(f"cannot write {path} ({error.strerror})", where, "name another file") from error
+        is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        fix = "free space, or name another file" if is_full else "name another file"
+        raise ExperimentError(f"cannot write {path} ({error.strerror})", where, fix) from error
 
 
 class NoCellError(ExperimentError):

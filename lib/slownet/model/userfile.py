@@ -6,11 +6,13 @@ says why) and UnicodeDecodeError for a file, ValueError for what it contains.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json as _json
 import os
 import select
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -30,6 +32,32 @@ DEEPEST = 50
 WRITER_S = 5.0
 """How long a named pipe may have no writer."""
 _CHUNK = MEBIBYTE
+_inputs: set[tuple[int, int]] | None = None
+"""The files that a command has read, by device and inode; None in a program that is not one of slownet's commands."""
+
+
+@contextlib.contextmanager
+def command() -> Iterator[None]:
+    """Remember which files are read in this block, so that none of them is overwritten by the same command."""
+    global _inputs
+    _inputs = set()
+    try:
+        yield
+    finally:
+        _inputs = None
+
+
+def is_input(about: os.stat_result) -> bool:
+    """Return whether this command has read that file, under this or another name."""
+    return _inputs is not None and (about.st_dev, about.st_ino) in _inputs
+
+
+def _note(descriptor: int) -> os.stat_result:
+    """Remember a file that is read, and return what it is."""
+    about = os.fstat(descriptor)
+    if _inputs is not None and stat.S_ISREG(about.st_mode):
+        _inputs.add((about.st_dev, about.st_ino))
+    return about
 
 
 def read_bytes(path: Path | str, most: int = MOST) -> bytes:
@@ -65,7 +93,7 @@ def opened(path: Path | str, buffering: int = -1) -> BinaryIO:
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
     try:
-        mode = os.fstat(descriptor).st_mode
+        mode = _note(descriptor).st_mode
         if stat.S_ISDIR(mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
         if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)):
@@ -97,7 +125,7 @@ def read_record(path: Path | str) -> bytes:
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
     with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        if not stat.S_ISREG(_note(descriptor).st_mode):
             raise OSError(errno.EINVAL, "it is no regular file", str(path))
         return file.read()
 
@@ -105,7 +133,10 @@ def read_record(path: Path | str) -> bytes:
 def _content(descriptor: int, path: str, most: int) -> bytes:
     parts: list[bytes] = []
     size = 0
-    is_pipe = stat.S_ISFIFO(os.fstat(descriptor).st_mode)
+    about = _note(descriptor)
+    is_pipe = stat.S_ISFIFO(about.st_mode)
+    if stat.S_ISREG(about.st_mode) and about.st_size > most:
+        raise _too_large(path, most)
     while True:
         part = _next(descriptor)
         if not part and not size and is_pipe:
@@ -117,7 +148,11 @@ def _content(descriptor: int, path: str, most: int) -> bytes:
         parts.append(part)
         size += len(part)
         if size > most:
-            raise OSError(errno.EFBIG, f"it is larger than {most // MEBIBYTE} MiB", path)
+            raise _too_large(path, most)
+
+
+def _too_large(path: str, most: int) -> OSError:
+    return OSError(errno.EFBIG, f"it is larger than {most // MEBIBYTE} MiB", path)
 
 
 def _next(descriptor: int) -> bytes:

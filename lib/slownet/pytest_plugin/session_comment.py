@@ -16,8 +16,9 @@ from typing import Any
 import pytest
 
 from slownet.lab import pytest_inside as inside
+from slownet.model import whole_file
 from slownet.model.control_characters import visible
-from slownet.model.errors import SlownetError, writing
+from slownet.model.errors import SlownetError
 from slownet.pytest_plugin.several_boots import COMPARISONS
 from slownet.pytest_plugin.staging import say
 from slownet.pytest_plugin.wishes import COMMENT, HISTORY, option_names_here
@@ -154,8 +155,7 @@ class Comment:
         entry = comment.Entry(datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"), now)
         try:
             if self._comment:
-                with writing(self._comment, COMMENT):
-                    self._comment.write_text(text(str(self.tests), numbers, [*self._before, entry]), encoding="utf-8")
+                whole_file.write(self._comment, text(str(self.tests), numbers, [*self._before, entry]), COMMENT)
             if self._history and now:
                 comment.append(self._history, entry)
         except SlownetError as error:

@@ -22,11 +22,11 @@ from typing import Any
 
 import pytest
 
-from slownet.lab import outbox
 from slownet.lab import pytest_inside as inside
 from slownet.lab.boot import Share
 from slownet.lab.outbox import discard
 from slownet.model.errors import SlownetError
+from slownet.model.whole_file import place
 from slownet.pytest_plugin.carrier import NAMED, Carried, carry, carry_coverage, carry_late
 from slownet.pytest_plugin.exports import Plan
 from slownet.pytest_plugin.forwarding import TESTS
@@ -85,7 +85,7 @@ class Staging:
             self._lock = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             fcntl.flock(self._lock, fcntl.LOCK_EX)
             self._sow()
-            outbox.place(self.folder / "session.json", json.dumps(plan.to_json()).encode())
+            place(self.folder / "session.json", json.dumps(plan.to_json()).encode())
         except OSError as error:
             raise SlownetError(f"no folder for what the lab writes ({error.strerror})", f"in {parent}") from error
 
@@ -123,7 +123,7 @@ class Staging:
         """Say which tests the lab is to run. Raises SlownetError."""
         try:
             (self.out / inside.SEED).mkdir(exist_ok=True)
-            outbox.place(self.out / inside.SEED / TESTS.name, json.dumps(tests).encode())
+            place(self.out / inside.SEED / TESTS.name, json.dumps(tests).encode())
         except OSError as error:
             raise SlownetError(f"the names of the tests cannot be written ({error.strerror})", f"in {self.out}") from error
 

@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 from slownet.judge.records.samples import finite
 from slownet.model.errors import SlownetError
+from slownet.model.whole_file import place
 from slownet.report import spreadsheet
 from slownet.report.spreadsheet import Value
 from slownet.report.text import number
@@ -107,7 +108,7 @@ def written(figures: Sequence[tuple[str, Figure]], folder: Path, kind: str) -> l
         folder.mkdir(parents=True, exist_ok=True)
         for name, figure in figures:
             path = _free(folder, re.sub(UNUSUAL, "_", name).lstrip(".") or "figure", kind, found)
-            _replace(path, figure.png() if kind == "png" else figure.alone.encode())
+            place(path, figure.png() if kind == "png" else figure.alone.encode())
             found.append(path)
     except OSError as error:
         raise SlownetError(f"cannot write figures, {error.strerror}", str(folder)) from error
@@ -119,13 +120,6 @@ def _free(folder: Path, stem: str, kind: str, taken: Sequence[Path]) -> Path:
     stem = stem[:LONGEST]
     names = (f"{stem}.{kind}", *(f"{stem}-{number}.{kind}" for number in range(2, len(taken) + 3)))
     return next(path for name in names if (path := folder / name) not in taken)
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """Write a file in place of what has its name, which may be a link to elsewhere. Raises OSError."""
-    path.unlink(missing_ok=True)
-    with path.open("xb") as file:  # follows no link
-        file.write(content)
 
 
 def _title(svg: str) -> str:

@@ -16,7 +16,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from slownet.judge.records.judgement import SUPPORTED, WORST_FIRST, Judgement
 from slownet.judge.records.result import RunData
 from slownet.lab.boot import WRITABLE
-from slownet.model.errors import SlownetError
+from slownet.model import whole_file
 from slownet.report.answer import answer, standing
 from slownet.report.columns import among_claims, beside_claims, columns, verdicts
 from slownet.report.explained import explained
@@ -100,10 +100,7 @@ def write_page(
 
 def write_html(path: Path, text: str) -> Path:
     """Write a page to a file. Raises SlownetError."""
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise SlownetError(f"cannot write the report, {error.strerror}", str(path)) from error
+    whole_file.write(path, text)
     return path
 
 

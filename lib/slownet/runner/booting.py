@@ -14,13 +14,13 @@ from slownet.judge.records.samples import cell_key, of_lab
 from slownet.lab import events
 from slownet.lab.events import Event, Grammar, Handle
 from slownet.lab.excerpt import Excerpt
-from slownet.lab.outbox import place as write_whole
 from slownet.lab.place import Place
 from slownet.model import sample, shapes
 from slownet.model.errors import ExperimentError, ServiceError, SlownetError
 from slownet.model.facts import Reported
 from slownet.model.sample import Sample
 from slownet.model.shapes import mapping, member, number, record, text
+from slownet.model.whole_file import place as write_whole
 from slownet.runner import lab_environment
 from slownet.runner.job import Job
 from slownet.runner.lab_environment import ExperimentFolder

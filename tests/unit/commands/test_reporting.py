@@ -56,8 +56,7 @@ def test_a_run_that_cannot_be_written_to_can_have_its_page_elsewhere(run, capsys
     (run / "report.html").mkdir()
     status, _, errors = slownet(capsys, "report", run)
     assert status == 2
-    assert errors.startswith("slownet: cannot write the report, Is a directory, ")
-    assert errors.endswith("report.html: name another file: --out slownet-report.html\n")
+    assert errors.endswith("report.html (Is a directory): name another file: --out slownet-report.html\n")
 
 
 def test_report_writes_the_page_into_the_run(run, capsys):
@@ -113,4 +112,22 @@ def test_records_that_cannot_be_read_are_one_line(run, capsys):
 def test_a_page_that_cannot_be_written_is_one_line(run, capsys):
     status, _, errors = slownet(capsys, "report", run, "--out", run / "no folder" / "page.html")
     assert status == 2
-    assert errors.startswith("slownet: cannot write the report, No such file or directory")
+    assert errors.endswith("page.html (No such file or directory): name another file: --out slownet-report.html\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (["report", "RUN", "--out"], "run.json"), (["report", "RUN", "--out"], "samples.jsonl"),
+        (["compare", "RUN", "RUN", "--junit"], "run.json"), (["compare", "RUN", "RUN", "--comment"], "samples.jsonl"),
+        (["compare", "RUN", "RUN", "--summary"], "run.json"), (["compare", "RUN", "RUN", "--history"], "samples.jsonl"),
+        (["baseline", "save", "RUN"], "run.json"), (["baseline", "save", "RUN"], "raw/ab.txt"),
+    ],
+)  # fmt: skip
+def test_no_record_is_overwritten(run, capsys, words, name):
+    (run / "raw").mkdir(exist_ok=True)
+    (run / "raw" / "ab.txt").write_text("what ab printed")
+    before = {each: each.read_bytes() for each in run.rglob("*") if each.is_file()}
+    status, _, errors = slownet(capsys, *(run if each == "RUN" else each for each in words), run / name)
+    assert (status, errors.count("\n")) == (2, 1)
+    assert {each: each.read_bytes() for each in run.rglob("*") if each.is_file()} == before

@@ -271,7 +271,10 @@ def test_bad_baselines_and_limits_are_one_line(tmp_path, capsys):
         (("baseline", "check", kept, run), "kept.json is a baseline, where the run is named: name the run first"),
         (("baseline", "save", kept, tmp_path / "other.json"), f"no run here, in {kept}: name the directory of a run"),
         (("compare", run, run / "samples.jsonl"), "samples.jsonl: name the directory of a run"),
-        (("baseline", "save", run, tmp_path / "no" / "folder.json"), "cannot write the baseline"),
+        (
+            ("baseline", "save", run, tmp_path / "no" / "folder.json"),
+            "folder.json (No such file or directory): name another file",
+        ),
         (("compare", run, run, "--fail-if-slower", "5"), "percentage '5' has no unit, --fail-if-slower: write it like 1%"),
         (("compare", run, run, "--fail-if-slower", "0%"), "a margin of 0 %, --fail-if-slower: write a percentage above 0"),
         (("compare", run, run, "--fail-if-slower", "5%", "--within", "0.1"), "--fail-if-slower: leave out --within"),

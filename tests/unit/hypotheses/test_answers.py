@@ -74,9 +74,9 @@ def test_who_does_not_say_a_name_has_that_of_the_file(tmp_path):
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("student = 3", 'student is 3, FILE: write student = "Ada Lovelace"'),
+        ("student = 3", 'student is a number, FILE: write student = "Ada Lovelace"'),
         ("round_trips = 3", "round_trips is not a table, FILE: write [round_trips], and below it lines such as"),
-        ("[a]\nb = true", "a.b is True, FILE: write a number, or a text such as"),
+        ("[a]\nb = true", "a.b is true or false, FILE: write a number, or a text such as"),
         ("[a", "not TOML: Expected ']' at the end of a table declaration (at end of document), FILE"),
     ],
 )

@@ -140,8 +140,8 @@ def test_a_class_is_marked():
         ('student = "Eve"\n[01_pong]', "the key has no exercise '01_pong', eve.toml: did you mean '01_ping'?"),
         ("[01_ping]\nroundtrips = 2", "the key has no answer 'roundtrips' to 01_ping, eve.toml: did you mean 'round_trips'?"),
         ("student = ", "not TOML: Invalid value (at end of document), eve.toml"),
-        ("student = 3", 'student is 3, eve.toml: write student = "Ada Lovelace"'),
-        ("id = true", 'id is True, eve.toml: write id = "ada@example.org", or leave it out'),
+        ("student = 3", 'student is a number, eve.toml: write student = "Ada Lovelace"'),
+        ("id = true", 'id is true or false, eve.toml: write id = "ada@example.org", or leave it out'),
         ("x = " + "[" * 1000, "not TOML: tables and lists are nested deeper than 50, eve.toml"),
         (b"\xff\xfe", "cannot read eve.toml: it is not UTF-8, at byte 0"),
         (None, "cannot read eve.toml: No such file or directory"),
@@ -287,7 +287,7 @@ def test_the_command_writes_table_and_page(capsys):
     assert run("Ada.toml", "key.toml", "--moodle", "m.csv", "--canvas", "c.csv", "--title", "Delays") == 1
     said = capsys.readouterr()
     assert said.out == "Ada  3 of 3\nwritten  marks.csv, marks.html, m.csv, c.csv\n"
-    assert said.err.startswith("slownet: not marked: 01_ping.answers is {")
+    assert said.err.startswith("slownet: not marked: 01_ping.answers is a table")
     assert Path("m.csv").read_text().startswith("Full name,Email address,Username,ID number,Delays,Delays (feedback)\n")
     assert run("Ada.toml", "--late", "much") == 2
     assert "--late: write a part such as 50%" in capsys.readouterr().err

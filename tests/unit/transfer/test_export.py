@@ -7,7 +7,7 @@ from unittest.mock import Mock
 import pytest
 
 from slownet.lab import image, init, kernel, parts
-from slownet.model.errors import LabError
+from slownet.model.errors import ExperimentError, LabError
 from slownet.runner.transfer import export
 
 
@@ -52,7 +52,7 @@ def test_what_cannot_be_written_is_one_line_and_leaves_nothing(built, tmp_path, 
     before = set(tmp_path.iterdir())
     for number, fix in ((errno.ENOSPC, "free space, or name another file"), (errno.EACCES, "name another file")):
         monkeypatch.setattr(tarfile.TarFile, "addfile", Mock(side_effect=OSError(number, os.strerror(number))))
-        with pytest.raises(LabError) as error:
+        with pytest.raises(ExperimentError) as error:
             export.write(tmp_path / "lab.tar", None, images=False)
         assert str(error.value) == f"cannot write {tmp_path / 'lab.tar'} ({os.strerror(number)}): {fix}"
         assert set(tmp_path.iterdir()) == before

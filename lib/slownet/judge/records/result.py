@@ -28,6 +28,7 @@ from slownet.model.errors import DamageWarning, ExperimentError, NoCellError, Sl
 from slownet.model.facts import Facts, Published
 from slownet.model.sample import Sample, cell_in_words
 from slownet.model.shapes import ShapeError
+from slownet.model.whole_file import drafted
 from slownet.theory.law import milliseconds, trip
 from slownet.theory.stats import CONFIDENCE, DECIDING
 
@@ -359,7 +360,8 @@ class RunData:
         import pyarrow.parquet as pq
 
         path = self.directory / PARQUET
-        pq.write_table(table(self.rows()), path)
+        with drafted(path) as file:
+            pq.write_table(table(self.rows()), file)
         return path
 
 

@@ -22,11 +22,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, cast
 
-from slownet.lab.outbox import Outbox, appending, place
+from slownet.lab.outbox import Outbox, appending
 from slownet.model import userfile
 from slownet.model.errors import SlownetError
 from slownet.model.facts import Facts, Seal
 from slownet.model.sample import KEPT, Sample
+from slownet.model.whole_file import place
 
 SAMPLES = "samples.jsonl"
 DAMAGED = "samples.damaged.jsonl"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from rich.console import RenderableType
 from rich.table import Table
 
+from slownet.model import whole_file
 from slownet.model.control_characters import visible
 from slownet.model.errors import SlownetError
 from slownet.report.figure import Figure
@@ -79,10 +80,7 @@ class Plot:
             raise SlownetError(f"cannot write a picture as '{path.name}'", "in save()", f"end its name in {', '.join(KINDS)}")
         made = {".svg": lambda: self.svg.encode(), ".png": self.figure.png, ".csv": self.figure.csv.encode}
         content = made.get(path.suffix, self.figure.json.encode)()
-        try:
-            path.write_bytes(content)
-        except OSError as error:
-            raise SlownetError(f"cannot write {path}, {error.strerror}", "in save()", "name another file") from error
+        whole_file.write(path, content, "in save()", {path.suffix: ""})
         return path
 
     def _repr_svg_(self) -> str:

@@ -10,11 +10,11 @@ from typing import Any
 
 from slownet.judge.histories.checks import words_of
 from slownet.judge.records.sweep_samples import HEADER, read_header
-from slownet.lab.outbox import place as write_whole
 from slownet.links.fault_file import FaultFile
 from slownet.links.faults import Faults
 from slownet.model.errors import ExperimentError, SlownetError
 from slownet.model.importing import Terminated
+from slownet.model.whole_file import place as write_whole
 from slownet.runner import planning
 from slownet.runner.hunt import hunt_drawing, strategy
 from slownet.runner.hunt.bench import Bench, Example, Subject

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +15,7 @@ from slownet.judge.records.rows import row
 from slownet.judge.records.sweep_sample import SweepSample
 from slownet.judge.records.sweep_samples import RECORDS, SAMPLES, part, parts
 from slownet.model.errors import SweepError
+from slownet.model.whole_file import drafted
 from slownet.runner.sweep.task import FREE_SPACE
 
 KNOWN = {
@@ -71,16 +70,11 @@ def records(samples: Sequence[SweepSample]) -> Any:
 
 def write(content: Any, path: Path) -> None:
     """Write a part: whole, or not at all. Raises SweepError."""
-    draft = path.with_name(f".{path.name}.half")
     try:
         path.parent.mkdir(exist_ok=True)
-        pq.write_table(content, draft, compression="zstd")
-        with open(draft, "rb+") as file:
-            os.fsync(file.fileno())
-        os.replace(draft, path)
+        with drafted(path) as file:
+            pq.write_table(content, file, compression="zstd")
     except OSError as error:
-        with contextlib.suppress(OSError):
-            draft.unlink(missing_ok=True)
         raise SweepError(f"cannot write {path.name}, {error.strerror or error}", f"in {path.parent}", FREE_SPACE) from error
 
 

@@ -8,16 +8,17 @@ import io
 import json
 import os
 import tarfile
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from slownet.containers import store
-from slownet.lab import cache, layer, parts, project
+from slownet.lab import layer, parts, project
 from slownet.lab.digests import LOG, RECORD
 from slownet.lab.parts import Parts
 from slownet.lab.project import Project
+from slownet.model import whole_file
 from slownet.model.errors import LabError
 from slownet.runner.transfer import sources
 from slownet.runner.transfer.manifest import NAME, Manifest, Member
@@ -49,28 +50,19 @@ def write(path: Path, of: Project | None, images: bool, *, layers: bool = True) 
 
     It holds kernel, init and image, with `layers` those that projects on this machine use, and with `images` all kept container
     images.
-    What was measured of this machine is no part of it. The file gets its name when it is whole. Raises LabError.
+    What was measured of this machine is no part of it. The file gets its name when it is whole.
+    Raises LabError; ExperimentError if it cannot be written.
     """
     folder = path.absolute().parent
     if path.is_dir() or not folder.is_dir():
         raise LabError(f"{path if path.is_dir() else folder} is {'' if path.is_dir() else 'not '}a folder", fix="name a file")
     found = parts.need()
     files = [*_parts(found), *(_layers(found, of) if layers else ()), *(_images() if images else ())]
-    try:
-        with tempfile.NamedTemporaryFile(dir=folder, prefix=f".{path.name}.", delete=False) as half:
-            try:
-                manifest = _write(half, files, found)
-                os.chmod(half.name, 0o644)
-                os.replace(half.name, path)
-            except BaseException:
-                os.unlink(half.name)
-                raise
-    except OSError as error:
-        raise LabError(f"cannot write {path} ({error.strerror})", fix=cache.space_or(error, "name another file")) from error
-    return manifest
+    with whole_file.output(path) as half:
+        return _write(half, files, found)
 
 
-def _write(output: tempfile._TemporaryFileWrapper[bytes], files: Sequence[_File], found: Parts) -> Manifest:
+def _write(output: BinaryIO, files: Sequence[_File], found: Parts) -> Manifest:
     said = {
         "kernel": sources.of_kernel(found.kernel),
         "init": sources.of_init(),

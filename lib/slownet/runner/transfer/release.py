@@ -13,6 +13,7 @@ from pathlib import Path
 
 from slownet.model.errors import LabError, SlownetError
 from slownet.model.version import __version__
+from slownet.model.whole_file import place
 from slownet.runner.transfer import export
 
 CHECKOUT = Path(__file__).parents[3]
@@ -41,9 +42,9 @@ def complete(folder: Path, changes: Path = CHECKOUT / "CHANGELOG.md") -> list[Pa
         raise LabError(f"{folder / others[0]} is no part of a release of {__version__}", fix="remove it, or run make release")
     text = notes(changes.read_text("utf-8"))
     export.write(lab, None, images=False, layers=False)
-    (folder / NOTES).write_text(f"{text}\n{INSTALL.format(wheel=wheel.name, lab=lab.name, sums=SUMS)}", "utf-8")
+    place(folder / NOTES, f"{text}\n{INSTALL.format(wheel=wheel.name, lab=lab.name, sums=SUMS)}".encode())
     summed = (wheel, archive, lab, folder / NOTES)
-    (folder / SUMS).write_text("".join(f"{_sum(each)}  {each.name}\n" for each in summed))
+    place(folder / SUMS, "".join(f"{_sum(each)}  {each.name}\n" for each in summed).encode())
     return [*summed, folder / SUMS]
 
 

@@ -16,6 +16,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NoReturn
 
+from slownet.model import whole_file
 from slownet.model.errors import ToolError, nearest
 from slownet.tools.browser import visit
 from slownet.tools.browser.locator import TIMEOUT_MS, Locator, evaluated, lacks, selected, what, where
@@ -207,7 +208,7 @@ class Page:
         """Return a picture as PNG, and write it to a file if one is named."""
         found = visit.png(self.tab.devtools.call("Page.captureScreenshot", self.tab.session, format="png")["data"])
         if path is not None:
-            Path(path).write_bytes(found)
+            whole_file.write(path, found, "in page.screenshot")
         return found
 
     def navigating(self, action: Callable[[], Any]) -> None:

@@ -14,7 +14,7 @@ from slownet.judge.records.measured_folder import load
 from slownet.judge.records.result import RunData, gather
 from slownet.judge.records.samples import finite
 from slownet.judge.records.unreadable import MALFORMED
-from slownet.model import shapes, userfile
+from slownet.model import shapes, userfile, whole_file
 from slownet.model.errors import SlownetError
 from slownet.model.facts import SHAPE as FACTS_SHAPE
 from slownet.model.sample import KEPT
@@ -60,10 +60,7 @@ def save(run: Path, file: Path) -> RunData:
     samples = (finite({name: sample.get(name) for name in SAMPLE}) for cell in found.cells for sample in cell.samples)
     lines = ",\n".join(json.dumps(each, allow_nan=False) for each in samples)  # a line each, for diffs
     text = f'{{"kind": "{KIND}", "facts": {json.dumps(finite(facts), allow_nan=False)}, "samples": [\n{lines}\n]}}\n'
-    try:
-        file.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise SlownetError(f"cannot write the baseline ({error.strerror})", f"in {file}", "name another file") from error
+    whole_file.write(file, text, own={file.suffix.lower(): ""}, is_input=True)  # it was looked at above
     return found
 
 

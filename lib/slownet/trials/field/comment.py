@@ -5,6 +5,7 @@ The course comes from a file of history, a line of JSON for each compared run, w
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -13,7 +14,8 @@ from pathlib import Path
 
 from slownet.judge.records.quantity import quantity
 from slownet.judge.records.samples import finite
-from slownet.model.errors import ExperimentError, writing
+from slownet.model import userfile, whole_file
+from slownet.model.errors import ExperimentError
 from slownet.model.units import show_percent
 from slownet.report import summary
 from slownet.report.text import confidence
@@ -26,7 +28,7 @@ SHOWN = 10
 """Numbers that are listed: those that differ first, then those that are open, each by the size of the change."""
 RUNS = 12
 """Runs of a course, with the last one."""
-LARGEST = 5_000_000
+LARGEST = 4 * userfile.MEBIBYTE
 """Bytes of a file of history; a run of ten numbers has half a kilobyte."""
 BARS = "▁▂▃▄▅▆▇█"
 MARKS = {EQUIVALENT: "✅", DIFFERS: "❌"}
@@ -48,29 +50,31 @@ class Entry:
 
 def read(path: Path) -> list[Entry]:
     """Read a file of history, oldest run first; none if there is no such file yet. Raises ExperimentError."""
-    if not path.exists():
-        return []
     found = []
     try:
-        if path.stat().st_size > LARGEST:
-            raise ExperimentError(f"{path} has more than {LARGEST} bytes", OPTION, "leave out its first lines")
-        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+        for number, line in enumerate(userfile.read_text(path, LARGEST).split("\n"), 1):
+            if not line:
+                continue
             try:
-                entry = json.loads(line)
+                entry = userfile.json(line)
                 numbers = {str(name): float(value) for name, value in entry["numbers"].items()}
                 found.append(Entry(str(entry["started"]), numbers))
             except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
                 raise ExperimentError("this is no line of a history", f"{path} line {number}", "leave the line out") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise ExperimentError(f"cannot read {path} ({error})", OPTION, "name another file") from error
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        fix = "leave out its first lines" if error.errno == errno.EFBIG else "name another file"
+        raise ExperimentError(f"cannot read {path}, {userfile.reason(error)}", OPTION, fix) from error
+    except UnicodeDecodeError as error:
+        raise ExperimentError(f"cannot read {path}, {userfile.reason(error)}", OPTION, "name another file") from error
     return found
 
 
 def append(path: Path, entry: Entry) -> None:
     """Add a run to a file of history. Raises ExperimentError."""
     line = json.dumps(finite({"started": entry.started, "numbers": dict(entry.numbers)}), allow_nan=False)
-    with writing(path, OPTION), path.open("a", encoding="utf-8") as file:
-        file.write(f"{line}\n")
+    whole_file.append(path, f"{line}\n", OPTION)
 
 
 def comment(found: Comparison, before: Sequence[Entry] = ()) -> str:

@@ -13,6 +13,7 @@ from slownet.model import userfile
 from slownet.model.errors import SlownetError
 from slownet.model.sample import Sample
 from slownet.model.shapes import Json
+from slownet.model.whole_file import place
 from slownet.tools.fetch import phases
 from slownet.tools.numbers import Metric
 from slownet.tools.web.request import Page
@@ -57,7 +58,7 @@ class Field:
         """Write field.json and return its path. Raises SlownetError."""
         path = directory / FILE
         try:
-            path.write_text(json.dumps(self.to_json(), indent=1, allow_nan=False) + "\n", encoding="utf-8")
+            place(path, (json.dumps(self.to_json(), indent=1, allow_nan=False) + "\n").encode(), durable=True)
         except OSError as error:
             raise SlownetError(f"cannot write {FILE} ({error.strerror})", f"in {directory}") from error
         return path
