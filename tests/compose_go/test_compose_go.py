@@ -14,7 +14,8 @@ import pytest
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "unit" / "compose"))
-import public_files  # noqa: E402  # stands beside the files
+import forms  # noqa: E402  # stands beside the files
+import public_files  # noqa: E402
 
 EXPECTED = public_files.FILES / "expected.json"
 
@@ -36,6 +37,29 @@ def found(program, parent):
         text = subprocess.run([program, folder], env=env, cwd=folder, capture_output=True, text=True, check=True).stdout
         projects |= json.loads(text.replace(str(folder), "/PROJECT"))
     return projects
+
+
+def found_forms(program, parent):
+    """Return compose's answers to the forms, as they are kept: what our tests compare, and of a refusal that it is one."""
+    for name, form in forms.FORMS.items():
+        form.lay_out(parent, name)
+    text = subprocess.run(
+        [program, "-each", parent], env=forms.MACHINE | {"PWD": str(parent)}, capture_output=True, text=True, check=True
+    ).stdout
+    projects = json.loads(text.replace(str(parent), "/FORMS"))
+    kept = ("name", "services", "volumes")
+    return {
+        name: {"refused": True} if "refused" in each else {key: each[key] for key in kept if key in each}
+        for name, each in projects.items()
+    }
+
+
+def test_compose_answers_the_forms_as_expected(program, tmp_path):
+    projects = found_forms(program, tmp_path)
+    if os.environ.get("WRITE"):
+        lines = (f"{json.dumps(name)}:{json.dumps(each, sort_keys=True)}" for name, each in sorted(projects.items()))
+        forms.FILE.write_text("{" + ",\n".join(lines) + "}\n")
+    assert projects == json.loads(forms.FILE.read_text())
 
 
 def test_compose_finds_what_is_expected(program, tmp_path):

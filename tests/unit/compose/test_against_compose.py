@@ -117,7 +117,8 @@ def test_read_only_and_init(both):
 def test_volumes(both):
     for ours, theirs in pairs(both):
         stated = {each["target"]: each for each in theirs.get("volumes", [])}
-        stated |= {each.partition(":")[0]: {"type": "tmpfs"} for each in theirs.get("tmpfs", [])}
+        tmpfs = [each.partition(":") for each in theirs.get("tmpfs", [])]
+        stated |= {name: {"type": "tmpfs", "read_only": "ro" in options.split(",")} for name, _, options in tmpfs}
         stated |= {"/dev/shm": {"type": "tmpfs"}} if "shm_size" in theirs else {}
         assert {each.target for each in ours.volumes} == set(stated)
         for each in ours.volumes:
@@ -137,7 +138,7 @@ def test_volumes(both):
 def test_networks(both):
     for ours, theirs in pairs(both):
         own = (theirs["container_name"],) if "container_name" in theirs else ()
-        stated = theirs.get("networks") or {}
+        stated = theirs.get("networks") or ({"default": None} if theirs.get("network_mode", "") in ("", "bridge") else {})
         assert ours.networks == {name: (*(each or {}).get("aliases", ()), *own) for name, each in stated.items()}
 
 
@@ -151,12 +152,15 @@ def test_dependencies(both):
 def test_healthchecks(both):
     for ours, theirs in pairs(both):
         its = theirs.get("healthcheck")
-        if its is None:
+        if not its:
             assert ours.health is None
+            continue
+        if its.get("disable"):
+            assert ours.health == Health(("NONE",))
             continue
         names = ("interval", "timeout", "start_period", "start_interval")
         times = {name: duration(its[name]) for name in names if name in its}
-        assert ours.health == Health(tuple(its["test"]), retries=its.get("retries"), **times)
+        assert ours.health == Health(tuple(its.get("test", ())), retries=its.get("retries") or None, **times)
 
 
 def test_how_long_a_service_may_take_to_stop(both):
@@ -166,5 +170,5 @@ def test_how_long_a_service_may_take_to_stop(both):
 
 def test_further_hosts(both):
     for ours, theirs in pairs(both):
-        stated = [each.partition("=") for each in theirs.get("extra_hosts", [])]
-        assert ours.extra_hosts == {name: (address,) for name, _, address in stated}
+        stated = [each.partition("=")[::2] for each in theirs.get("extra_hosts", [])]
+        assert sorted((name, each) for name, found in ours.extra_hosts.items() for each in found) == sorted(stated)

@@ -83,12 +83,15 @@ def test_included_projects_include_others(folder):
     assert project(folder, "include: [between.yaml]\n")["stock"].image == "stock:1"
 
 
-def test_two_resources_of_one_name_are_refused(folder):
-    (folder / "other.yaml").write_text("services: {stock: {image: other}}\n")
-    with pytest.raises(ComposeError) as error:
-        project(folder, "include: [stock/compose.yaml, other.yaml]\n")
-    assert error.value.what == f"services.stock is another one in the included {folder}/other.yaml:1:12"
-    assert error.value.fix == "rename one, or include a list of files: path: [a, b]"
+def test_of_two_resources_of_one_name_the_first_counts_and_a_line_names_both(folder):
+    (folder / "other.yaml").write_text("services: {stock: {image: other, user: me}}\n")
+    found = project(folder, "include: [stock/compose.yaml, other.yaml]\n")
+    assert (found["stock"].image, found["stock"].user) == (
+        project(folder, "include: [stock/compose.yaml]\n")["stock"].image,
+        "me",
+    )
+    line = next(each for each in found.warnings if "merged" in each)
+    assert f"services.stock is merged over the included one, {folder}/other.yaml:1:12, as in compose" in line
 
 
 def test_the_same_resource_may_be_included_twice(folder):

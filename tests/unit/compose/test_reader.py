@@ -109,10 +109,10 @@ WRONG = {
     "a second document that is none": (WEB + "---\n- web\n", "5:1", "a compose file is a mapping", "services:"),
     "port of thousands of digits": (WEB + f"    expose: ['{'9' * 5000}']\n", "4:14", "unclear port '999", "1 to 65535"),
     "port out of range": (WEB + "    expose: [70000]\n", "4:14", "unclear port '70000'", "1 to 65535"),
-    "volume mode": (
-        WEB + "    volumes: ['./a:/b:rx']\n",
+    "volume with too many parts": (
+        WEB + "    volumes: ['./a:/b:ro:z']\n",
         "4:15",
-        "unknown mode 'rx' in the volume './a:/b:rx'",
+        "too many colons in the volume './a:/b:ro:z'",
         "SOURCE:/path:ro",
     ),
     "volume target": (WEB + "    volumes: ['./a:b']\n", "4:15", "'b' is not a whole path", "SOURCE:/path/in/container"),
@@ -182,10 +182,20 @@ WRONG = {
     ),
     "env_file": (WEB + "    env_file: no.env\n", "4:15", "no file ", "required: false"),
     "duration": (WEB + "    stop_grace_period: 10\n", "4:5", "services.web.stop_grace_period is 10, not a text", "in quotes"),
-    "duration without a unit": (WEB + "    stop_grace_period: '10'\n", "4:5", "unclear duration '10'", "1m30s"),
-    "retries": (WEB + "    healthcheck: {retries: -1, test: a}\n", "4:19", "-1 retries", "whole number"),
+    "duration without a unit": (
+        WEB + "    stop_grace_period: '10'\n",
+        "4:5",
+        "services.web.stop_grace_period is '10'",
+        "1m30s",
+    ),
+    "retries": (
+        WEB + "    healthcheck: {retries: -1, test: a}\n",
+        "4:19",
+        "services.web.healthcheck.retries is '-1'",
+        "whole number",
+    ),
     "test": (WEB + "    healthcheck: {test: [curl, -f]}\n", "4:19", "unclear test ['curl', '-f']", '["CMD", "program"'),
-    "command": (WEB + "    command: a 'b\n", "4:5", "unclear command: No closing quotation", "quote as in a shell"),
+    "command": (WEB + "    command: a 'b\n", "4:5", "unclear command: a quote is not closed", "quote as in a shell"),
     "privileged": (WEB + "    privileged: true\n", "4:5", "privileged of web is not possible in a lab", "default capabilities"),
     "devices": (WEB + "    devices: [/dev/kvm]\n", "4:5", "devices of web is not possible in a lab", "no devices"),
     "no network": (WEB + "    network_mode: none\n", "4:5", "network_mode none of web is not possible in a lab", "write host"),
@@ -224,7 +234,7 @@ WRONG = {
         "a number",
     ),
     "limit": (WEB + "    ulimits: {nfile: 5}\n", "4:15", "unknown limit 'nfile'", "'nofile'?"),
-    "size of shared memory": (WEB + "    shm_size: lots\n", "4:5", "unclear shm_size 'lots'", "write 256m"),
+    "size of shared memory": (WEB + "    shm_size: lots\n", "4:5", "services.web.shm_size is 'lots'", "such as 64m"),
     "option of a tmpfs": (
         WEB + "    tmpfs: ['/run:siz=5m']\n",
         "4:13",
@@ -234,7 +244,7 @@ WRONG = {
     "mode of a config": (
         WEB + "    configs: [{source: c, mode: '0999'}]\nconfigs: {c: {content: a}}\n",
         "4:27",
-        "mode is 0999",
+        "services.web.configs.0.mode is '0999'",
         "0440",
     ),
     "reserved devices": (
@@ -250,14 +260,14 @@ WRONG = {
         "relative path",
     ),
     "volume of a file server": (
-        WEB + "    volumes: ['v:/v']\nvolumes: {v: {driver_opts: {type: nfs, device: ':/e', o: addr=10.0.0.9}}}\n",
-        "5:29",
-        "the volume 'v' is of the type nfs",
+        WEB + "    volumes: ['vol:/v']\nvolumes: {vol: {driver_opts: {type: nfs, device: ':/e', o: addr=10.0.0.9}}}\n",
+        "5:31",
+        "the volume 'vol' is of the type nfs",
         "o: bind",
     ),
     "volume's device": (
-        WEB + "    volumes: ['v:/v']\nvolumes: {v: {driver_opts: {type: none, device: ./no, o: bind}}}\n",
-        "5:41",
+        WEB + "    volumes: ['vol:/v']\nvolumes: {vol: {driver_opts: {type: none, device: ./no, o: bind}}}\n",
+        "5:43",
         "no folder ",
         "create it",
     ),
@@ -375,7 +385,7 @@ def test_files_that_do_not_merge(tmp_path):
 def test_aliases_that_explode(tmp_path):
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join(10 * [f'*a{n - 1}'])}]" for n in range(1, 9)]
-    with pytest.raises(ComposeError, match="more than 100000 values"):
+    with pytest.raises(ComposeError, match="more than 30000 values"):
         project(tmp_path, "\n".join(lines))
 
 
@@ -519,18 +529,17 @@ def test_volumes_that_are_folders_of_this_machine(tmp_path):
     (tmp_path / "data" / "inner").mkdir(parents=True)
     found = project(
         tmp_path,
-        WEB
-        + "    volumes: ['v:/v:ro', {type: volume, source: v, target: /i, read_only: true, volume: {subpath: inner}}, 't:/t', "
-        "'own:/own:nocopy', 'far:/far:ro']\n"
-        "volumes: {v: {driver: local, driver_opts: {type: none, o: bind, device: ./data}}, own: , "
-        "t: {driver_opts: {type: tmpfs, device: tmpfs, o: 'size=5m'}}, far: {external: true}}\n",
+        WEB + "    volumes: ['v1:/v:ro', {type: volume, source: v1, target: /i, read_only: true, volume: {subpath: inner}}, "
+        "'tmp:/t', 'own:/own:nocopy', 'far:/far:ro']\n"
+        "volumes: {v1: {driver: local, driver_opts: {type: none, o: bind, device: ./data}}, own: , "
+        "tmp: {driver_opts: {type: tmpfs, device: tmpfs, o: 'size=5m'}}, far: {external: true}}\n",
     )
     assert found["web"].volumes == (
         Volume("bind", "/v", f"{tmp_path}/data", True), Volume("bind", "/i", f"{tmp_path}/data/inner", True),
-        Volume("volume", "/t", "t"), Volume("volume", "/own", "own", copies=False), Volume("volume", "/far", "far", True),
+        Volume("volume", "/t", "tmp"), Volume("volume", "/own", "own", copies=False), Volume("volume", "/far", "far", True),
     )  # fmt: skip
     assert [line.partition(": ")[2] for line in found.warnings] == [
-        "ignored: size=5m of the volume 't'", "the volume 'far' is external, and empty at first",
+        "ignored: size=5m of the volume 'tmp'", "the volume 'far' is external, and empty at first",
     ]  # fmt: skip
 
 
@@ -808,7 +817,11 @@ def test_the_table_says_why(tmp_path):
         ("services: {}\ninclude: [{path: other.yaml, env_file: LONG}]", 2),
         ("services: {}\ninclude: [{path: other.yaml, project_directory: LONG}]", 2),
         ("services: {a: {build: LONG}}", 1),
-        ("services: {a: {image: i, volumes: ['v:/x']}}\nvolumes: {v: {driver_opts: {type: none, o: bind, device: /LONG}}}", 2),
+        (
+            "services: {a: {image: i, volumes: ['vol:/x']}}\n"
+            "volumes: {vol: {driver_opts: {type: none, o: bind, device: /LONG}}}",
+            2,
+        ),
     ],
 )
 def test_a_path_that_no_file_can_have_is_refused_with_its_line(tmp_path, text, line):
@@ -820,3 +833,33 @@ def test_a_path_that_no_file_can_have_is_refused_with_its_line(tmp_path, text, l
     assert "is too long" in str(caught.value)
     assert f"compose.yaml:{line}" in caught.value.where
     assert len(str(caught.value)) < 400
+
+
+def test_what_names_a_refused_service_is_not_refused_for_that(tmp_path):
+    file = tmp_path / "compose.yaml"
+    file.write_text(
+        "services:\n"
+        "  web: {image: w, depends_on: [db], links: ['db:store'], volumes_from: [db]}\n"
+        "  proxy: {image: p, network_mode: 'service:db'}\n"
+        "  db: {image: d, ports: ['999.1.1.1:80:80'], volumes: ['unknown:/v']}\n"
+        "x-slownet: {faults: {5s: kill db}}\n"
+    )
+    with pytest.raises(ComposeError) as caught:
+        reader.check([file], machine={})
+    assert caught.value.where.endswith("compose.yaml:4:26")
+    file.write_text(file.read_text().replace("ports: ['999.1.1.1:80:80'], ", ""))
+    checked = reader.check([file], machine={})
+    assert [str(each).partition(":")[0] for each in checked.refused] == [f"the volume 'unknown' is not declared, {file}"]
+    assert {each.name for each in checked.services} == {"web", "proxy"}
+
+
+@pytest.mark.parametrize("stated", ["yes", "on", "Y", "TRUE"])
+def test_a_boolean_from_a_variable(tmp_path, stated):
+    found = project(tmp_path, WEB + "    read_only: ${X}\n    init: ${X:-no}\n", machine={"X": stated})
+    assert (found["web"].read_only, found["web"].init) == (True, True)
+
+
+@pytest.mark.parametrize("stated", ["1", "t", "maybe", ""])
+def test_what_is_no_boolean_to_compose(tmp_path, stated):
+    with pytest.raises(ComposeError, match=r"services\.web\.read_only is .*:4:5: write true or false"):
+        project(tmp_path, WEB + "    read_only: ${X}\n", machine={"X": stated})

@@ -38,6 +38,8 @@ def given(services: Sequence[Service], trees: Mapping[str, Map], counts: Mapping
     made = {each.name: each for each in services}
     for service in services:
         for name, only_read, at in _stated(trees[service.name]):
+            if name not in made:  # of a service that is refused itself
+                continue
             if counts[name] > 1:
                 what = f"{service.name} has the volumes of {name}, and there are {counts[name]} of it"
                 raise ComposeError(what, str(at), "have one replica, or name the volumes in both services")

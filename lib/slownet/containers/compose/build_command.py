@@ -35,7 +35,7 @@ def arguments(build: Map, image: str, path: Callable[[str], Path], secrets: Mapp
 
 def _options(build: Map, path: Callable[[str], Path], secrets: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
     for field, option in _FLAGS.items():
-        if build.get(field) in (True, "true"):
+        if build.get(field) is True:
             yield option, ""
     for field, option in _TEXTS.items():
         if build.get(field):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,8 +62,16 @@ class Items(list[Any]):
         self.at.append(at)
 
 
+class Replacing(str):
+    """A text with the tag ``!override``."""
+
+
 class Reset:
     """A value with the tag ``!reset``: what a file below it says is removed."""
+
+
+EMPTY = Map(Place("", 0, 0))
+"""In place of a mapping that a file lacks."""
 
 
 def place_of(tree: Map | Items, keys: Keys) -> Place:
@@ -87,6 +96,11 @@ def plain(value: Any) -> Any:
     if isinstance(value, list):
         return [plain(each) for each in value if not isinstance(each, Reset)]
     return value
+
+
+def identity(value: Any) -> str:
+    """Return a text that two values have in common only if they are equal."""
+    return json.dumps(plain(value), sort_keys=True, default=repr)
 
 
 def copy(value: Any) -> Any:

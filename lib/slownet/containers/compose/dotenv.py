@@ -3,43 +3,68 @@
 from __future__ import annotations
 
 import re
+from collections import ChainMap
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NoReturn
 
-from slownet.containers.compose.variables import Variables
+from slownet.containers.compose.variables import Budget, Variables
 from slownet.model import userfile
 from slownet.model.errors import ComposeError
 
 _KEY = re.compile(r"(?:export[ \t]+)?(?P<name>[\w.\[\]-]+)[ \t]*(?P<sign>[=:]|(?=\n|\Z))[ \t]*")
 _BLANK = re.compile(r"(?:\s+|#[^\n]*)*")
 _ESCAPES = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", '"': '"', "\\": "\\", "$": "$$"}
+RAW = "raw"
+FORMATS = (None, "", ".env", RAW)
+"""How a service's file of variables may be written."""
 _ESCAPE = re.compile(r"\\(0[0-7]{0,3}|[abfnrtv\"\\$])")
 
 
-def read(path: Path, outer: Mapping[str, str], raw: bool = False) -> dict[str, str]:
+def read(
+    path: Path,
+    outer: Mapping[str, str],
+    before: Mapping[str, str] | None = None,
+    raw: bool = False,
+    budget: Budget | None = None,
+) -> dict[str, str]:
     """Return the variables of a file.
 
-    outer: those that its values may name, and from which a name without a value is taken. raw: its lines are taken as they
-    are, without quotes and variables. Raises ComposeError with the line.
+    outer: those that its values may name, and from which a name without a value is taken. before: those of earlier files, which
+    count after the file's own. raw: its lines are taken as they are, without quotes and variables. budget: of its values'
+    length. Raises ComposeError with the line.
     """
     try:
         text = userfile.read_text(path)
     except (OSError, UnicodeDecodeError) as error:
         raise ComposeError(f"cannot read {path}: {userfile.reason(error)}") from error
-    return _raw(text) if raw else _File(text, str(path), outer).read()
+    others = ChainMap(*(dict(each) for each in (outer, before or {})))
+    return _raw(text, str(path), others) if raw else _File(text, str(path), others, budget).read()
 
 
-def _raw(text: str) -> dict[str, str]:
-    lines = (line.partition("=") for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#"))
-    return {name.strip(): value for name, equals, value in lines if equals}
+def _raw(text: str, shown: str, outer: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables of lines without quotes, as ``docker run --env-file`` reads them; a bare name's is the outer one."""
+    found = {}
+    for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), start=1):
+        stated = line.removesuffix("\r").lstrip()
+        name, equals, value = stated.partition("=")
+        if not stated or stated.startswith("#"):
+            continue
+        if not name or " " in name or "\t" in name:
+            what = "a line without a name" if not name else f"the name '{name[:40]}' has a space"
+            raise ComposeError(what, where=f"{shown}:{number}", fix="write NAME=VALUE")
+        if equals or name in outer:
+            found[name] = value if equals else outer[name]
+    return found
 
 
 class _File:
-    def __init__(self, text: str, shown: str, outer: Mapping[str, str]) -> None:
-        self._text, self._shown, self._outer = text.replace("\r\n", "\n"), shown, outer
-        self._at = 0
+    def __init__(self, text: str, shown: str, others: ChainMap[str, str], budget: Budget | None) -> None:
+        self._text, self._shown, self._outer = text.removeprefix("\ufeff").replace("\r\n", "\n"), shown, others
+        self._at, self._line, self._counted = 0, 1, 0
         self._found: dict[str, str] = {}
+        before, earlier = others.maps
+        self._variables = Variables(ChainMap(before, self._found, earlier), budget=budget)
 
     def read(self) -> dict[str, str]:
         while self._skip() < len(self._text):
@@ -82,8 +107,9 @@ class _File:
 
     def _filled(self, value: str) -> str:
         """Replace variables; those of the machine come before the file's own, as in compose."""
-        line = self._text.count("\n", 0, self._at) + 1
-        return Variables({**self._found, **self._outer}).substitute(value, f"{self._shown}:{line}") if "$" in value else value
+        self._line += self._text.count("\n", self._counted, self._at)
+        self._counted = self._at
+        return self._variables.substitute(value, f"{self._shown}:{self._line}") if "$" in value else value
 
     def _fail(self, what: str, fix: str) -> NoReturn:
         raise ComposeError(what, where=f"{self._shown}:{self._text.count(chr(10), 0, self._at) + 1}", fix=fix)

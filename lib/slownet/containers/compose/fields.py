@@ -154,7 +154,7 @@ SERVICE: Mapping[str, Field] = {
 TOP: Mapping[str, Field] = {
     "version": _ignored("it is obsolete"),
     "name": _done("the project's name"),
-    "include": _done("as part of this project; two that differ and have the same name are refused"),
+    "include": _done("as part of this project; of two of one name the first is merged over the other, which a line says"),
     "services": _done("each is a host"),
     "models": _refused("a lab runs no models"),
     "networks": _done(f"one switch for all; {_SET_LINK}"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
-from slownet.containers.compose.document import Items, Keys, Map, Place, Reset, copy
+from slownet.containers.compose.document import Items, Keys, Map, Place, Reset, copy, identity
 from slownet.model.errors import ComposeError
 
 _REPLACED = (("command",), ("entrypoint",), ("healthcheck", "test"))
@@ -27,6 +27,10 @@ def _path(each: Any) -> Hashable:
     return each.get("path") if isinstance(each, dict) else each
 
 
+_ONCE = (
+    "cap_add", "cap_drop", "configs", "devices", "dns", "dns_opt", "dns_search", "env_file", "expose", "links", "ports",
+    "profiles", "secrets", "tmpfs", "volumes",
+)  # fmt: skip
 _UNIQUE: Mapping[tuple[str, ...], Callable[[Any], Hashable]] = {
     ("volumes",): _target, ("devices",): _target, ("configs",): _mounted, ("secrets",): _mounted, ("env_file",): _path,
 }  # fmt: skip
@@ -84,10 +88,21 @@ def _kind(value: Any) -> str:
 def _joined(base: Items, over: Items, name: Callable[[Any], Hashable] | None) -> Items:
     """Return both lists' elements, each once."""
     made = Items(base.place)
+    known: dict[Hashable, int] = {}
     for value, at in [*zip(base, base.at, strict=True), *zip(over, over.at, strict=True)]:
-        same = [index for index, other in enumerate(made) if (name(other) == name(value) if name else other == value)]
-        if same:
-            made[same[0]], made.at[same[0]] = copy(value), at
+        index = known.setdefault((name or identity)(value), len(made))
+        if index < len(made):
+            made[index], made.at[index] = copy(value), at
         else:
             made.add(copy(value), at)
     return made
+
+
+def once(service: Map) -> None:
+    """Leave one of elements that are there twice, as compose does before it checks a service: the later one, in its place."""
+    for name in _ONCE:
+        found = service.get(name)
+        if isinstance(found, Items):
+            joined = _joined(Items(found.place), found, _UNIQUE.get((name,)))
+            joined.replaces = found.replaces
+            service[name] = joined

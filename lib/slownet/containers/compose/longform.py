@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import ipaddress
+import posixpath
 import re
-from collections.abc import Callable, Mapping
-from pathlib import PurePosixPath
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from slownet.containers.compose import scalars
-from slownet.containers.compose.document import Items, Map, Place, Reset
+from slownet.containers.compose.document import Items, Map, Place, Replacing, Reset
 from slownet.model.errors import ComposeError
 from slownet.model.units import whole_number
 
-_PORT = re.compile(
-    r"(?:(?P<ip>\[[0-9a-fA-F:]+\]|\d+(?:\.\d+){3}):)?(?:(?P<published>\d*(?:-\d+)?):)?(?P<target>\d+(?:-\d+)?)(?:/(?P<protocol>tcp|udp|sctp))?"
-)
+_PROTOCOLS = ("tcp", "udp", "sctp")
+_PORT_FIX = 'write "8000", "80:8000", "127.0.0.1:80:8000/tcp" or "[::1]:80:8000"'
 MOST_PORT = 65535
+_VOLUME_FIX = "write SOURCE:/path/in/container or SOURCE:/path:ro"
 _CONSISTENCIES = ("cached", "consistent", "delegated")
 _PROPAGATIONS = ("private", "rprivate", "shared", "rshared", "slave", "rslave")
 _MODES = frozenset(("ro", "rw", "z", "Z", "nocopy", *_CONSISTENCIES, *_PROPAGATIONS))
@@ -50,6 +51,8 @@ def _pairs(value: Any, place: Place) -> Map:
     else:
         for each, at in zip(value, value.at, strict=True):
             name, equals, given = text(each).partition("=")
+            if name and name[-1].isspace():
+                raise ComposeError(f"the name '{name}' ends with a space", str(at), "write NAME=VALUE, without spaces before =")
             made.put(name, given if equals else None, at)
     return made
 
@@ -78,7 +81,7 @@ def _list(value: Any, place: Place) -> Items:
     """One text or a list of them: a list."""
     if isinstance(value, Items):
         return value
-    made = Items(place)
+    made = Items(place, isinstance(value, Replacing))
     made.add(value, place)
     return made
 
@@ -105,37 +108,71 @@ def _map(place: Place, **fields: Any) -> Map:
 
 
 def _port(value: Any, place: Place) -> Map:
-    found = _PORT.fullmatch(text(value))
-    if not found:
-        raise ComposeError(f"unclear port '{value}'", str(place), 'write "8000", "80:8000" or "127.0.0.1:80:8000/tcp"')
-    inside, outside = _span(found["target"], place), _span(found["published"], place)
-    if inside > 1 and outside not in (0, inside):
-        what = f"{inside} ports of the container and {outside} of the machine in '{value}'"
+    """``[[ADDRESS:][PUBLISHED]:]TARGET[/PROTOCOL]``, of which compose lets address and published port be empty."""
+    if isinstance(value, float):
+        raise ComposeError(f"unclear port '{value}'", str(place), "put it in quotes")
+    stated = text(value)
+    *before, last = stated.split(":")
+    published = before.pop() if before else ""
+    target, _, rest = last.partition("/")
+    protocol = rest.partition("/")[0].lower() or "tcp"
+    if not target or protocol not in _PROTOCOLS:
+        what = (
+            f"unclear port '{stated[:60]}'" if not target else f"unknown protocol '{protocol[:20]}' of the port '{stated[:60]}'"
+        )
+        raise ComposeError(what, str(place), _PORT_FIX)
+    address = _host_address(":".join(before), stated, place)
+    (first, final), outside = _span(target, stated, place), _span(published, stated, place) if published else None
+    if outside and final > first and outside[1] - outside[0] != final - first:
+        what = f"{final - first + 1} ports of the container and {outside[1] - outside[0] + 1} of the machine in '{stated}'"
         raise ComposeError(what, str(place), "give both ranges one length")
     return _map(
-        place, target=found["target"], published=found["published"] or None, protocol=found["protocol"] or "tcp",
-        host_ip=found["ip"],
+        place, target=f"{first}-{final}" if final > first else str(first), published=published or None, protocol=protocol,
+        host_ip=address or None,
     )  # fmt: skip
 
 
-def _span(ports: str | None, place: Place) -> int:
-    """Return how many ports a range has; 0 if none is stated. Raises ComposeError."""
-    if not ports or ports.startswith("-"):
-        return 0
-    first, _, last = ports.partition("-")
-    numbers = [number for number in (whole_number(first), whole_number(last or first)) if number is not None]
-    if len(numbers) < 2 or not 0 <= numbers[0] <= numbers[1] <= MOST_PORT:
-        raise ComposeError(f"unclear port '{ports}'", str(place), f"write 1 to {MOST_PORT}, or a range such as 8000-8003")
-    return numbers[1] - numbers[0] + 1
+def _host_address(stated: str, port: str, place: Place) -> str:
+    """Return the address of the machine that a port states, without brackets. Raises ComposeError."""
+    bracketed = stated.startswith("[") and stated.endswith("]")
+    address = stated[1:-1] if bracketed else stated
+    if address and ((":" in address and not bracketed) or not is_address(address)):
+        what = f"'{stated[:60]}' is not an address in the port '{port[:60]}'"
+        raise ComposeError(
+            what, str(place), "put an IPv6 address in brackets" if ":" in address and not bracketed else _PORT_FIX
+        )
+    return address
+
+
+def is_address(given: str) -> bool:
+    """Return whether a text is an address of IPv4 or IPv6, without a zone."""
+    try:
+        ipaddress.ip_address(given)
+    except ValueError:
+        return False
+    return "%" not in given
+
+
+def _span(ports: str, stated: str, place: Place) -> tuple[int, int]:
+    """Return a range's first and last port. Raises ComposeError."""
+    first, *more = ports.split("-")
+    numbers = [whole_number(each) for each in (first, (more or [first])[0])]
+    found = [number for number in numbers if number is not None and number <= MOST_PORT]
+    if len(found) < 2 or found[0] > found[1]:
+        fix = f"write 1 to {MOST_PORT}, or a range such as 8000-8003" if ports[:1].isdecimal() else _PORT_FIX
+        raise ComposeError(f"unclear port '{ports[:40]}' in '{stated[:60]}'", str(place), fix)
+    return found[0], found[1]
 
 
 def _volume(value: Any, place: Place) -> Map:
     """``./data:/data:ro``, ``data:/data`` or ``/data``."""
-    source, target, modes = _split(text(value))
+    source, target, modes = _split(text(value), place)
     unknown = [each for each in modes if each not in _MODES]
-    if not target.startswith("/") or unknown:
-        what = f"unknown mode '{unknown[0]}'" if unknown else f"'{target}' is not a whole path"
-        raise ComposeError(f"{what} in the volume '{value}'", str(place), "write SOURCE:/path/in/container or SOURCE:/path:ro")
+    if not target.startswith("/"):
+        what = f"'{target}' is not a whole path in the volume '{value}'"
+        drive = re.match(r"[a-zA-Z]:", target)
+        fix = "compose takes one letter for a drive: give the volume a longer name" if drive else _VOLUME_FIX
+        raise ComposeError(what, str(place), fix)
     kind = "bind" if source.startswith((".", "/", "~")) else "volume"
     labels = [each for each in modes if each in ("z", "Z")]
     own = {
@@ -144,17 +181,41 @@ def _volume(value: Any, place: Place) -> Map:
     }
     bind = _map(place, **own) if kind == "bind" and any(own.values()) else None
     return _map(
-        place, type=kind, source=source or None, target=str(PurePosixPath(target)), read_only="ro" in modes or None, short=True,
+        place, type=kind, source=source or None, target=_clean(target), read_only=_is_read_only(modes) or None, short=True,
         bind=bind, volume=_map(place, nocopy=True) if kind == "volume" and "nocopy" in modes else None,
-        consistency=next((each for each in modes if each in _CONSISTENCIES), None),
+        consistency=next((each for each in modes if each in _CONSISTENCIES), None), unknown=", ".join(unknown) or None,
     )  # fmt: skip
 
 
-def _split(value: str) -> tuple[str, str, list[str]]:
-    parts = value.split(":")
+def _clean(target: str) -> str:
+    return posixpath.normpath(f"/{target.lstrip('/')}")
+
+
+def _is_read_only(modes: Sequence[str]) -> bool:
+    """Return what the last mode of the kind says."""
+    return next((each == "ro" for each in reversed(modes) if each in ("ro", "rw")), False)
+
+
+def _split(value: str, place: Place) -> tuple[str, str, list[str]]:
+    """Return source, target and modes. Raises ComposeError."""
+    parts = _sections(value) if len(value) > 2 else [value]
+    if len(parts) > 3 or not all(parts):
+        what = "too many colons" if len(parts) > 3 else "an empty part between colons"
+        raise ComposeError(f"{what} in the volume '{value}'", str(place), _VOLUME_FIX)
     if len(parts) == 1:
         return "", parts[0], []
     return parts[0], parts[1], [mode for part in parts[2:] for mode in part.split(",")]
+
+
+def _sections(value: str) -> list[str]:
+    """Return what is between colons; one after a single letter is a drive's, as in compose."""
+    found = [""]
+    for each in value:
+        if each == ":" and not (len(found[-1]) == 1 and found[-1].isalpha()):
+            found.append("")
+        else:
+            found[-1] += each
+    return found
 
 
 def _env_file(value: Any, place: Place) -> Map:
@@ -179,6 +240,7 @@ def _hooks(value: Any, place: Place) -> Items:
 def _extra_hosts(value: Any, place: Place) -> Map:
     """``name:address``, ``name=address`` or a mapping: names with lists of addresses."""
     made = Map(value.place, value.replaces)
+    comma = not isinstance(value, Map)
     pairs = (
         ((name, each, value.keys_at[name]) for name, each in value.items())
         if isinstance(value, Map)
@@ -186,8 +248,10 @@ def _extra_hosts(value: Any, place: Place) -> Map:
     )
     for name, addresses, at in pairs:
         found = made.get(name) or Items(at)
-        for each in addresses if isinstance(addresses, list) else [addresses]:
-            found.add(each.strip("[]"), at)
+        if not name or ":" in name or "=" in name:
+            raise ComposeError(f"'{name}' is not a host's name", str(at), "write NAME=ADDRESS, such as mail=10.0.0.99")
+        for each in addresses if isinstance(addresses, list) else addresses.split(",") if comma else [addresses or ""]:
+            found.add(each[1:-1] if each.startswith("[") and each.endswith("]") and len(each) > 2 else each, at)
         made.put(name, found, at)
     return made
 
@@ -203,9 +267,22 @@ def _extends(value: Any, place: Place) -> Map:
     return value if isinstance(value, Map) else _map(place, service=value)
 
 
+def _valued(*bare: str) -> Callable[[Any, Place], Map]:
+    """``NAME=VALUE`` or a mapping, of which only some names may lack a value in a list."""
+
+    def form(value: Any, place: Place) -> Map:
+        made = _pairs(value, place)
+        for name, each in made.items() if isinstance(value, Items) else ():
+            if each is None and name not in bare:
+                raise ComposeError(f"'{name}' lacks a value", str(made.keys_at[name]), "write NAME=VALUE")
+        return made
+
+    return form
+
+
 _BUILD: Mapping[str, Callable[[Any, Place], Any]] = {
-    "args": _pairs, "labels": _pairs, "additional_contexts": _pairs, "secrets": _each(_content), "extra_hosts": _extra_hosts,
-    "ssh": _pairs,
+    "args": _pairs, "labels": _pairs, "additional_contexts": _valued(), "secrets": _each(_content), "extra_hosts": _extra_hosts,
+    "ssh": _valued("default"),
 }  # fmt: skip
 _FORMS: Mapping[str, Callable[[Any, Place], Any]] = {
     "annotations": _pairs, "build": _build, "configs": _each(_content), "depends_on": _named(_dependency), "dns": _list,

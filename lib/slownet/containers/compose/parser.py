@@ -14,14 +14,16 @@ from typing import Any, NoReturn
 import yaml
 
 from slownet.containers.compose import scalars
-from slownet.containers.compose.document import Items, Map, Place, Reset
+from slownet.containers.compose.document import Items, Map, Place, Replacing, Reset
 from slownet.model import userfile
 from slownet.model.errors import ComposeError
 
 MERGE = "<<"
 RESET, OVERRIDE = "!reset", "!override"
 """Compose's tags in a file that is merged over another: remove the value below, or replace it instead of merging."""
-MOST_NODES = 100_000
+MOST_BYTES = userfile.MEBIBYTE
+"""Of a file; the largest that people publish has a tenth of that."""
+MOST_NODES = 30_000
 """Aliases of aliases grow exponentially; no project is as large as this."""
 MOST_DIGITS = 1000
 """Of one number."""
@@ -44,7 +46,7 @@ _SCALARS = (
 def read(path: Path, shown: str) -> list[Map]:
     """Return the documents of a file, mostly one. shown: its name in messages. Raises ComposeError with line and column."""
     try:
-        text = userfile.read_text(path)
+        text = userfile.read_text(path, MOST_BYTES)
     except (OSError, UnicodeDecodeError) as error:
         why = userfile.reason(error)
         raise ComposeError(f"cannot read {shown}: {why}", fix="name a compose file, such as compose.yaml") from error
@@ -149,6 +151,8 @@ class _Builder:
 
     def _scalar(self, node: yaml.ScalarNode) -> Any:
         kind, text = node.tag.removeprefix(_TAG), node.value
+        if node.tag == OVERRIDE:
+            return Replacing(text)
         if kind == "null":
             return None
         if kind == "bool":

@@ -5,14 +5,14 @@ from __future__ import annotations
 import functools
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from slownet.containers.compose import document, dotenv, file_merging, longform, parser, schema
+from slownet.containers.compose import casts, document, dotenv, file_merging, longform, parser, schema
 from slownet.containers.compose.document import Items, Map, Place, Reset
-from slownet.containers.compose.variables import Variables
+from slownet.containers.compose.variables import Budget, Variables
 from slownet.lab import ownership
 from slownet.model.errors import ComposeError, nearest
 from slownet.model.userfile import beside, expanded
@@ -21,6 +21,10 @@ USUAL = ("compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.y
 FILES, SEPARATOR = "COMPOSE_FILE", "COMPOSE_PATH_SEPARATOR"
 ENV_FILES = "COMPOSE_ENV_FILES"
 """Compose's own variables: the files where none is named, what separates them, and files of variables in place of .env."""
+MOST_INCLUDED, DEEPEST = 500, 50
+"""Projects that are included, and in one another."""
+MOST_EXTENDED = 500
+"""Services that extend one another in a chain."""
 RESOURCES = ("services", "networks", "volumes", "secrets", "configs")
 _REMOTE = re.compile(r"[a-z+]+://|git@|oci:|github\.com/")
 
@@ -80,10 +84,10 @@ def _usual_variables(folder: Path) -> list[Path]:
     return [each for each in [folder / ".env"] if each.is_file() and ownership.is_obeyed(each)]
 
 
-def _with_files(paths: Sequence[Path], outer: Mapping[str, str]) -> dict[str, str]:
+def _with_files(paths: Sequence[Path], outer: Mapping[str, str], budget: Budget | None = None) -> dict[str, str]:
     found: dict[str, str] = {}
     for path in paths:
-        found |= dotenv.read(path, {**found, **outer})
+        found |= dotenv.read(path, outer, found, budget=budget)
     return {**found, **outer}
 
 
@@ -92,22 +96,8 @@ def read(files: Sequence[Path], machine: Mapping[str, str]) -> Source:
     warnings: dict[str, None] = {}
     folder = files[0].absolute().parent
     values = _variables(folder, machine)
-    tree = _model(files, folder, Variables(values, warnings.setdefault), ())
+    tree = _Includer().model(files, folder, Variables(values, warnings.setdefault), ())
     return Source(tree, [path.absolute() for path in files], values, list(warnings))
-
-
-def _model(files: Sequence[Path], folder: Path, variables: Variables, way: tuple[Path, ...]) -> Map:
-    """Return files merged into one tree, with what they include. folder: for relative paths; way: the files that led here."""
-    reader = _Reader(variables)
-    trees = [reader.file(path) for path in files]
-    tree = trees[0]
-    for other in trees[1:]:
-        tree = file_merging.files(tree, other)
-    tree = _without_resets(tree)
-    included = tree.pop("include", None) or Items(tree.place)
-    for each, at in zip(included, included.at, strict=True):
-        _import(tree, _included(each, at, folder, variables, (*way, *(_whole(path) for path in files))), at)
-    return tree
 
 
 def _whole(path: Path) -> Path:
@@ -115,10 +105,56 @@ def _whole(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
-def _included(entry: Any, at: Place, folder: Path, variables: Variables, way: tuple[Path, ...]) -> Map:
-    """Return the project that an entry of ``include`` names; its relative paths are whole ones."""
-    stated = entry if isinstance(entry, Map) else {"path": entry}
+@dataclass
+class _Includer:
+    """Reads projects with what they include; one that is included twice in the same way is read once."""
+
+    _read: dict[Hashable, Map] = field(default_factory=dict)
+    _kept: list[Variables] = field(default_factory=list)
+    """Those whose identity is part of a key of `_read`."""
+
+    def model(self, files: Sequence[Path], folder: Path, variables: Variables, way: tuple[tuple[Path, ...], ...]) -> Map:
+        """Return files merged into one tree, with what they include. folder: for relative paths, way: the files so far."""
+        reader = _Reader(variables)
+        trees = [reader.file(path) for path in files]
+        tree = trees[0]
+        for other in trees[1:]:
+            tree = file_merging.files(tree, other)
+        tree = _without_resets(tree)
+        included = tree.pop("include", None) or Items(tree.place)
+        for each, at in zip(included, included.at, strict=True):
+            found = self._included(each, at, folder, variables, (*way, tuple(map(_whole, files))))
+            _import(tree, found, at, variables)
+        return tree
+
+    def _included(self, entry: Any, at: Place, folder: Path, variables: Variables, way: tuple[tuple[Path, ...], ...]) -> Map:
+        """Return the project that an entry of ``include`` names; its relative paths are whole ones."""
+        stated = entry if isinstance(entry, Map) else {"path": entry}
+        paths = _included_files(stated, at, folder, way)
+        given = stated.get("project_directory")
+        base = beside(folder, given, str(at), ComposeError) if given else paths[0].parent
+        own = [beside(folder, each, str(at), ComposeError) for each in _texts(stated.get("env_file"))]
+        for path in own:
+            if not path.exists() or path.is_dir():
+                raise ComposeError(f"no file {path}", str(at), f"env_file is relative to {folder}")
+        key = (*paths, base, *own, id(variables))
+        if key not in self._read:
+            if len(way) > DEEPEST or len(self._read) >= MOST_INCLUDED:
+                what = f"projects include one another deeper than {DEEPEST}" if len(way) > DEEPEST else "too many includes"
+                raise ComposeError(what, str(at), f"at most {MOST_INCLUDED} projects can be included")
+            inner = variables.but(_with_files(own or _usual_variables(base), variables.values, variables.budget))
+            self._kept.append(variables)
+            found = self.model(paths, base, inner, way)
+            _rebase(found, base.absolute())
+            self._read[key] = found
+        return self._read[key]
+
+
+def _included_files(stated: Mapping[str, Any], at: Place, folder: Path, way: tuple[tuple[Path, ...], ...]) -> list[Path]:
+    """Return the files of an included project. Raises ComposeError."""
     texts = _texts(stated.get("path"))
+    if not texts:
+        raise ComposeError("an include names no file", str(at), "add path:")
     for text in texts:
         if _REMOTE.match(text):
             raise ComposeError(f"'{text}' is not on this machine", str(at), "fetch it and include the file")
@@ -126,29 +162,17 @@ def _included(entry: Any, at: Place, folder: Path, variables: Variables, way: tu
     for path in paths:
         if not path.is_file():
             raise ComposeError(f"no file {path}", str(at), f"include names files relative to {folder}")
-        if _whole(path) in way:
+        if any(_whole(path) in files for files in way):
             raise ComposeError(f"{path} includes itself", str(at), "take out one of the includes")
-    base = (
-        beside(folder, stated["project_directory"], str(at), ComposeError)
-        if stated.get("project_directory")
-        else paths[0].parent
-    )
-    own = [beside(folder, each, str(at), ComposeError) for each in _texts(stated.get("env_file"))]
-    for path in own:
-        if not path.exists() or path.is_dir():
-            raise ComposeError(f"no file {path}", str(at), f"env_file is relative to {folder}")
-    inner = variables.but(_with_files(own or _usual_variables(base), variables.values))
-    found = _model(paths, base, inner, way)
-    _rebase(found, base.absolute())
-    return found
+    return paths
 
 
 def _texts(value: Any) -> list[str]:
     return [] if value is None else [str(each) for each in value] if isinstance(value, list) else [str(value)]
 
 
-def _import(tree: Map, other: Map, at: Place) -> None:
-    """Add the resources of an included project. Raises ComposeError if one of the same name is another one."""
+def _import(tree: Map, other: Map, at: Place, variables: Variables) -> None:
+    """Add the resources of an included project; those that the tree has already are merged over them. Raises ComposeError."""
     for kind in RESOURCES:
         theirs = other.get(kind)
         if not theirs:
@@ -156,23 +180,35 @@ def _import(tree: Map, other: Map, at: Place) -> None:
         if not tree.get(kind):
             tree.put(kind, Map(at), at)
         for name in theirs:
-            if name in tree[kind] and document.plain(tree[kind][name]) != document.plain(theirs[name]):
-                what = f"{kind}.{name} is another one in the included {theirs.keys_at[name]}"
-                raise ComposeError(what, str(tree[kind].keys_at[name]), "rename one, or include a list of files: path: [a, b]")
-            tree[kind].take(name, theirs)
+            if name not in tree[kind]:
+                tree[kind].take(name, theirs)
+            elif document.plain(tree[kind][name]) != document.plain(theirs[name]):
+                where = tree[kind].keys_at[name]
+                variables.warn(f"{where}: {kind}.{name} is merged over the included one, {theirs.keys_at[name]}, as in compose")
+                merged = file_merging.files(_alone(kind, name, theirs), _alone(kind, name, tree[kind]))
+                tree[kind].put(name, merged[kind][name], where, tree[kind].values_at[name])
+
+
+def _alone(kind: str, name: str, among: Map) -> Map:
+    """Return a file that has one of a mapping's resources."""
+    inner, made = Map(among.place), Map(among.place)
+    inner.take(name, among)
+    made.put(kind, inner, among.place)
+    return made
 
 
 @dataclass
 class _Reader:
     variables: Variables
     _read: dict[Path, Map] = field(default_factory=dict)
+    _made: dict[tuple[Path, str], Any] = field(default_factory=dict)
 
     def file(self, path: Path) -> Map:
         """Return a file that conforms to the specification, with its services in the long form and extended."""
         tree = self._long(path)
         services = tree.get("services") or {}
         for name in list(services):
-            services[name] = self._extended(path, name, ())
+            services[name] = self._extended(path, name)
         return tree
 
     def _long(self, path: Path) -> Map:
@@ -186,40 +222,59 @@ class _Reader:
     def _formed(self, found: Map) -> Map:
         """Return a document that conforms to the specification, with its services in the long form."""
         self.variables.everywhere(found)
+        casts.early(found)
+        _once(found)
         schema.check(found)
         services = found.get("services") or {}
         for name, each in services.items():
             services[name] = longform.service(each) if isinstance(each, Map) else each
+        _once(found)
+        casts.late(found)
         return found
 
-    def _extended(self, path: Path, name: str, way: tuple[tuple[Path, str], ...]) -> Any:
-        """Return a service with what it extends. way: the services that led here."""
-        tree = self._long(path)
-        service = tree["services"][name]
-        extends = service.get("extends") if isinstance(service, Map) else None
-        if extends is None:
-            return service
-        at = service.keys_at["extends"]
+    def _extended(self, path: Path, name: str) -> Any:
+        """Return a service with what it extends, and that extends in turn."""
+        way: dict[tuple[Path, str], tuple[Path, Map]] = {}
         here = (_whole(path), name)
-        if here in way:
-            raise ComposeError(f"the service '{name}' extends itself", str(at), "take out one of the extends")
-        other = beside(path.parent, extends["file"], str(at), ComposeError) if extends.get("file") else path
-        base = self._base(other, extends["service"], at, (*way, here))
-        if _whole(other) != _whole(path):
-            _rebase_service(base, other.absolute().parent)
-        made = file_merging.service(base, service)
-        del made["extends"]
-        return made
+        while here not in self._made:
+            service = self._long(path)["services"][here[1]]
+            extends = service.get("extends") if isinstance(service, Map) else None
+            if extends is None:
+                self._made[here] = service
+                break
+            at = service.keys_at["extends"]
+            if here in way:
+                raise ComposeError(f"the service '{here[1]}' extends itself", str(at), "take out one of the extends")
+            if len(way) >= MOST_EXTENDED:
+                raise ComposeError(f"more than {MOST_EXTENDED} services extend one another", str(at), "extend fewer")
+            way[here] = (path, service)
+            path = beside(path.parent, extends["file"], str(at), ComposeError) if extends.get("file") else path
+            self._check_base(path, extends["service"], at)
+            here = (_whole(path), extends["service"])
+        base, folder = self._made[here], path
+        for key, (own, service) in reversed(way.items()):
+            below: Map = document.copy(base)
+            below.pop("extends", None)
+            if _whole(folder) != _whole(own):
+                _rebase_service(below, folder.absolute().parent)
+            base, folder = file_merging.service(below, service), own
+            del base["extends"]
+            self._made[key] = base
+        return base
 
-    def _base(self, path: Path, name: str, at: Place, way: tuple[tuple[Path, str], ...]) -> Map:
+    def _check_base(self, path: Path, name: str, at: Place) -> None:
         if not path.is_file():
             raise ComposeError(f"no file {path}", str(at), "extends names a file relative to its own")
         services = self._long(path).get("services") or {}
         if name not in services:
             raise ComposeError(f"no service '{name}' in {path}", str(at), nearest(name, services))
-        base: Map = document.copy(self._extended(path, name, way))
-        base.pop("extends", None)
-        return base
+
+
+def _once(tree: Map) -> None:
+    services = tree.get("services")
+    for each in services.values() if isinstance(services, Map) else ():
+        if isinstance(each, Map):
+            file_merging.once(each)
 
 
 def _without_resets(tree: Map) -> Map:

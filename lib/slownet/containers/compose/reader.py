@@ -10,7 +10,7 @@ from itertools import starmap
 from pathlib import Path
 from typing import Any
 
-from slownet.containers.compose import borrowed, breaking, links, network_mode, project_files
+from slownet.containers.compose import borrowed, breaking, consistency, links, network_mode, project_files
 from slownet.containers.compose.document import Map, Place
 from slownet.containers.compose.fields import ANY, DONE, LEVELS, REFUSED, X_SLOWNET, Field
 from slownet.containers.compose.model import Dependency, Project, Service, Step
@@ -21,6 +21,8 @@ from slownet.model.shapes import Json
 
 PROFILES, ALL = "COMPOSE_PROFILES", "*"
 NAME = "COMPOSE_PROJECT_NAME"
+MOST_SERVICES = 1000
+"""Each is a host; the network that slownet gives them, a /24, ends earlier."""
 
 
 @dataclass(frozen=True)
@@ -56,10 +58,10 @@ def check(paths: Sequence[Path], profiles: Sequence[str] = (), machine: Mapping[
     steps: tuple[Step, ...] = ()
     try:
         whole = project.read(refused.append)
-        services, warnings, steps = list(whole.services), whole.warnings, whole.steps
+        services, warnings, steps = project.readable(), whole.warnings, whole.steps
     except ComposeError as error:
         refused.append(error)
-        services, warnings = list(project.found.values()), project.warnings()
+        services, warnings = project.readable(), project.warnings()
     return Checked(tuple(services), warnings, tuple(refused), tuple(project.ignored), steps)
 
 
@@ -83,11 +85,14 @@ class _Project:
         self._reader = Reader(source, self._name())
         self._refuse: Callable[[ComposeError], None] = _raise
         self.found: dict[str, Service] = {}
+        self._refused: set[str] = set()
 
     def read(self, refuse: Callable[[ComposeError], None] = _raise) -> Project:
         """Return it. refuse: gets what is wrong with one field or service, after which the others are read."""
         self._refuse = refuse
         self._sort_out(self._tree, "", "")
+        for error in consistency.resources(self._tree):
+            self._refuse(error)
         counts: dict[str, int] = {}
         for each, tree in self._chosen().items():
             self._sort_out(tree, "services.*", each)
@@ -97,6 +102,13 @@ class _Project:
                 counts[each] = self._reader.replicas(each, tree)
             except ComposeError as error:
                 self._refuse(error)
+                # in its place, so that what names it is not refused for that
+                self.found[each], counts[each] = Service(each, "", at=str(tree.place)), 1
+                self._refused.add(each)
+        if sum(counts.values()) > MOST_SERVICES:
+            most = max(counts, key=lambda each: counts[each])
+            what = f"{sum(counts.values())} services, of which {counts[most]} are {most}"
+            raise ComposeError(what, str(self._tree["services"].keys_at[most]), f"a lab has at most {MOST_SERVICES}")
         found = self._with_dependencies({name: each for name, each in self.found.items() if counts.get(name)}, counts)
         links.check_names(found)
         every = self._tree["services"]
@@ -110,12 +122,19 @@ class _Project:
         joined = {name for each in ordered if len(each.networks) > 1 for name in each.networks}
         subnets = Subnets(self._tree.get("networks") or {}, networks, joined)
         placed, hosts = subnets.hosts(ordered, trees)
-        self.found = {each.name: each for each in placed}
-        self._own_warnings += [*subnets.warnings(placed), *links.apart(placed)]
+        self.found = {each.name: each for each in placed if each.origin not in self._refused}
+        self._own_warnings += [
+            *subnets.warnings(placed),
+            *links.apart([each for each in placed if each.origin not in self._refused]),
+        ]
         client = links.condition(self._tree, X_SLOWNET, [breaking.FAULTS])
         shown = tuple(map(str, self._source.files))
         whole = Project(self._name(), shown, tuple(placed), client, self.warnings(), hosts)
         return replace(whole, steps=self._steps(whole))
+
+    def readable(self) -> list[Service]:
+        """Return the services that are not refused."""
+        return [each for each in self.found.values() if each.origin not in self._refused]
 
     def _steps(self, project: Project) -> tuple[Step, ...]:
         """Return what is to break in a project, if that is possible."""
@@ -182,7 +201,11 @@ class _Project:
         made = {}
         for name, service in found.items():
             missing = [each for each in service.depends_on if each.service not in found]
-            if needed := [each for each in missing if each.required and counts.get(each.service) != 0]:
+            every = self._tree.get("services") or {}
+            needed = [
+                each for each in missing if (each.required or each.service not in every) and counts.get(each.service) != 0
+            ]
+            if needed:
                 self._fail_for(name, needed[0], found)
             made[name] = replace(service, depends_on=tuple(each for each in service.depends_on if each not in missing))
         return made
@@ -266,21 +289,24 @@ def in_starting_order(services: Mapping[str, Service]) -> list[Service]:
     """
     depths: dict[str, int] = {}
     for name in services:
-        _visit(name, services, depths, ())
+        _visit(name, services, depths)
     return sorted(services.values(), key=lambda each: depths[each.name])
 
 
-def _visit(name: str, services: Mapping[str, Service], depths: dict[str, int], way: tuple[str, ...]) -> int:
-    """Note and return how many services must start before this one, one after the other."""
-    if name not in depths:
-        depth = 0
-        for each in services[name].depends_on:
-            if each.service == name or each.service in way:
-                start = (*way, name).index(each.service)
-                _cycle([*(*way, name)[start:], each.service], each.at)
-            depth = max(depth, 1 + _visit(each.service, services, depths, (*way, name)))
-        depths[name] = depth
-    return depths[name]
+def _visit(name: str, services: Mapping[str, Service], depths: dict[str, int]) -> None:
+    """Note how many services must start before this one, and before those that it waits for, one after the other."""
+    way: dict[str, Iterator[Dependency]] = {name: iter(services[name].depends_on)}
+    while way:
+        last = next(reversed(way))
+        following = next((each for each in way[last] if each.service not in depths), None)
+        if following is None:
+            depths[last] = max((1 + depths[each.service] for each in services[last].depends_on), default=0)
+            del way[last]
+        elif following.service in way:
+            start = list(way).index(following.service)
+            _cycle([*list(way)[start:], following.service], following.at)
+        else:
+            way[following.service] = iter(services[following.service].depends_on)
 
 
 def _cycle(names: Sequence[str], at: str) -> None:

@@ -64,6 +64,10 @@ def whole(text: str) -> int | float | None:
     plain = text.replace("_", "")
     sign, digits = (-1 if plain[:1] == "-" else 1), plain.lstrip("+-")
     base = _BASES.get(digits[:2].lower(), 8 if re.fullmatch(r"0[0-7]+", digits) else 10)
+    if (
+        base == 10 and len(digits) > 1 and digits.startswith("0")
+    ):  # 080 is not octal, so that Go's parser makes a fraction of it
+        return _finite(plain)
     try:
         number = sign * int(digits[2:] if digits[:2].lower() in _BASES else digits, base)
     except ValueError:  # a base without digits, or more digits than Python reads

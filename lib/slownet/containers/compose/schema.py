@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from slownet.containers.compose.document import Keys, Map, place_of, plain
+from slownet.containers.compose.document import Keys, Map, identity, place_of, plain
 from slownet.containers.compose.scalars import Date
 from slownet.model.errors import ComposeError, nearest
 from slownet.model.shapes import Json
@@ -49,7 +49,7 @@ def check(tree: Map) -> None:
 @cache
 def _validator() -> Any:
     """Return a validator to which a date is a text only where numbers are texts, too."""
-    from jsonschema import Draft202012Validator, validators  # slow to import
+    from jsonschema import Draft202012Validator, ValidationError, validators  # slow to import
 
     def of_type(validator: Any, types: Any, instance: Any, found: Any) -> Iterator[Any]:
         if isinstance(instance, Date) and not {"string", "number", "boolean"} <= (
@@ -58,8 +58,12 @@ def _validator() -> Any:
             instance = (instance,)  # no kind of value that a schema has
         yield from Draft202012Validator.VALIDATORS["type"](validator, types, instance, found)
 
+    def each_once(validator: Any, wanted: bool, instance: Any, found: Any) -> Iterator[Any]:
+        if wanted and isinstance(instance, list) and len({identity(each) for each in instance}) < len(instance):
+            yield ValidationError("an element is there twice")  # jsonschema's own takes the square of their number
+
     extend: Any = validators.extend
-    return extend(Draft202012Validator, {"type": of_type})(schema())
+    return extend(Draft202012Validator, {"type": of_type, "uniqueItems": each_once})(schema())
 
 
 def _explained(error: Any) -> Iterator[tuple[Keys, str, str]]:

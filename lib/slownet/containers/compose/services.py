@@ -5,31 +5,42 @@ from __future__ import annotations
 import functools
 import os
 import re
-import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-from slownet.containers.compose import borrowed, build_command, dotenv, interfaces, links, network_mode, powers
+from slownet.containers.compose import (
+    borrowed,
+    build_command,
+    casts,
+    consistency,
+    dotenv,
+    interfaces,
+    links,
+    network_mode,
+    powers,
+    shellwords,
+)
 from slownet.containers.compose.document import Map
 from slownet.containers.compose.fields import X_SLOWNET
-from slownet.containers.compose.longform import MOST_PORT, text
+from slownet.containers.compose.longform import MOST_PORT, is_address, text
 from slownet.containers.compose.model import STARTED, Content, Dependency, Health, Hook, Service
 from slownet.containers.compose.project_files import Source
 from slownet.containers.compose.storage import Storage
+from slownet.containers.compose.variables import Budget
 from slownet.lab.folders import refused
 from slownet.model.errors import ComposeError, nearest
 from slownet.model.units import whole_number
 
-SECONDS = {"w": 604800.0, "d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
-_DURATION = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(w|d|h|ms|us|µs|ns|m|s)")
 _EXPOSED = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?(?:/(tcp|udp|sctp))?")
 LIMITS = (
     "as", "core", "cpu", "data", "fsize", "locks", "memlock", "msgqueue", "nice", "nofile", "nproc", "rss", "rtprio", "rttime",
     "sigpending", "stack",
 )  # fmt: skip
 """Names of limits, as in Docker's ``--ulimit`` and setrlimit(2)."""
+MOST_PORTS = 1_000_000
+"""In all ranges of a service: there are 65,535, which ranges may repeat."""
 DEFAULT = "default"
 """The network of services that name none."""
 
@@ -41,22 +52,24 @@ class Reader:
         self._source, self._project = source, project
         self.warnings: list[str] = []
         self._storage = Storage(source, self.warnings)
+        self._budget = Budget()
 
     def service(self, name: str, tree: Map) -> Service:
         """Return a service. Raises ComposeError."""
+        consistency.service(name, tree)
         build = tree.get("build") or {}
         networks = self._networks(tree)
         declared = self._source.tree.get("networks") or {}
-        entrypoint, command = (_words(tree, each) for each in ("entrypoint", "command"))
+        entrypoint, command = (_words(tree, each, self.warnings) for each in ("entrypoint", "command"))
         return Service(
             name=name, image=self._image(name, tree), at=str(tree.place), command=command, entrypoint=entrypoint,
-            environment=self._environment(tree), ports=tuple(dict.fromkeys(self._ports(tree))),
+            environment=self._environment(tree), ports=tuple(self._ports(tree)),
             depends_on=self._dependencies(name, tree), health=_health(tree),
             volumes=tuple(self._storage.volumes(tree)),
             contents=tuple(self._contents(tree)), networks=networks, links=_links(tree),
             interfaces=interfaces.of(tree, [*networks], declared, self._project),
             hostname=tree.get("hostname") or "", user=tree.get("user") or "", working_dir=tree.get("working_dir") or "",
-            read_only=tree.get("read_only") in (True, "true"), init=tree.get("init") in (True, "true"),
+            read_only=tree.get("read_only") is True, init=tree.get("init") is True,
             stop_signal=text(tree.get("stop_signal") or ""), stop_s=_seconds(tree, "stop_grace_period", 10.0),
             extra_hosts={name: tuple(each) for name, each in (tree.get("extra_hosts") or {}).items()},
             condition=links.condition(tree, X_SLOWNET), build=self._build(name, tree),
@@ -103,7 +116,7 @@ class Reader:
 
     def _hooks(self, tree: Map, name: str) -> Iterator[Hook]:
         for number, each in enumerate(tree.get(name) or ()):
-            words = _words(each, "command")
+            words = _words(each, "command", self.warnings)
             if not words:
                 _fail(f"{name} without a command", tree[name].at[number], "add command:")
             yield Hook(words, str(each.get("user") or ""), each.get("working_dir") or "", self._stated(each))
@@ -117,9 +130,12 @@ class Reader:
         for entry in tree.get("env_file") or ():
             at = entry.values_at["path"]
             path = self._storage.path(entry["path"], at)
+            written = entry.get("format")
+            if written not in dotenv.FORMATS:
+                fix = "write format: raw, or leave it out"
+                _fail(f"unknown format '{written}' of the file of variables", entry.values_at["format"], fix)
             if path.is_file():
-                outer = {**found, **self._source.variables}
-                found |= dotenv.read(path, outer, raw=entry.get("format") == "raw")
+                found |= dotenv.read(path, self._source.variables, found, written == dotenv.RAW, self._budget)
             elif entry.get("required", True) is not False:
                 _fail(f"no file {path}", at, "create it, or write required: false")
         return found | self._stated(tree)
@@ -132,13 +148,24 @@ class Reader:
         return found | {name: outside[name] for name, value in given.items() if value is None and name in outside}
 
     def _ports(self, tree: Map) -> Iterator[int]:
-        """Yield the TCP ports that a service states."""
+        """Yield the TCP ports that a service states, each once. Raises ComposeError."""
+        ranges = list(dict.fromkeys(self._port_ranges(tree)))
+        if sum(map(len, ranges)) > MOST_PORTS:
+            _fail(
+                f"ranges of more than {MOST_PORTS} ports", tree.keys_at["ports" if "ports" in tree else "expose"], "write fewer"
+            )
+        return iter(dict.fromkeys(port for each in ranges for port in each))
+
+    def _port_ranges(self, tree: Map) -> Iterator[range]:
         for number, each in enumerate(tree.get("ports") or ()):
+            address = text(each.get("host_ip") or "")
+            if address and not is_address(address):
+                _fail(f"'{address[:60]}' is not an address", each.keys_at["host_ip"], "write one such as 127.0.0.1")
             stated = text(each["target"]) if "target" in each else _fail("a port lacks a target", tree["ports"].at[number], "")
             if each.get("protocol", "tcp") == "tcp":
-                yield from _range(stated, tree["ports"].at[number])
+                yield _range(stated, tree["ports"].at[number])
         for number, each in enumerate(tree.get("expose") or ()):
-            yield from _range(text(each), tree["expose"].at[number])
+            yield _range(text(each), tree["expose"].at[number])
 
     def _networks(self, tree: Map) -> dict[str, tuple[str, ...]]:
         known = {DEFAULT, *(self._source.tree.get("networks") or ())}
@@ -217,7 +244,7 @@ def _ulimits(tree: Map) -> Iterator[tuple[str, tuple[int, int]]]:
         if name not in LIMITS:
             _fail(f"unknown limit '{name}'", at, nearest(name, LIMITS))
         texts = (value.get("soft"), value.get("hard")) if isinstance(value, Map) else (value, value)
-        if not all(re.fullmatch(r"-1|\d{1,18}", text(each)) for each in texts):
+        if not all(re.fullmatch(r"-1|\d{1,18}", text(each)) and not isinstance(each, float) for each in texts):
             _fail(f"the limit {name} is {value}", at, "write a whole number, or {soft: 1024, hard: 2048}; -1 is none")
         soft, hard = (int(text(each)) for each in texts)
         if hard != -1 and (soft == -1 or soft > hard):
@@ -225,7 +252,7 @@ def _ulimits(tree: Map) -> Iterator[tuple[str, tuple[int, int]]]:
         yield name, (soft, hard)
 
 
-def _words(tree: Map, name: str) -> tuple[str, ...] | None:
+def _words(tree: Map, name: str, warnings: list[str]) -> tuple[str, ...] | None:
     """Return a command; a text is split like a shell's line, None leaves it to the image."""
     value = tree.get(name)
     if value is None:
@@ -233,9 +260,13 @@ def _words(tree: Map, name: str) -> tuple[str, ...] | None:
     if isinstance(value, list):
         return tuple(map(text, value))
     try:
-        return tuple(shlex.split(value))
+        words, rest = shellwords.split(value)
     except ValueError as error:
         _fail(f"unclear {name}: {error}", tree.keys_at[name], "quote as in a shell, or write a list")
+    if rest:
+        what = f"{name} ends before '{rest[:40]}', as in compose"
+        warnings.append(f"{tree.values_at[name]}: {what}: for a shell write sh -c '...'")
+    return tuple(words)
 
 
 Seconds = TypeVar("Seconds", float, None)
@@ -243,10 +274,10 @@ Seconds = TypeVar("Seconds", float, None)
 
 def duration(value: Any) -> float | None:
     """Return the seconds of compose's ``1m30s``; None if it is unclear."""
-    found = _DURATION.findall(text(value))
-    if "".join(number + unit for number, unit in found) != text(value):
-        return 0.0 if text(value) == "0" else None
-    return sum(float(number) * SECONDS[unit] for number, unit in found)
+    try:
+        return casts.seconds(text(value))
+    except ValueError:
+        return None
 
 
 def _seconds(tree: Map, name: str, default: Seconds) -> float | Seconds:
@@ -288,7 +319,7 @@ def _health(tree: Map) -> Health | None:
     found = tree.get("healthcheck")
     if not found:
         return None
-    if found.get("disable") in (True, "true"):
+    if found.get("disable") is True:
         return Health(("NONE",))
     retries = text(found.get("retries", 0))
     if not retries.isdecimal():

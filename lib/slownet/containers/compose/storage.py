@@ -54,7 +54,9 @@ class Storage:
             at = tree["volumes"].at[number]
             if not each.get("target"):
                 raise ComposeError("a volume lacks a target", str(at), "add target: with a path in the container")
-            read_only = each.get("read_only") in (True, "true")
+            read_only = each.get("read_only") is True
+            if each.get("unknown"):
+                self._warn(f"{at}: ignored: {each['unknown']} of the volume {each['target']}, as in compose")
             kind = each["type"]
             if kind == "bind":
                 yield self._bind(each, read_only, at), at
@@ -92,7 +94,7 @@ class Storage:
             raise ComposeError(
                 f"{path} is neither a file nor a folder", str(at), "a lab has no sockets or devices of the host's"
             )
-        if (each.get("bind") or {}).get("create_host_path", True) in (False, "false"):
+        if (each.get("bind") or {}).get("create_host_path", True) is False:
             raise ComposeError(f"no {path}", str(at), "create it")
         self._warn(f"{at}: there is no {path}; {each['target']} is empty at first")
         return Volume("volume", each["target"], "", read_only)
@@ -107,7 +109,7 @@ class Storage:
     def _named(self, each: Map, read_only: bool, at: Place) -> Volume:
         name = str(each.get("source") or "")
         inner = each.get("volume") or {}
-        subpath, copies = str(inner.get("subpath") or ""), inner.get("nocopy") not in (True, "true")
+        subpath, copies = str(inner.get("subpath") or ""), inner.get("nocopy") is not True
         declared: Any = self._source.tree.get("volumes") or {}
         if name and name not in declared:
             fix = (
@@ -174,6 +176,9 @@ def _shared_memory(tree: Map) -> Volume:
 
 def _tmpfs_options(stated: Any) -> Iterator[str]:
     """Yield the mount options of a tmpfs in the long form. Raises ComposeError."""
+    mode = stated.get("mode") if isinstance(stated, Map) else None
+    if isinstance(mode, str):
+        raise ComposeError(f"the mode of a tmpfs is the text '{mode}'", str(stated.keys_at["mode"]), "write a number: 01777")
     for name in ("size", "mode"):
         value = stated.get(name) if isinstance(stated, Map) else None
         if value in (None, 0, ""):

@@ -172,7 +172,7 @@ def _network(name: str, tree: Map | None, number: int) -> _Network:
     for index, each in enumerate(ipam.get("config") or ()):
         if isinstance(each, Map) and each:
             pools.append(_pool(name, each, ipam["config"].at[index]))
-    on = tree.get("enable_ipv6") in (True, "true")
+    on = tree.get("enable_ipv6") is True
     if on and not any(pool.subnet.version == 6 for pool in pools):
         subnet = ipaddress.IPv6Network(f"fd00:0:0:{number + 1:x}::/64")
         pools.append(_Pool(name, subnet, tree.keys_at["enable_ipv6"], subnet, subnet[1], {subnet[1]: "the gateway"}))
