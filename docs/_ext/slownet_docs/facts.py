@@ -11,7 +11,9 @@ from slownet.judge.records.exactness import AGREEING
 from slownet.lab import boot, clock, counter
 from slownet.links.conditions.netem import TRAVELLING
 from slownet.links.ip import IPV4, IPV6
+from slownet.links.packets import capture_file
 from slownet.links.traces import recording_file as traces
+from slownet.links.traces import traffic
 from slownet.model import userfile
 from slownet.model.units import duration, show_duration
 from slownet.net import verify
@@ -58,6 +60,8 @@ def facts() -> dict[str, str]:
         "warm_up": f"{warming.OPERATIONS}",
         "most_record_mib": f"{userfile.MOST_RECORD // userfile.MEBIBYTE}",
         "most_trace_mib": f"{traces.MOST // userfile.MEBIBYTE}",
+        "most_capture_gib": f"{capture_file.MOST_BYTES >> 30}",
+        "most_capture_connections": f"{traffic.MOST_CONNECTIONS:,}",
         "nginx_quic_window": f"{handshakes.NGINX_QUIC_WINDOW:,}",
         "own_share_free_ms": f"{1000 * verify.OWN_SHARE_FREE_CPU_S:g}",
         "own_share_ms": f"{1000 * verify.OWN_SHARE_S:g}",

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import struct
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any
 
+from slownet.links.packets import decoding
+from slownet.links.packets.capture_file import CaptureFile, Frame
+from slownet.links.packets.decoding import Packet
+from slownet.links.packets.tcp_analysis import ACK, FIN, PSH, RST, SYN, WRAP, Connection, Connections
 from slownet.model.errors import ToolError
 
-SYN, FIN, RST, PSH, ACK = 0x02, 0x01, 0x04, 0x08, 0x10
-WRAP = 1 << 32
+__all__ = ["ACK", "FIN", "PSH", "RST", "SYN"]
 
 
 @dataclass(frozen=True)
@@ -65,16 +68,9 @@ class Datagram:
     data: bytes = field(repr=False)
 
 
+ETHERNET = 1
 Ends = tuple[str, int, str, int]
 """Address and port of a packet's sender, then of its receiver."""
-
-
-class _Sent(NamedTuple):
-    """A TCP packet of a capture, as scapy's frame."""
-
-    ns: int
-    ends: Ends
-    frame: Any
 
 
 def read(source: Path | bytes) -> list[Segment]:
@@ -96,21 +92,34 @@ def connections(source: Path | bytes) -> list[list[Segment]]:
     ToolError
         It is not a capture, or has no start of a connection.
     """
-    from scapy.layers.inet import TCP
+    found, packets = Connections(), 0
+    segments: dict[int, list[tuple[Packet, int]]] = {}
+    opened: dict[int, Connection] = {}
+    for packet in _packets(source):
+        packets += 1
+        one, side = found.find(packet)
+        # Whoever sends the first SYN opens it; what was sent before is of a connection that the capture has no start of.
+        if packet.flags & (SYN | ACK) == SYN and one.opener is None:
+            one.opener, one.sides[side].base = side, packet.sequence
+            opened[one.number] = one
+        segments.setdefault(one.number, []).append((packet, side))
+    if not opened:
+        raise ToolError(f"no connection starts in {packets} TCP packets", _name(source))
+    return [_segments(segments[number], one.opener or 0) for number, one in opened.items()]
 
-    with undamaged(source):
-        packets = [_Sent(ns, between(frame, TCP), frame) for ns, frame in frames(source) if TCP in frame]
-    by_connection: dict[frozenset[tuple[str, int]], list[_Sent]] = {}
-    for each in packets:
-        by_connection.setdefault(_both(each.ends), []).append(each)
-    openings: dict[Ends, _Sent] = {}
-    for each in packets:
-        if each.frame[TCP].flags.value & (SYN | ACK) == SYN:
-            openings.setdefault(each.ends, each)  # a SYN that is sent again opens nothing new
-    if not openings:
-        raise ToolError(f"no connection starts in {len(packets)} TCP packets", _name(source))
-    with undamaged(source):
-        return [_segments(by_connection[_both(ends)], opening) for ends, opening in openings.items()]
+
+def _packets(source: Path | bytes) -> Iterator[Packet]:
+    """Yield the TCP packets of a capture. Raises ToolError, also for a damaged one."""
+    for frame in _frames(source):
+        try:
+            packet = decoding.segment(frame)
+        except decoding.DamagedFrameError as error:
+            what = f"a packet of the capture is damaged (frame {frame.number}: {error})"
+            raise ToolError(what, _name(source), "measure it again") from error
+        except decoding.FragmentError:
+            continue
+        if packet:
+            yield packet
 
 
 def datagrams(source: Path | bytes, port: int) -> list[list[Datagram]]:
@@ -138,14 +147,17 @@ def datagrams(source: Path | bytes, port: int) -> list[list[Datagram]]:
 
 
 def _damage() -> tuple[type[Exception], ...]:
-    """Return what scapy's dissectors and aioquic raise for packets that are not as they should be."""
-    from aioquic.quic.crypto import CryptoError
-    from aioquic.tls import Alert
+    """Return what scapy's dissectors and aioquic raise for packets that are not as they should be.
+
+    aioquic need not be installed: what has not been imported raises nothing.
+    """
     from scapy.error import Scapy_Exception
 
+    names = (("aioquic.quic.crypto", "CryptoError"), ("aioquic.tls", "Alert"))
+    raised = (getattr(sys.modules[module], name) for module, name in names if module in sys.modules)
     return (
         AssertionError, AttributeError, LookupError, OverflowError, RecursionError, TypeError, ValueError, struct.error,
-        Alert, CryptoError, Scapy_Exception,
+        Scapy_Exception, *raised,
     )  # fmt: skip
 
 
@@ -154,6 +166,9 @@ def undamaged(source: Path | bytes) -> Iterator[None]:
     """Read packets in this block: what scapy and aioquic raise for damaged ones becomes a ToolError."""
     try:
         yield
+    except ImportError as error:
+        what = f"TLS and QUIC of a capture cannot be read: {error.name} is not installed"
+        raise ToolError(what, _name(source), "pip install aioquic") from error
     except _damage() as error:
         why = f"{type(error).__name__}: {error}"
         raise ToolError(f"a packet of the capture is damaged ({why})", _name(source), "measure it again") from error
@@ -164,20 +179,24 @@ def _name(source: Path | bytes) -> str:
 
 
 def frames(source: Path | bytes) -> list[tuple[int, Any]]:
-    """Return the frames of a pcap as scapy's packets, with their times in ns since 1970. Raises ToolError."""
-    from scapy.error import Scapy_Exception
+    """Return the frames of a capture of Ethernet as scapy's packets, with their times in ns since 1970. Raises ToolError."""
     from scapy.layers import inet6  # noqa: F401  # so that an IPv6 packet's payload is read
     from scapy.layers.l2 import Ether
-    from scapy.utils import RawPcapReader
 
+    with undamaged(source):
+        return [(each.ns, Ether(each.data)) for each in _frames(source, only=(ETHERNET,))]
+
+
+def _frames(source: Path | bytes, only: Iterable[int] = decoding.LINKS) -> list[Frame]:
+    """Return the frames of a capture. Raises ToolError, also for another link type."""
     try:
-        content = source.read_bytes() if isinstance(source, Path) else source
-        # raw, because scapy's own packets have their time as a float with a resolution of 240 ns
-        with RawPcapReader(cast(str, io.BytesIO(content))) as reader, undamaged(source):
-            fraction = 1 if reader.nano else 1000
-            return [(meta.sec * 10**9 + meta.usec * fraction, Ether(data)) for data, meta in reader]
-    except (Scapy_Exception, EOFError, OSError) as error:
+        capture = CaptureFile(source.read_bytes() if isinstance(source, Path) else source, _name(source))
+    except OSError as error:
         raise ToolError(f"the capture cannot be read: {error}", _name(source)) from error
+    found = list(capture)
+    if other := next((each.link for each in found if each.link not in only), None):
+        raise ToolError(f"the capture has frames of {decoding.link_name(other)}", _name(source))
+    return found
 
 
 def between(packet: Any, layer: Any) -> Ends:
@@ -208,21 +227,16 @@ def _ip(packet: Any) -> Any:
     return packet[IP] if IP in packet else packet[IPv6]
 
 
-def _segments(packets: Sequence[_Sent], opening: _Sent) -> list[Segment]:
-    """Return the segments of the connection that a SYN opens, among all packets between its ends."""
-    from scapy.layers.inet import TCP
-
-    first = {True: opening.frame[TCP].seq + 1, False: 0}
+def _segments(packets: Sequence[tuple[Packet, int]], opener: int) -> list[Segment]:
+    """Return the segments of a connection from its packets, each with the index of its sender."""
+    syns = {side == opener: packet.sequence + 1 for packet, side in reversed(packets) if packet.flags & SYN}
+    first = {True: syns[True], False: syns.get(False, 0)}
     segments = []
-    for ns, ends, packet in packets:
-        tcp = packet[TCP]
-        outward = ends == opening.ends
-        if not outward and tcp.flags.value & SYN:
-            first[False] = tcp.seq + 1
-        length = carried(packet)
-        sequence, acknowledged = _since(tcp.seq, first[outward]), _since(tcp.ack, first[not outward])
-        data = bytes(tcp.payload)[:length]  # without the padding of a short frame
-        segments.append(Segment(ns, outward, tcp.flags.value, sequence, acknowledged, length, data))
+    for packet, side in packets:
+        outward = side == opener
+        sequence = _since(packet.sequence, first[outward])
+        acknowledged = _since(packet.acknowledged, first[not outward])
+        segments.append(Segment(packet.ns, outward, packet.flags, sequence, acknowledged, packet.length, packet.data))
     return segments
 
 

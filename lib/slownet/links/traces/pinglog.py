@@ -7,9 +7,8 @@ drawn from its distribution, and losses come in bursts of the same mean length.
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby, pairwise
 from pathlib import Path
@@ -20,21 +19,13 @@ from slownet.links.conditions.link import Condition
 from slownet.links.conditions.readers import Fields
 from slownet.links.conditions.schedule import Change, Schedule, Step, Track
 from slownet.links.traces.drawn_delays import drawn_from
+from slownet.links.traces.ping_runs import HOW, Run, is_fping, is_windows, of_fping, of_ping, of_windows
 from slownet.links.traces.recording_file import text_of
 from slownet.model.errors import TraceError
 from slownet.model.units import duration
 
-# Of iputils, busybox and BSD: an answer, and other lines with a sequence number. -D puts the time in front.
-_CLOCK = r"(?:\[(?P<clock>\d{1,15}\.\d{1,15})\] )?"
-_SEQ = r"(?:icmp_)?seq[= ](?P<number>\d{1,9})\b"
 MOST = 10_000_000
 """Pings of a log: at the usual one a second, four months."""
-_ANSWER = re.compile(_CLOCK + r"\d+ bytes from .*\b" + _SEQ + r".*\btime[=<](?P<ms>\d{1,15}(?:\.\d{1,15})?) ms\b.*")
-_NUMBERED = re.compile(_CLOCK + r"(?:no answer yet for|Request timeout for|From .*) " + _SEQ + ".*")
-_SENT = re.compile(r"(?P<sent>\d{1,9}) packets transmitted, \d+ (?:packets )?received.*?(?:, time (?P<ms>\d{1,15})ms)?")
-_OTHER = re.compile(r"PING .*|--- .* ---|(?:rtt|round-trip) min/avg/max.*|ping: .*|From .*|pipe \d+|\s*|\^C")
-HOW = "make the log with LC_ALL=C ping -D HOST"
-_WRAP = 1 << 16  # sequence numbers have 16 bits
 
 
 @dataclass(frozen=True)
@@ -122,64 +113,38 @@ def each_way(loss: float) -> float:
 
 
 def parse(text: str, where: str = "log", *, interval: float | None = None) -> PingLog:
-    """Read the output of ping in the C locale; its last lines may be missing.
+    """Read the output of ping, of one run or more: of iputils, busybox, BSD and macOS in the C locale, of Windows, of fping.
 
-    interval: seconds between two pings, for a log without times (without `-D`); by default from ping's summary, or ping's
-    default of 1 s if there is no summary. Raises TraceError with the line that is not understood.
+    Its last lines may be missing. interval: seconds between two pings, for a log without times (without `-D`); by default from
+    ping's summary, or ping's default of 1 s. Raises TraceError with the line that is not understood.
     """
-    answers: dict[int, tuple[float, float | None]] = {}  # number -> round trip, clock
-    numbers: list[int] = []
-    sent, pace = 0, interval
-    for line_number, line in enumerate(text.splitlines(), 1):
-        if found := _ANSWER.fullmatch(line):
-            number = _unwrapped(int(found["number"]), numbers)
-            clock = float(found["clock"]) if found["clock"] else None
-            answers.setdefault(number, (float(found["ms"]) / 1000, clock))  # a second answer is a duplicate
-            numbers.append(number)
-        elif found := _NUMBERED.fullmatch(line):
-            numbers.append(_unwrapped(int(found["number"]), numbers))
-        elif found := _SENT.fullmatch(line):
-            sent = int(found["sent"])
-            if found["ms"] and sent > 1:
-                pace = pace or int(found["ms"]) / 1000 / (sent - 1)
-        elif not _OTHER.fullmatch(line):
-            raise TraceError(f"'{line[:60]}' is not a line of ping's", f"{where} line {line_number}", HOW)
-    if len(answers) < 2:
-        raise TraceError(f"too few pings were answered ({len(answers)})", where, HOW)
-    first = min(numbers) if min(numbers) == 0 or not sent else 1  # iputils counts from 1, busybox and BSD from 0
-    last = max(max(numbers), first + sent - 1)
-    if last - first >= MOST:
-        raise TraceError(f"{last - first + 1} pings", where, f"a log has at most {MOST}: cut it into parts")
-    times = _times(answers, range(first, last + 1), pace or 1.0)
-    pings = (Pinged(at, answers[number][0] if number in answers else None) for number, at in times)
+    read = of_fping if is_fping(text) else of_windows if is_windows(text) else of_ping
+    return joined(read(text, where), where, interval=interval)
+
+
+def joined(runs: Sequence[Run], where: str, *, interval: float | None = None) -> PingLog:
+    """Return the log of runs that follow each other.
+
+    A run with clocks begins when they say; another one when the run before it has ended. Raises TraceError.
+    """
+    if (answered := sum(len(each.answers) for each in runs)) < 2:
+        raise TraceError(f"too few pings were answered ({answered})", where, HOW)
+    if (count := sum(len(each.numbers) for each in runs)) > MOST:
+        raise TraceError(f"{count} pings", where, f"a log has at most {MOST}: cut it into parts")
+    pings: list[Pinged] = []
+    zero: float | None = None
+    begin = 0.0
+    for run in runs:
+        start, times = replace(run, pace=interval or run.pace).times()
+        if start is not None:
+            zero = start - begin if zero is None else zero
+            begin = max(begin, start - zero)  # a clock that was set back makes no ping earlier
+        answers = (run.answers.get(number) for number in run.numbers)
+        pings += [Pinged(begin + at, each[0] if each else None) for at, each in zip(times, answers, strict=True)]
+        begin = pings[-1].at + (times[-1] - times[-2] if len(times) > 1 else interval or run.pace or 1.0)
     return PingLog(tuple(pings), where)
 
 
 def load(path: str | Path, *, interval: str | None = None) -> PingLog:
     """Read a log's file. Raises TraceError, UnitError."""
     return parse(text_of(path), str(path), interval=None if interval is None else duration(interval))
-
-
-def _unwrapped(number: int, before: list[int]) -> int:
-    """Return the full sequence number of a 16-bit one: the candidate nearest to the number before it."""
-    if not before:
-        return number
-    return number + _WRAP * round((before[-1] - number) / _WRAP)
-
-
-def _times(answers: dict[int, tuple[float, float | None]], numbers: range, interval: float) -> Iterator[tuple[int, float]]:
-    """Yield (number, seconds after the first) of every ping; unanswered ones are spaced evenly between their neighbours."""
-    sent = {number: clock - rtt for number, (rtt, clock) in answers.items() if clock is not None}
-    if len(sent) < 2:
-        yield from ((number, (number - numbers[0]) * interval) for number in numbers)
-        return
-    known = sorted(sent)
-    step = median((sent[after] - sent[before]) / (after - before) for before, after in pairwise(known))
-    place, start = 0, sent[known[0]] - (known[0] - numbers[0]) * step
-    for number in numbers:
-        while place + 1 < len(known) and known[place + 1] <= number:
-            place += 1
-        before = known[place]
-        after = known[place + 1] if place + 1 < len(known) and before <= number else None
-        pace = step if after is None else (sent[after] - sent[before]) / (after - before)
-        yield number, sent[before] + (number - before) * pace - start

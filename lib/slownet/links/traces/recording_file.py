@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import BinaryIO
 
 from slownet.model import userfile
 from slownet.model.errors import TraceError
 
 MOST = 64 * userfile.MEBIBYTE
 """Bytes of a trace: ten million packets, or days of pings."""
-LARGEST_CAPTURE = 256 * userfile.MEBIBYTE
+
+
+def opened(path: str | Path) -> BinaryIO:
+    """Open a file or a pipe for reading it piece by piece. Raises TraceError."""
+    try:
+        return userfile.opened(path)
+    except (OSError, ValueError) as error:
+        raise TraceError(f"cannot read it: {userfile.reason(error)}", f"file {path}") from error
 
 
 def bytes_of(path: str | Path, most: int = MOST) -> bytes:
@@ -31,3 +39,14 @@ def decoded(content: bytes, path: str | Path) -> str:
 def text_of(path: str | Path) -> str:
     """Return a file's text. Raises TraceError."""
     return decoded(bytes_of(path), path)
+
+
+def bounded(file: BinaryIO, path: str | Path, most: int = MOST) -> bytes:
+    """Return the rest of an open file. Raises TraceError if it cannot be read, or is too large."""
+    try:
+        found = file.read(most + 1)
+    except OSError as error:
+        raise TraceError(f"cannot read it: {userfile.reason(error)}", f"file {path}") from error
+    if len(found) > most:
+        raise TraceError(f"cannot read it: it is larger than {most // userfile.MEBIBYTE} MiB", f"file {path}")
+    return found

@@ -12,7 +12,7 @@ from slownet.links.conditions.link import MTU
 from slownet.links.traces import cellreplay, leo_tables, mahimahi, pinglog, stepped, traffic
 from slownet.links.traces.mahimahi import Opportunities
 from slownet.links.traces.pinglog import PingLog
-from slownet.links.traces.recording_file import LARGEST_CAPTURE, bytes_of, decoded
+from slownet.links.traces.recording_file import bounded, decoded, opened
 from slownet.links.traces.stepped import CAVEAT, BothWays, Steps
 from slownet.links.traces.traffic import Traffic
 
@@ -40,10 +40,11 @@ def load(path: Path) -> Trace:
     CellReplay's delays have several whole numbers with spaces, tables of LENS and WetLinks the names of their columns. Raises
     TraceError.
     """
-    content = bytes_of(path, LARGEST_CAPTURE)  # once: it may be a pipe
-    if traffic.is_capture(content):
-        return traffic.parse(content, str(path))
-    text = decoded(content, path)
+    with opened(path) as file:  # once: it may be a pipe
+        first_bytes = file.peek(4)[:4]  # type: ignore[attr-defined]
+        if traffic.is_capture(first_bytes):
+            return traffic.parse(file, str(path))
+        text = decoded(bounded(file, path), path)
     first = text.lstrip().partition("\n")[0].strip()
     if leo_tables.is_lens(first):
         return leo_tables.lens(text, str(path))
@@ -120,6 +121,12 @@ def _of_traffic(trace: Traffic) -> dict[str, object]:
         found |= {"min_rtt_s": min(trace.rtts), "max_rtt_s": max(trace.rtts)}
         found |= {f"rtt_p{each}_s": quantile(trace.rtts, each / 100) for each in PERCENTILES}
         found["condition"] = str(trace.condition())
+    else:
+        found["condition"] = f"none: {trace.unmeasured}"
+    if trace.copies:
+        found["copies"] = f"{trace.copies} frames that the capture has twice count once"
+    for number, each in enumerate(trace.notes, 1):
+        found[f"note_{number}"] = each
     return found
 
 

@@ -1,0 +1,304 @@
+"""Reads the frames of a capture file: pcap and pcapng, as they are or compressed.
+
+pcap has one link type and one resolution (https://www.ietf.org/archive/id/draft-ietf-opsawg-pcap-04.html). It is read in both
+byte orders, with microseconds, with nanoseconds and as Kuznetzov's "modified" one, whose records have eight bytes more.
+
+A pcapng (https://www.ietf.org/archive/id/draft-ietf-opsawg-pcapng-02.html) has sections, each with its byte order and its own
+interfaces, each of these with its link type, its resolution (if_tsresol) and a number of seconds to add (if_tsoffset).
+scapy 2.8 and dpkt 1.9 apply the ones of another interface, or none: hence this reader.
+
+What cannot be read on, such as a file whose end is missing, ends the frames, and is stated in ``damage``: what came before it
+counts. Frames are read one by one, so the memory does not depend on the file; what it states about lengths is not believed.
+"""
+
+from __future__ import annotations
+
+import io
+import struct
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, BinaryIO, NamedTuple, cast
+
+from slownet.model.errors import ToolError
+
+LONGEST_FRAME = 1 << 18
+"""Bytes: libpcap's own limit (MAXIMUM_SNAPLEN)."""
+LONGEST_BLOCK = 1 << 24
+"""Bytes of a pcapng block that is kept in memory: one with a frame, or an interface. Others are skipped at any length."""
+MOST_BYTES = 1 << 30
+"""Bytes of a capture, unpacked."""
+MOST_INTERFACES = 4096
+NANOSECONDS = 10**9
+FIX = "record it with tcpdump -i eth0 -w FILE tcp"
+_CHUNK = 1 << 16
+_GZIP = 31  # zlib's number for the format
+
+
+class Frame(NamedTuple):
+    """One frame: its number from 1, its time in ns since 1970, its link type, its captured bytes, its length on the wire."""
+
+    number: int
+    ns: int
+    link: int
+    data: bytes
+    length: int
+
+
+@dataclass(frozen=True)
+class _Interface:
+    link: int
+    ticks: int
+    offset: int
+    snaplen: int
+
+    def ns(self, stamp: int) -> int:
+        return stamp * NANOSECONDS // self.ticks + self.offset * NANOSECONDS
+
+
+class _EndError(Exception):
+    """The file cannot be read any further, and why."""
+
+
+_ORDERS = {
+    b"\xa1\xb2\xc3\xd4": (">", 1000, 16), b"\xd4\xc3\xb2\xa1": ("<", 1000, 16),
+    b"\xa1\xb2\x3c\x4d": (">", 1, 16), b"\x4d\x3c\xb2\xa1": ("<", 1, 16),
+    b"\xa1\xb2\xcd\x34": (">", 1000, 24), b"\x34\xcd\xb2\xa1": ("<", 1000, 24),
+}  # fmt: skip
+"""By the first bytes of a pcap: its byte order, the ns of its fractions of a second, and the bytes of a record's header."""
+_SECTION = b"\x0a\x0d\x0d\x0a"
+_COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"\x04\x22\x4d\x18": "lz4", b"BZh": "bz2"}
+MAGICS = (*_ORDERS, _SECTION, *_COMPRESSED)
+"""First bytes of what is read here. A compressed file may hold anything else, too."""
+_INTERFACE, _PACKET, _SIMPLE, _ENHANCED = 1, 2, 3, 6
+_TSRESOL, _TSOFFSET, _OPTIONS_END = 9, 14, 0
+
+
+class CaptureFile:
+    """The frames of a capture, read once, in the order of the file.
+
+    Parameters
+    ----------
+    source : bytes or binary file
+        The capture, compressed or not. A file need not be seekable.
+    where : str
+        Its name, for errors.
+
+    Raises
+    ------
+    ToolError
+        It is no capture.
+    """
+
+    def __init__(self, source: bytes | BinaryIO, where: str = "capture") -> None:
+        self.where = where
+        self.damage = ""
+        """Why the frames ended before the file did; empty after a whole file."""
+        self.count = 0
+        """Frames so far."""
+        self._file = _unpacked(io.BytesIO(source) if isinstance(source, bytes) else source, where)
+        self._taken = 0
+        try:
+            magic = self._read(4)
+        except _EndError as end:
+            raise ToolError(f"the capture cannot be read: {end}", where, FIX) from end
+        if magic in _ORDERS:
+            self._frames = self._pcap(*_ORDERS[magic])
+        elif magic == _SECTION:
+            self._frames = self._pcapng()
+        else:
+            raise ToolError("the capture cannot be read: it is no pcap and no pcapng", where, FIX)
+
+    def __iter__(self) -> Iterator[Frame]:
+        """Yield the frames. Raises ToolError if the file has more than a GiB."""
+        try:
+            for found in self._frames:
+                self.count += 1
+                yield found
+        except _EndError as end:
+            self.damage = str(end)
+
+    def _read(self, size: int) -> bytes:
+        """Return the next bytes. Raises _EndError if they are missing, ToolError for more than a GiB in all."""
+        self._taken += size
+        if self._taken > MOST_BYTES:
+            raise ToolError("the capture has more than a GiB", self.where, "cut it with editcap -c 1000000 FILE PARTS")
+        try:
+            found = self._file.read(size)
+        except (OSError, EOFError, zlib.error) as error:  # of gzip, and pyarrow's for the others
+            raise _EndError(f"the compressed data end or are damaged after frame {self.count} ({error})") from error
+        if len(found) < size:
+            raise _EndError(f"the file is cut short after frame {self.count}")
+        return found
+
+    def _skip(self, size: int) -> None:
+        while size > 0:
+            size -= len(self._read(min(size, _CHUNK)))
+
+    def _at_end(self) -> bytes:
+        """Return the next four bytes, or nothing at the end of the file."""
+        try:
+            first = self._file.read(1)
+        except (OSError, EOFError, zlib.error) as error:
+            raise _EndError(f"the compressed data end or are damaged after frame {self.count} ({error})") from error
+        return first + self._read(3) if first else b""
+
+    def _pcap(self, order: str, fraction: int, header: int) -> Iterator[Frame]:
+        _, minor, _, _, _, link = struct.unpack(order + "HHiIII", self._read(20))
+        link &= 0xFFFF  # above it: whether and how long frames have a checksum at their end
+        record = struct.Struct(order + "IIII")
+        number = 0
+        while start := self._at_end():
+            seconds, part, kept, length = record.unpack(start + self._read(12))
+            self._skip(header - 16)
+            if minor < 3 or (minor == 3 and kept > length):  # they stood the other way round in early versions
+                kept, length = length, kept
+            number += 1
+            if kept > LONGEST_FRAME:
+                raise _EndError(f"frame {number} states {kept} bytes, more than any has")
+            yield Frame(number, seconds * NANOSECONDS + part * fraction, link, self._read(kept), length)
+
+    def _pcapng(self) -> Iterator[Frame]:
+        number, order = 0, "<"
+        interfaces: list[_Interface] = []
+        head = _SECTION
+        while head:
+            if head == _SECTION:
+                order, interfaces = self._section(), []
+                head = self._at_end()
+                continue
+            kind = struct.unpack(order + "I", head)[0]
+            body = self._block(order, keep=kind in (_INTERFACE, _PACKET, _SIMPLE, _ENHANCED))
+            if kind == _INTERFACE and len(interfaces) < MOST_INTERFACES:
+                interfaces.append(_interface(body, order))
+            elif kind in (_PACKET, _SIMPLE, _ENHANCED):
+                number += 1
+                yield _frame(kind, body, order, interfaces, number)
+            head = self._at_end()
+
+    def _section(self) -> str:
+        """Read the rest of a section's header after its type; return the byte order."""
+        length, magic = self._read(4), self._read(4)
+        order = {b"\x1a\x2b\x3c\x4d": ">", b"\x4d\x3c\x2b\x1a": "<"}.get(magic)
+        if order is None:
+            raise _EndError(f"a section without a byte order after frame {self.count}")
+        size = struct.unpack(order + "I", length)[0]
+        if size < 28 or size % 4:
+            raise _EndError(f"a section's header of {size} bytes after frame {self.count}")
+        self._skip(size - 12)
+        return order
+
+    def _block(self, order: str, *, keep: bool) -> bytes:
+        """Read the rest of a block after its type; return what it holds, if it is to be kept."""
+        size = struct.unpack(order + "I", self._read(4))[0]
+        if size < 12 or size % 4 or (keep and size > LONGEST_BLOCK):
+            raise _EndError(f"a block of {size} bytes after frame {self.count}")
+        if not keep:
+            self._skip(size - 8)
+            return b""
+        body = self._read(size - 12)
+        if struct.unpack(order + "I", self._read(4))[0] != size:
+            raise _EndError(f"a block whose two lengths differ after frame {self.count}")
+        return body
+
+
+def _interface(body: bytes, order: str) -> _Interface:
+    if len(body) < 8:
+        raise _EndError("an interface without its link type")
+    link, _, snaplen = struct.unpack_from(order + "HHI", body)
+    ticks, offset = 10**6, 0
+    for code, value in _options(body[8:], order):
+        if code == _TSRESOL and value:
+            ticks = 2 ** (value[0] & 0x7F) if value[0] & 0x80 else 10 ** value[0]
+        elif code == _TSOFFSET and len(value) == 8:
+            offset = struct.unpack(order + "q", value)[0]
+    return _Interface(link, ticks, offset, snaplen)
+
+
+def _options(data: bytes, order: str) -> Iterator[tuple[int, bytes]]:
+    at = 0
+    while at + 4 <= len(data):
+        code, length = struct.unpack_from(order + "HH", data, at)
+        if code == _OPTIONS_END:
+            return
+        yield code, data[at + 4 : at + 4 + length]
+        at += 4 + length + -length % 4
+
+
+def _frame(kind: int, body: bytes, order: str, interfaces: list[_Interface], number: int) -> Frame:
+    """Return the frame of a block. One of a simple block has no time: 0."""
+    fixed = 4 if kind == _SIMPLE else 20
+    if len(body) < fixed:
+        raise _EndError(f"frame {number} has a block of {len(body)} bytes")
+    if kind == _SIMPLE:
+        index, high, low, length = 0, 0, 0, struct.unpack_from(order + "I", body)[0]
+        kept = min(length, (interfaces[0].snaplen or length) if interfaces else length)
+    elif kind == _PACKET:
+        index, _, high, low, kept, length = struct.unpack_from(order + "HHIIII", body)
+    else:
+        index, high, low, kept, length = struct.unpack_from(order + "IIIII", body)
+    if index >= len(interfaces):
+        raise _EndError(f"frame {number} names interface {index}, which is not stated")
+    if kept > len(body) - fixed or kept > LONGEST_FRAME:
+        raise _EndError(f"frame {number} states {kept} bytes in a block of {len(body)}")
+    interface = interfaces[index]
+    ns = 0 if kind == _SIMPLE else interface.ns(high << 32 | low)
+    return Frame(number, ns, interface.link, body[fixed : fixed + kept], length)
+
+
+class _Joined(io.RawIOBase):
+    """A file whose first bytes have been read already."""
+
+    def __init__(self, first: bytes, rest: BinaryIO) -> None:
+        self._first, self._rest = first, rest
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        found = self._first[: len(buffer)] or self._rest.read(len(buffer))
+        self._first = self._first[len(buffer) :]
+        buffer[: len(found)] = found
+        return len(found)
+
+
+class _Gunzip(io.RawIOBase):
+    """The content of a gzip file; of a damaged one what comes before the damage, which gzip.GzipFile does not return."""
+
+    def __init__(self, packed: BinaryIO) -> None:
+        self._packed, self._rest = packed, b""
+        self._member = zlib.decompressobj(_GZIP)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while True:
+            if self._member.eof:  # another member may follow, or zeros
+                self._rest = (self._member.unused_data or self._packed.read(_CHUNK)).lstrip(b"\0")
+                if not self._rest:
+                    return 0
+                self._member = zlib.decompressobj(_GZIP)
+            self._rest = self._rest or self._packed.read(_CHUNK)
+            if not self._rest:
+                raise EOFError("its end is missing")
+            found = self._member.decompress(self._rest, len(buffer))
+            self._rest = self._member.unconsumed_tail
+            if found:
+                buffer[: len(found)] = found
+                return len(found)
+
+
+def _unpacked(file: BinaryIO, where: str) -> BinaryIO:
+    """Return a file's content, decompressed if it is compressed."""
+    first = file.read(4)
+    whole = io.BufferedReader(_Joined(first, file), _CHUNK)
+    name = next((name for magic, name in _COMPRESSED.items() if first.startswith(magic)), "")
+    if not name:
+        return cast(BinaryIO, whole)
+    if name == "gzip":
+        return cast(BinaryIO, io.BufferedReader(_Gunzip(whole), _CHUNK))
+    import pyarrow  # not at the top: it takes a quarter of a second
+
+    stream: Callable[..., Any] = pyarrow.CompressedInputStream
+    return cast(BinaryIO, io.BufferedReader(stream(pyarrow.PythonFile(whole, mode="r"), name), _CHUNK))
