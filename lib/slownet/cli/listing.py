@@ -28,7 +28,8 @@ def show() -> None:
 
 
 def _rows() -> Iterator[tuple[str, str, str]]:
+    from slownet.hypotheses import value_lists
     from slownet.hypotheses.catalogue import everything
 
     for name, each in sorted(everything().items()):
-        yield name, each.question, "; ".join(f"{key} {', '.join(values)}" for key, values in each.conditions.items())
+        yield name, each.question, "; ".join(f"{key} {value_lists.shown(values)}" for key, values in each.conditions.items())

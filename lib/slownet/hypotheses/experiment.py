@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Protocol, TypeVar, overload
 
-from slownet.hypotheses import definition
+from slownet.hypotheses import definition, value_lists
 from slownet.judge.records.condition_columns import NONE, condition, is_of_links
 from slownet.model.errors import ExperimentError, SlownetError, nearest
 from slownet.model.facts import Published
@@ -247,19 +247,25 @@ class Experiment:
         UnitError
             A value cannot be read.
         """
+        replaced = self.whole(chosen or {})
         if self.listed:
-            return self._picked(chosen or {})
+            return self._picked(replaced)
         values = dict(self.vary)
-        for name, texts in (chosen or {}).items():
+        for name, texts in replaced.items():
             if name not in values:
                 raise self._not_varied(name)
             values[name] = list(texts)
         for name, texts in values.items():
-            tried(name, texts, f"{VARY} {name}" if name in (chosen or {}) else f"{name} of {self.name}")
+            tried(name, texts, f"{VARY} {name}" if name in replaced else f"{name} of {self.name}")
         cells = grid({name: once(name, texts) for name, texts in values.items()})
         for cell in cells:
             condition(cell)
         return cells
+
+    def whole(self, chosen: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+        """Return chosen values, in which the experiment's own that have a comma are whole again. Raises ExperimentError."""
+        own = self.conditions
+        return {name: value_lists.whole(name, texts, own.get(name, ()), self.name) for name, texts in chosen.items()}
 
     def _picked(self, chosen: Mapping[str, Sequence[str]]) -> list[Cell]:
         cells = [dict(cell) for cell in self.listed]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from slownet.hypotheses import value_lists
 from slownet.hypotheses.catalogue import discover
 from slownet.hypotheses.experiment import FAULTS, VARY
 from slownet.lab.boot import MEGABYTES
@@ -134,7 +135,7 @@ def conditions(vary: Sequence[str]) -> dict[str, list[str]]:
             raise ExperimentError(f"invalid condition '{text}'", where=VARY, fix=f"write NAME=VALUE,VALUE such as {EXAMPLE}")
         if name in chosen:
             raise ExperimentError(f"the condition '{name}' is given twice", VARY, "give all its values at once")
-        chosen[name] = [each.strip() for each in values.split(",")]
+        chosen[name] = value_lists.split(values)
         if "" in chosen[name]:
             raise ExperimentError(f"an empty value in '{values}'", f"{VARY} {name}", f"write values such as {EXAMPLE}")
     return chosen

@@ -21,7 +21,7 @@ def factors_of(experiment: Experiment, vary: Mapping[str, Sequence[str]]) -> Fac
     if experiment.listed:
         experiment.cells(vary)
         return {name: tuple(texts) for name, texts in experiment.conditions.items()}
-    found = {**experiment.conditions, **vary}
+    found = {**experiment.conditions, **experiment.whole(vary)}
     experiment.cells({name: texts[:1] for name, texts in found.items()})  # refuses a factor that it does not have
     return {name: tuple(texts) for name, texts in found.items()}
 

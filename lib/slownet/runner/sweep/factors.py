@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 
+from slownet.hypotheses import value_lists
 from slownet.hypotheses.experiment import VARY
 from slownet.model.errors import SweepError
 
@@ -43,7 +44,7 @@ def of_mapping(vary: Mapping[str, str | Sequence[str]]) -> Factors:
 
 def values_of(name: str, text: str) -> tuple[str, ...]:
     """Return the values that a text stands for, each with its unit and once. Raises SweepError."""
-    parts = [each.strip() for each in text.split(",")]
+    parts = value_lists.split(text)
     if "" in parts:
         raise SweepError(f"an empty value in '{text}'", f"{VARY} {name}", _FORMS)
     unit = _unit(parts[-1].rpartition(":")[2])
