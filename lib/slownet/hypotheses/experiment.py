@@ -247,10 +247,10 @@ class Experiment:
         UnitError
             A value cannot be read.
         """
-        replaced = self.whole(chosen or {})
+        replaced: Mapping[str, Sequence[str]] = self.whole(chosen or {})
         if self.listed:
             return self._picked(replaced)
-        values = dict(self.vary)
+        values: dict[str, Sequence[str]] = dict(self.vary)
         for name, texts in replaced.items():
             if name not in values:
                 raise self._not_varied(name)
