@@ -5,8 +5,9 @@ import time
 
 import pytest
 
-from slownet import Command, MariaDB, Redis, ServiceError
+from slownet import Command, MariaDB, NameServer, Redis, ServiceError, faults
 from slownet.lab import native
+from slownet.links.fault_space import BETWEEN, Break
 from slownet.model.errors import ConditionError, NetworkError, ToolError
 from slownet.net import fault_injection as playing
 from slownet.net.process import wait_until
@@ -128,6 +129,38 @@ def test_a_smaller_mtu_swallows_large_packets_until_it_is_restored(net):
         assert answers(1200)
     assert answers(1400)
     assert "mtu 1280" not in net["db"].cmd("ip link show")
+
+
+def test_what_a_hunt_chooses_happens_and_is_mended(net, tmp_path):
+    kinds = [
+        "kill",
+        "pause",
+        "cut",
+        "one-way",
+        "reset",
+        "mtu 1400",
+        "corrupt 20%",
+        "lose-names",
+        "slow-disk",
+        "fill-disk",
+        "fail-disk",
+        "crash",
+    ]
+    space = faults(["db", "web"], kinds, within="30s", services=["db"])
+    sides = dict.fromkeys(BETWEEN, (("db",), ("web",)))
+    breaks = [
+        Break(kind, *sides.get(kind, (("db",), ())), begin=0.5 + number, end=1 + number)
+        for number, kind in enumerate(space.kinds)
+    ]
+    schedule = space.of(breaks)
+    server = Redis(net["db"], tmp_path / "redis").on_disk("64MB")
+    with NameServer(net["web"], tmp_path / "names"), server, net.faults(str(schedule).split("; "), server) as playing_faults:
+        playing_faults.wait()
+        assert "mtu 1400" not in net["db"].cmd("ip link show")
+        assert "corrupt" not in net["db"].cmd("tc qdisc show")
+        assert table(net, "db") == ""
+    assert [step.what.partition(" (")[0] for step in playing_faults.steps] == [str(step.action) for step in schedule.steps]
+    assert len(schedule.steps) == 2 * len(kinds) - 1  # what was reset is not mended
 
 
 def test_a_server_is_killed_started_paused_and_resumed(net, tmp_path):

@@ -10,20 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from slownet.links.faults import AFTER, Action, Ailment, Cut, Deed, Fault, Faults, Heal, possible
+from slownet.links.faults import HOST, VERBS, Action, Ailment, Cut, Deed, Fault, Faults, Heal, Mtu, Reset, possible
 from slownet.model.errors import ConditionError, nearest
 from slownet.model.units import duration, show_duration
 
-KINDS = {
-    "kill": "start", "pause": "resume", "cut": "heal", "one-way": "heal", "crash": "start", "fill-disk": "mend-disk",
-    "fail-disk": "mend-disk",
-}  # fmt: skip
-"""Kinds of breaks, the simplest first, and the verb that mends each. "one-way" is a cut of one direction."""
-MENDS = frozenset((*KINDS.values(), "mend-cpu", "find-names", "intact"))
-"""All verbs that mend."""
+BETWEEN = ("cut", "one-way", "reset")
+"""Kinds of breaks between hosts. "one-way" is a cut of one direction; connections that are reset are made again, not mended."""
 USUAL = ("kill", "pause", "cut", "one-way")
-"""Those that need no disk."""
-BETWEEN = ("cut", "one-way")
+"""Those that a system should bear."""
+KINDS = tuple(dict.fromkeys((*USUAL, *BETWEEN, *(verb for verb, each in VERBS.items() if each.mend))))
+"""Kinds of breaks, the usual and the simplest first."""
+MENDS = frozenset(("heal", *(verb for verb, each in VERBS.items() if not each.mend)))
+"""All verbs that mend."""
 MOST = 4
 STEP = "100ms"
 
@@ -35,9 +33,9 @@ class Break:
     Attributes
     ----------
     kind : str
-        One of `KINDS`.
+        One of `KINDS`, with an amount if it has one: "kill", "slow-disk 50ms".
     hosts, others : tuple of str
-        What breaks: one service; or the two sides of a cut.
+        What breaks: one service or host; or the two sides of a cut.
     begin, end : float
         Seconds.
     """
@@ -51,14 +49,18 @@ class Break:
     @property
     def action(self) -> Action:
         """What breaks."""
+        if self.kind == "reset":
+            return Reset(self.hosts, self.others)
         if self.kind in BETWEEN:
             return Cut(self.hosts, self.others, one_way=self.kind == "one-way")
-        return Deed(self.kind, self.hosts[0])
+        return _to_one(self.kind, self.hosts[0])
 
     @property
-    def cure(self) -> Action:
-        """What mends it."""
-        return Heal() if self.kind in BETWEEN else Deed(KINDS[self.kind], self.hosts[0])
+    def cure(self) -> Action | None:
+        """What mends it; None for what is over at once."""
+        if self.kind in BETWEEN:
+            return None if self.kind == "reset" else Heal()
+        return _to_one(VERBS[verb_of(self.kind)].mend, self.hosts[0])
 
 
 @dataclass(frozen=True)
@@ -70,9 +72,9 @@ class FaultSpace:
     hosts : tuple of str
         Hosts, of which cuts separate some from others.
     services : tuple of str
-        What is killed and paused.
+        What is killed and paused, and whose disks and processors break.
     kinds : tuple of str
-        Of `KINDS`, the simplest first.
+        Of `KINDS`, the simplest first, each with an amount if it has one.
     within, step : float
         Seconds; all is mended after `within`, and times are multiples of `step`.
     most : int
@@ -95,7 +97,7 @@ class FaultSpace:
         """Return the schedule of these breaks, without what cannot happen."""
         ordered = sorted(breaks, key=lambda each: (each.begin, each.end))
         steps = [(each.begin, 1, number, each.action) for number, each in enumerate(ordered)]
-        steps += [(each.end, 0, number, each.cure) for number, each in enumerate(ordered)]
+        steps += [(each.end, 0, number, cure) for number, each in enumerate(ordered) if (cure := each.cure)]
         return Faults(tuple(_possible(Fault(at, action) for at, _, _, action in sorted(steps, key=lambda each: each[:3]))))
 
     def __str__(self) -> str:
@@ -115,8 +117,10 @@ def faults(
         Names of hosts. Cuts separate some of them from others.
     kinds : sequence of str
         What may happen: "kill", "pause", "cut" and "one-way" (a cut of one direction); these unless given. Services with a disk
-        of their own may also "crash" (what was not written is lost), and get a disk that is full ("fill-disk") or refuses
-        writes ("fail-disk").
+        of their own may also "crash" (what was not written is lost), and get a disk that is full ("fill-disk"), refuses writes
+        ("fail-disk") or is slow ("slow-disk", "slow-disk 50ms"); a processor may be slow ("slow-cpu 10%"), where the clock
+        charges computing. Hosts may "reset" connections, lose what name servers answer ("lose-names"), and get packets
+        corrupted ("corrupt 5%") and another MTU ("mtu 1280"). Amounts that are not stated are those.
     within : str
         The time within which all is broken and mended, such as "30s".
     services : sequence of str, optional
@@ -136,25 +140,55 @@ def faults(
         A kind is unknown, there are too few hosts to cut, or the times do not fit.
     """
     where = "faults()"
-    for kind in kinds:
-        if kind not in KINDS:
-            raise ConditionError(f"no kind of faults '{kind}'", where, nearest(kind, KINDS))
+    kinds = [_kind(each, where) for each in ([kinds] if isinstance(kinds, str) else kinds)]
     named = [hosts] if isinstance(hosts, str) else hosts
     served = tuple(named if services is None else services)
     if not kinds or not (named or served):
         raise ConditionError("nothing can break", where, 'write hosts and kinds: faults(["a", "b"], ["kill"], within="30s")')
     if len(set(named)) < 2 and (between := [each for each in kinds if each in BETWEEN]):
         raise ConditionError(f"'{between[0]}' needs two hosts", where, "name more hosts, or leave it out")
-    if not served and (deeds := [each for each in kinds if each not in BETWEEN]):
+    if not named and (alone := [each for each in kinds if is_of_host(each)]):
+        raise ConditionError(f"'{alone[0]}' needs a host", where, "name more hosts, or leave it out")
+    if not served and (deeds := [each for each in kinds if each not in BETWEEN and not is_of_host(each)]):
         raise ConditionError(f"'{deeds[0]}' needs a service", where, "name some in services=")
     if duration(step) <= 0 or duration(within) < 2 * duration(step):
         raise ConditionError(f"'{within}' has no room for a break", where, f"give more than twice the step of {step}")
     if most < 1:
         raise ConditionError(f"most is {most}", where, "give at least 1")
-    ordered = tuple(kind for kind in KINDS if kind in kinds)
+    ordered = tuple(sorted(dict.fromkeys(kinds), key=lambda each: KINDS.index(verb_of(each))))
     return FaultSpace(
         tuple(dict.fromkeys(named)), tuple(dict.fromkeys(served)), ordered, duration(within), duration(step), most
     )
+
+
+def verb_of(kind: str) -> str:
+    """Return a kind without its amount."""
+    return kind.partition(" ")[0]
+
+
+def is_of_host(kind: str) -> bool:
+    """Return whether a kind of break is of one host, not of a service."""
+    return kind not in BETWEEN and VERBS[verb_of(kind)].about == HOST
+
+
+def _kind(given: str, where: str) -> str:
+    """Return a kind with its amount, the usual one unless it is stated. Raises ConditionError, UnitError."""
+    verb, _, amount = given.strip().partition(" ")
+    if verb not in KINDS:
+        raise ConditionError(f"no kind of faults '{given}'", where, nearest(verb, KINDS))
+    usual = "" if verb in BETWEEN else VERBS[verb].amount
+    if amount and not usual:
+        raise ConditionError(f"'{verb}' has no amount, such as '{amount}'", where, f"write '{verb}'")
+    kind = f"{verb} {amount.strip() or usual}".strip()
+    if usual:
+        _to_one(kind, "host")  # raises what is wrong with the amount
+    return kind
+
+
+def _to_one(kind: str, name: str) -> Action:
+    verb, _, amount = kind.partition(" ")
+    (step,) = Faults.parse([f"{verb} {name} {amount}".rstrip() + " at 0s"]).steps
+    return step.action
 
 
 def _possible(steps: Iterable[Fault]) -> Iterator[Fault]:
@@ -171,21 +205,28 @@ def _possible(steps: Iterable[Fault]) -> Iterator[Fault]:
             if lost:
                 lost = frozenset()
                 yield step
-        elif isinstance(action, Deed) and possible(action, states.get(action.subject, action.before)):
-            states[action.subject] = AFTER[action.verb]
+        elif isinstance(action, Reset):
+            yield step
+        elif _changes(action, states.get(action.subject, action.before if isinstance(action, Deed) else "whole")):
+            states[action.subject] = VERBS[action.verb].after
             yield step
 
 
+def _changes(action: Deed | Ailment | Mtu, state: str) -> bool:
+    """Return whether an action is possible and leaves another state: an MTU could be changed again."""
+    return possible(action, state) and VERBS[action.verb].after != state
+
+
 def broken(schedule: Faults) -> list[Fault]:
-    """Return the steps of a schedule that break something."""
-    return [each for each in schedule.steps if breaks(each.action)]
+    """Return the steps of a schedule that break something, be it for a moment."""
+    return [each for each in schedule.steps if breaks(each.action) or isinstance(each.action, Reset)]
 
 
 def breaks(action: Action) -> bool:
     """Return whether an action breaks something that lasts until it is mended."""
-    return isinstance(action, Cut | Deed | Ailment) and not mends(action)
+    return isinstance(action, Cut) or (isinstance(action, Deed | Ailment | Mtu) and bool(VERBS[action.verb].mend))
 
 
 def mends(action: Action) -> bool:
     """Return whether an action mends what broke before."""
-    return isinstance(action, Heal) or (isinstance(action, Deed | Ailment) and action.verb in MENDS)
+    return isinstance(action, Heal) or (isinstance(action, Deed | Ailment | Mtu) and not VERBS[action.verb].mend)

@@ -11,21 +11,68 @@ from typing import Any
 from slownet.model.errors import ConditionError, UnitError, nearest
 from slownet.model.units import duration, show_duration
 
-VERBS = ("kill", "start", "pause", "resume", "crash")
-"""What can be done to a service."""
+SERVICE, DISK, CPU, HOST = "service", "disk", "CPU", "host"
+"""What verbs are about: a service, its disk or processor, or a host."""
+
+
+@dataclass(frozen=True)
+class Verb:
+    """What can be done to one service or host.
+
+    Attributes
+    ----------
+    about : str
+        `SERVICE`, `DISK`, `CPU` or `HOST`.
+    when : tuple of str
+        The states of its subject in which it can be done.
+    otherwise : str
+        What is said of the subject in the others.
+    after : str
+        The state that it leaves.
+    mend : str
+        The verb that mends what it breaks; empty if it mends something itself.
+    amount : str
+        How much, where that has to be stated, as it is usual: a hunt takes this one unless another one is given.
+    needs_disk : bool
+        Whether the service needs a disk of its own.
+    """
+
+    about: str
+    when: tuple[str, ...]
+    otherwise: str
+    after: str
+    mend: str = ""
+    amount: str = ""
+    needs_disk: bool = False
+
+
 SLOW = "slow-disk"
-DISK_VERBS = ("fill-disk", "fail-disk", SLOW, "mend-disk")
-"""What can be done to the disk of a service."""
-CPU_VERBS = ("slow-cpu", "mend-cpu")
-"""What can be done to the processor of a service."""
-HOST_VERBS = ("lose-names", "find-names", "corrupt", "intact")
-"""What can be done to a host, besides its MTU."""
-SHARES = ("slow-cpu", "corrupt")
-"""Verbs with a share in percent."""
+VERBS: Mapping[str, Verb] = {
+    "kill": Verb(SERVICE, ("runs", "paused"), "is dead", "dead", "start"),
+    "start": Verb(SERVICE, ("dead",), "runs", "runs"),
+    "pause": Verb(SERVICE, ("runs",), "does not run", "paused", "resume"),
+    "resume": Verb(SERVICE, ("paused",), "is not paused", "runs"),
+    "crash": Verb(SERVICE, ("runs", "paused"), "is dead", "dead", "start", needs_disk=True),
+    "fill-disk": Verb(DISK, ("whole",), "is not whole", "full", "mend-disk", needs_disk=True),
+    "fail-disk": Verb(DISK, ("whole",), "is not whole", "failing", "mend-disk", needs_disk=True),
+    SLOW: Verb(DISK, ("whole",), "is not whole", "slow", "mend-disk", "20ms", needs_disk=True),
+    "mend-disk": Verb(DISK, ("full", "failing", "slow"), "is whole", "whole", needs_disk=True),
+    "slow-cpu": Verb(CPU, ("whole",), "is not whole", "slow", "mend-cpu", "10%"),
+    "mend-cpu": Verb(CPU, ("slow",), "is whole", "whole"),
+    "lose-names": Verb(HOST, ("whole",), "are not whole", "lost", "find-names"),
+    "find-names": Verb(HOST, ("lost",), "are whole", "whole"),
+    "corrupt": Verb(HOST, ("whole",), "are not whole", "corrupted", "intact", "5%"),
+    "intact": Verb(HOST, ("corrupted",), "are whole", "whole"),
+    "mtu": Verb(HOST, ("whole", "changed"), "", "changed", "mend-mtu", "1280"),
+    "mend-mtu": Verb(HOST, ("changed",), "is as it was", "whole"),
+}
+"""All that can be done to one service or host, a row for each."""
+_OF_HOSTS = (f'"{verb} HOST {each.amount}'.rstrip() + '"' for verb, each in VERBS.items() if each.about == HOST)
+_WITH_AMOUNT = (f'"{verb} SERVICE {each.amount}"' for verb, each in VERBS.items() if each.about != HOST and each.amount)
+_OTHERS = [verb for verb, each in VERBS.items() if each.about != HOST and not each.amount]
 HOW = (
-    '"cut HOSTS from HOSTS", "cut HOSTS to HOSTS", "heal", "reset HOSTS from HOSTS", "mtu HOST BYTES", '
-    '"corrupt HOST 5%", "intact HOST", "lose-names HOST", "find-names HOST", "slow-cpu SERVICE 10%", "mend-cpu SERVICE", '
-    f"or {', '.join([*VERBS, *DISK_VERBS][:-1])} or {DISK_VERBS[-1]} with a service"
+    '"cut HOSTS from HOSTS", "cut HOSTS to HOSTS", "heal", "reset HOSTS from HOSTS", '
+    f"{', '.join((*_OF_HOSTS, *_WITH_AMOUNT))}, or {', '.join(_OTHERS[:-1])} or {_OTHERS[-1]} with a service"
 )
 SMALLEST_SHARE = 0.001
 """Of a processor: Linux gives 1 ms at least, of 1 s at most."""
@@ -91,21 +138,31 @@ class Reset:
 
 @dataclass(frozen=True)
 class Mtu:
-    """A host's interfaces get another MTU: it sends no larger packets, and takes none.
+    """A host's interfaces get another MTU: it sends no larger packets, and takes none; or they get their own back.
 
     Attributes
     ----------
     host : str
         Its name.
     size : int
-        Bytes.
+        Bytes; 0 for those that they had.
     """
 
     host: str
-    size: int
+    size: int = 0
+
+    @property
+    def verb(self) -> str:
+        """What is done."""
+        return "mtu" if self.size else "mend-mtu"
+
+    @property
+    def subject(self) -> str:
+        """What changes, as a key."""
+        return f"{self.host}'s MTU"
 
     def __str__(self) -> str:
-        return f"mtu {self.host} {self.size}"
+        return f"mtu {self.host} {self.size}" if self.size else f"mend-mtu {self.host}"
 
 
 @dataclass(frozen=True)
@@ -134,12 +191,12 @@ class Deed:
     @property
     def is_of_disk(self) -> bool:
         """Whether it happens to the disk, and the program goes on."""
-        return self.verb in DISK_VERBS
+        return VERBS[self.verb].about == DISK
 
     @property
     def is_of_cpu(self) -> bool:
         """Whether it happens to the processor, and the program goes on."""
-        return self.verb in CPU_VERBS
+        return VERBS[self.verb].about == CPU
 
     @property
     def subject(self) -> str:
@@ -149,7 +206,7 @@ class Deed:
     @property
     def before(self) -> str:
         """What that is before all steps: a service runs, its parts are whole."""
-        return "whole" if self.is_of_disk or self.is_of_cpu else "runs"
+        return "runs" if VERBS[self.verb].about == SERVICE else "whole"
 
     def __str__(self) -> str:
         more = shown(self.delay) if self.delay else f"{100 * self.share:.6g}%" if self.share else ""
@@ -218,11 +275,11 @@ class Faults:
         ----------
         steps : mapping of str to str or list of str, or str, or list of str
             By its time, such as "4.2s", what happens: "cut a, b from c" (both ways), "cut a to c" (only what a sends to c),
-            "heal" (all cuts end), "reset a from b" (a resets its TCP connections with b), "mtu a 1280"; "kill db",
-            "start db", "pause db", "resume db"; and, if the service has a disk of its own, "crash db" (what was not written is
-            lost), "fill-disk db", "fail-disk db" (writes are refused), "slow-disk db 20ms", "mend-disk db"; "slow-cpu db 10%",
-            "mend-cpu db"; "corrupt db 5%", "intact db", "lose-names web", "find-names web". Or all of it as one line, as it is
-            printed: "cut a from c at 4.2 s; heal at 9 s", or "none"; or a list of such steps.
+            "heal" (all cuts end), "reset a from b" (a resets its TCP connections with b), "mtu a 1280", "mend-mtu a";
+            "kill db", "start db", "pause db", "resume db"; and, if the service has a disk of its own, "crash db" (what was not
+            written is lost), "fill-disk db", "fail-disk db" (writes are refused), "slow-disk db 20ms", "mend-disk db";
+            "slow-cpu db 10%", "mend-cpu db"; "corrupt db 5%", "intact db", "lose-names web", "find-names web". Or all of it as
+            one line, as it is printed: "cut a from c at 4.2 s; heal at 9 s", or "none"; or a list of such steps.
 
         Returns
         -------
@@ -355,17 +412,15 @@ def _action(text: Any) -> Action:
 def _of_one(words: list[str]) -> Action | None:
     """Return what happens to one service or host, if the words say that."""
     match words:
-        case [verb, service] if verb in (*VERBS, *DISK_VERBS, *CPU_VERBS) and verb not in (SLOW, *SHARES):
-            return Deed(verb, service)
-        case [verb, host] if verb in HOST_VERBS and verb not in SHARES:
-            return Ailment(verb, host)
-        case [verb, name, *share] if verb in SHARES:
-            part = _share(verb, "".join(share))
-            return Deed(verb, name, share=part) if verb in CPU_VERBS else Ailment(verb, name, part)
-        case [verb, service, *delay] if verb == SLOW:
-            return Deed(verb, service, _delay(" ".join(delay)))
         case ["mtu", host, size]:
             return Mtu(host, _mtu(size))
+        case ["mend-mtu", host]:
+            return Mtu(host)
+        case [verb, service, *delay] if verb == SLOW:
+            return Deed(verb, service, _delay(" ".join(delay)))
+        case [verb, name, *share] if verb != "mtu" and verb in VERBS and bool(share) <= bool(VERBS[verb].amount):
+            part = _share(verb, "".join(share)) if VERBS[verb].amount else 0.0
+            return Ailment(verb, name, part) if VERBS[verb].about == HOST else Deed(verb, name, share=part)
     return None
 
 
@@ -404,27 +459,9 @@ def _sides(verb: str, hosts: tuple[str, ...], others: tuple[str, ...]) -> tuple[
     return hosts, others
 
 
-_NEEDS: Mapping[str, tuple[str, str]] = {
-    "kill": ("runs paused", "is dead"), "start": ("dead", "runs"), "pause": ("runs", "does not run"),
-    "resume": ("paused", "is not paused"), "crash": ("runs paused", "is dead"),
-    "fill-disk": ("whole", "is not whole"), "fail-disk": ("whole", "is not whole"), SLOW: ("whole", "is not whole"),
-    "mend-disk": ("full failing slow", "is whole"), "slow-cpu": ("whole", "is not whole"), "mend-cpu": ("slow", "is whole"),
-    "lose-names": ("whole", "are not whole"), "find-names": ("lost", "are whole"),
-    "corrupt": ("whole", "are not whole"), "intact": ("corrupted", "are whole"),
-}  # fmt: skip
-"""For each verb the states in which it can be done, and what is said in the others."""
-AFTER: Mapping[str, str] = {
-    "kill": "dead", "crash": "dead", "start": "runs", "pause": "paused", "resume": "runs",
-    "fill-disk": "full", "fail-disk": "failing", SLOW: "slow", "mend-disk": "whole",
-    "slow-cpu": "slow", "mend-cpu": "whole", "lose-names": "lost", "find-names": "whole", "corrupt": "corrupted",
-    "intact": "whole",
-}  # fmt: skip
-"""What a service, a part of it or of a host is after each verb."""
-
-
-def possible(deed: Deed | Ailment, state: str) -> bool:
+def possible(action: Deed | Ailment | Mtu, state: str) -> bool:
     """Return whether it can be done to a service, or a part of it or of a host, that is in this state."""
-    return state in _NEEDS[deed.verb][0].split()
+    return state in VERBS[action.verb].when
 
 
 @dataclass
@@ -450,9 +487,7 @@ class _State:
             self.lost = frozenset()
         elif isinstance(action, Reset):
             self._known((*action.hosts, *action.others), where)
-        elif isinstance(action, Mtu):
-            self._known([action.host], where)
-        elif isinstance(action, Ailment):
+        elif isinstance(action, Ailment | Mtu):
             self._known([action.host], where)
             self._change(action, self.parts, action.subject, where)
         else:
@@ -474,14 +509,14 @@ class _State:
         if label is None:
             fix = nearest(deed.service, self.names) if self.names else "give it: net.faults(steps, service)"
             raise ConditionError(f"no service '{deed.service}'", where, fix)
-        if label not in self.disks and (deed.is_of_disk or deed.verb == "crash"):
+        if label not in self.disks and VERBS[deed.verb].needs_disk:
             fix = 'give it one before it starts: on_disk("256MB")'
             raise ConditionError(f"'{deed}', but {deed.service} has no disk of its own", where, fix)
         states = self.disks if deed.is_of_disk else self.parts if deed.is_of_cpu else self.services
         self._change(deed, states, label, where)
 
-    def _change(self, action: Deed | Ailment, states: dict[str, str], key: str, where: str) -> None:
+    def _change(self, action: Deed | Ailment | Mtu, states: dict[str, str], key: str, where: str) -> None:
         if not possible(action, states.get(key, "whole")):
-            what = f"{action.subject} {_NEEDS[action.verb][1]} by then"
+            what = f"{action.subject} {VERBS[action.verb].otherwise} by then"
             raise ConditionError(f"'{action}', but {what}", where, "correct the order of the steps")
-        states[key] = AFTER[action.verb]
+        states[key] = VERBS[action.verb].after

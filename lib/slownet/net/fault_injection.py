@@ -130,8 +130,8 @@ class PlayingFaults(Timed[tuple[Action, ...]]):
         elif isinstance(action, Reset):
             return f" ({reset([self._hosts[each] for each in action.hosts], [self._hosts[each] for each in action.others])})"
         elif isinstance(action, Mtu):
-            self._mtus.setdefault(action.host, mtus(self._hosts[action.host]))
-            set_mtus(self._hosts[action.host], dict.fromkeys(self._mtus[action.host], action.size))
+            own = self._mtus.setdefault(action.host, mtus(self._hosts[action.host]))
+            set_mtus(self._hosts[action.host], dict.fromkeys(own, action.size) if action.size else own)
         elif isinstance(action, Ailment):
             self._ail(action)
         elif action.is_of_disk:

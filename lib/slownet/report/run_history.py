@@ -73,7 +73,7 @@ def _spans(faults: Faults, last: float) -> Iterator[tuple[str, float, float]]:
             yield (*open_.pop(key), step.at)
         if isinstance(action, Reset):
             yield str(action), step.at, step.at
-        elif isinstance(action, Mtu) or breaks(action):
+        elif breaks(action):
             open_[subject] = (str(action), step.at)
     for what, begin in open_.values():
         yield what, begin, last
@@ -81,9 +81,7 @@ def _spans(faults: Faults, last: float) -> Iterator[tuple[str, float, float]]:
 
 def _subject(action: Action) -> str:
     """What an action breaks or mends; a cut has no name, since all of them heal together."""
-    if isinstance(action, Deed | Ailment):
-        return action.subject
-    return f"mtu {action.host}" if isinstance(action, Mtu) else ""
+    return action.subject if isinstance(action, Deed | Ailment | Mtu) else ""
 
 
 def _shade(x: Timeline, what: str, begin: float, end: float, y: float, bottom: float) -> str:

@@ -106,7 +106,7 @@ def test_words_about_connections_packets_and_disks():
         Deed("fill-disk", "db"),
     ]
     assert Faults.parse(str(faults)) == faults
-    assert [getattr(each.action, "subject", "") for each in faults.steps] == ["", "", "db", "web's disk", "db's disk"]
+    assert [getattr(each.action, "subject", "") for each in faults.steps] == ["", "db's MTU", "db", "web's disk", "db's disk"]
 
 
 def test_a_time_that_is_none():

@@ -5,7 +5,8 @@ from types import SimpleNamespace
 import pytest
 
 from slownet import ConditionError, ExperimentError, Faults, UnitError, faults
-from slownet.links.fault_space import Break
+from slownet.links.fault_space import KINDS, MENDS, Break, breaks, mends
+from slownet.links.faults import VERBS
 from slownet.runner.hunt import coverage, strategy
 
 SPACE = faults(["a", "b", "c"], within="10s", services=["a", "b"])
@@ -41,6 +42,61 @@ def test_disks_break_beside_the_programs_on_them():
     assert (tried.together, list(tried.begun)) == (1, ["crash a", "fill-disk a"])
     for each in strategy.planned(space, 1, 50):
         each.check(["a"], {"a": "a"}, ["a"])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_hunt_chooses_each_kind_of_fault_that_a_schedule_can_have(kind):
+    space = faults(["a", "b"], [kind], within="10s", services=["a"], most=2)
+    planned = strategy.planned(space, 1, 30)
+    assert len(planned) >= 10
+    for schedule in planned:
+        schedule.check(["a", "b"], {"a": "a"}, ["a"])
+        assert Faults.parse(str(schedule)) == schedule
+        broken = [step for step in schedule.steps if breaks(step.action)]
+        assert [str(step.action).split()[0] for step in broken] == len(broken) * [{"one-way": "cut"}.get(kind, kind)]
+        assert len([step for step in schedule.steps if mends(step.action)]) == len(broken) or kind in ("cut", "one-way")
+        assert broken or kind == "reset"
+    counted = coverage.of(planned)
+    assert sum(map(sum, counted.begun.values())) >= len(planned)
+
+
+def test_kinds_are_all_verbs_that_break_something():
+    assert {*KINDS} == {"cut", "one-way", "reset", *(verb for verb, each in VERBS.items() if each.mend)}
+    assert all(each.mend in VERBS for each in VERBS.values() if each.mend)
+    assert sorted(MENDS) == ["find-names", "heal", "intact", "mend-cpu", "mend-disk", "mend-mtu", "resume", "start"]
+
+
+def test_amounts_of_kinds():
+    space = faults(["a"], ["slow-disk 50ms", "corrupt", "mtu 1400", "corrupt 20%"], within="10s")
+    assert space.kinds == ("slow-disk 50ms", "corrupt 5%", "corrupt 20%", "mtu 1400")
+    schedule = space.of(
+        [Break("mtu 1400", ("a",), (), 1, 3), Break("mtu 1400", ("a",), (), 2, 4), Break("corrupt 20%", ("a",), (), 2, 5)]
+    )
+    assert str(schedule) == "mtu a 1400 at 1 s; corrupt a 20% at 2 s; mend-mtu a at 3 s; intact a at 5 s"
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("kill 5%", "'kill' has no amount"),
+        ("cut 5%", "'cut' has no amount"),
+        ("mtu 10", "'10' is no MTU"),
+        ("corrupt 200%", "'200%' is no share"),
+        ("slow-disk x", "x"),
+        ("slow-cpu 100%", "'100%' is no share"),
+        ("mend-disk", "no kind of faults 'mend-disk'"),
+        ("heal", "no kind of faults 'heal'"),
+    ],
+)
+def test_kinds_that_are_none(kind, message):
+    with pytest.raises((ConditionError, UnitError), match=message):
+        faults(["a", "b"], [kind])
+
+
+def test_an_mtu_is_given_back_once_it_was_changed():
+    with pytest.raises(ConditionError, match=r"'mend-mtu a', but a's MTU is as it was by then"):
+        Faults.parse("mend-mtu a at 1 s").check(["a"], {})
+    Faults.parse("mtu a 1280 at 1 s; mtu a 1400 at 2 s; mend-mtu a at 3 s").check(["a"], {})
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from slownet.links.fault_space import breaks, broken, mends
-from slownet.links.faults import Deed, Faults
+from slownet.links.faults import Ailment, Deed, Faults, Mtu
 
 PARTS = 4
 
@@ -51,7 +51,7 @@ def _overlaps(schedule: Faults) -> bool:
     """Return whether something breaks while something else is broken."""
     now: set[str] = set()
     for action in (step.action for step in schedule.steps):
-        name = action.subject if isinstance(action, Deed) else "cut"
+        name = action.subject if isinstance(action, Deed | Ailment | Mtu) else "cut"
         if breaks(action):
             if now - {name}:
                 return True

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from itertools import permutations, product
 from typing import TYPE_CHECKING, Any
 
-from slownet.links.fault_space import Break, FaultSpace
+from slownet.links.fault_space import Break, FaultSpace, is_of_host
 from slownet.links.faults import Faults
 from slownet.model.errors import ExperimentError
 
@@ -81,7 +81,9 @@ def _targets(space: FaultSpace) -> list[tuple[str, Names, Names]]:
     place = space.hosts.index
     mutual = [(one, other) for one, other in sides if place(one[0]) < place(other[0])]  # "a from b" is "b from a"
     served: list[tuple[Names, Names]] = [((service,), ()) for service in space.services]
-    found = {kind: {"cut": mutual, "one-way": sides}.get(kind, served) for kind in space.kinds}
+    alone: list[tuple[Names, Names]] = [((host,), ()) for host in space.hosts]
+    between = {"cut": mutual, "one-way": sides, "reset": sides}
+    found = {kind: between.get(kind) or (alone if is_of_host(kind) else served) for kind in space.kinds}
     most = max(map(len, found.values()))
     return [(kind, *each) for kind, whole in found.items() for each in whole for _ in range(most // len(whole))]
 
