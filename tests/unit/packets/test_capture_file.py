@@ -34,6 +34,12 @@ def test_nanoseconds_are_whole():
     assert read(pcap([(0.123456789, b"x")], nano=True))[0][0][0] == START * 10**9 + 123_456_789
 
 
+def test_a_time_that_cannot_be_is_none():
+    content = bytearray(pcap(FRAMES))
+    content[28:32] = struct.pack("<I", 2**31)  # microseconds of the first frame
+    assert [ns for ns, *_ in read(bytes(content))[0]] == [0, TIMES[1]]
+
+
 def test_a_snapshot_length_keeps_the_length_on_the_wire():
     assert read(pcap([(0, bytes(1000))], snaplen=96))[0] == [(START * 10**9, 1, bytes(96), 1000)]
 

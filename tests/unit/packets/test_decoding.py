@@ -40,6 +40,7 @@ def found(link, data, length=None):
         (104, b"\x0f\0\x08\0" + V4), (12, V4), (14, V4), (101, V4), (101, V6), (228, V4), (229, V6),
         (113, struct.pack("!HHH8sH", 4, 1, 6, bytes(8), 0x0800) + V4),
         (113, struct.pack("!HHH8sHHH", 4, 1, 6, bytes(8), 0x8100, 5, 0x0800) + V4),
+        (242, bytes(40) + struct.pack("!HH", 0x0800, 0) + V4),
         (276, struct.pack("!HHIHBB8s", 0x86DD, 0, 2, 1, 4, 6, bytes(8)) + V6),
     ],
 )  # fmt: skip

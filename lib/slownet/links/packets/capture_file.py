@@ -36,7 +36,10 @@ _GZIP = 31  # zlib's number for the format
 
 
 class Frame(NamedTuple):
-    """One frame: its number from 1, its time in ns since 1970, its link type, its captured bytes, its length on the wire."""
+    """One frame: its number from 1, its time in ns since 1970, its link type, its captured bytes, its length on the wire.
+
+    The time is 0 where the file has none (pcapng's simple blocks), or one that cannot be, with more than a second of ns.
+    """
 
     number: int
     ns: int
@@ -156,7 +159,9 @@ class CaptureFile:
             number += 1
             if kept > LONGEST_FRAME:
                 raise _EndError(f"frame {number} states {kept} bytes, more than any has")
-            yield Frame(number, seconds * NANOSECONDS + part * fraction, link, self._read(kept), length)
+            part *= fraction
+            ns = seconds * NANOSECONDS + part if part < NANOSECONDS else 0
+            yield Frame(number, ns, link, self._read(kept), length)
 
     def _pcapng(self) -> Iterator[Frame]:
         number, order = 0, "<"

@@ -195,9 +195,10 @@ class _Opened:
     @property
     def round_trip(self) -> float | None:
         """The seconds from the SYN to the ACK of its answer; None if either was sent twice or is missing."""
-        if self.openings != 1 or self.answers != 1 or self.ended_ns is None or self.ended_ns <= self.opened_ns:
+        ended = self.ended_ns or 0
+        if self.openings != 1 or self.answers != 1 or not 0 < self.opened_ns < ended:
             return None
-        return (self.ended_ns - self.opened_ns) / 1e9
+        return (ended - self.opened_ns) / 1e9
 
     def size(self, packet: Packet) -> int:
         """Return the payload of a full segment: what the SYNs state, without the options in it (RFC 6691)."""
@@ -290,8 +291,8 @@ class _Reading:
                 raise ToolError(f"more than {MOST_CONNECTIONS} connections", self.capture.where, "cut it with editcap -c")
             one = self.opened[connection.number] = _Opened()
             self.begun.discard(connection.number)
-            self.first = self.first or packet.ns
-        self.first, self.last = min(self.first, packet.ns), max(self.last, packet.ns)
+        if packet.ns:
+            self.first, self.last = min(self.first or packet.ns, packet.ns), max(self.last, packet.ns)
         one.handshake(packet, not inward)
         sent = one.sides[inward]
         sent.mss = packet.mss or sent.mss
