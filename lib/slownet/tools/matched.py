@@ -20,6 +20,18 @@ _OF_A_SHELL = re.compile(r"[|&;<>()$`*?~\n]|^\w+=")
 EXAMPLE = "'tps = ([0-9.]+)'"
 UNITS = {"us": "us", "µs": "us", "ms": "ms", "s": "s", "sec": "s", "seconds": "s", "milliseconds": "ms", "%": "percent"}
 """Units after a number in a pattern, and how names of metrics end with them."""
+SECONDS = {
+    "ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "usec": 1e-6, "ms": 1e-3, "msec": 1e-3, "milliseconds": 1e-3, "s": 1.0,
+    "sec": 1.0, "secs": 1.0, "second": 1.0, "seconds": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0,
+}  # fmt: skip
+"""Units of time that programs print."""
+OF_METRICS = {"_ns": 1e-9, "_us": 1e-6, "_ms": 1e-3, "_s": 1.0}
+"""How names of metrics that are times end, and the seconds of their unit; ``_per_s`` is not one."""
+_SIZES = re.compile(r"[kmgtp]?i?(?:b|bytes|bits?|bps)(?:/s(?:ec)?|ps)?", re.IGNORECASE)
+"""Units of sizes and rates, of which a K may be 1000 or 1024."""
+_UNIT = re.compile(r"(?P<space>[ \t]?)(?P<unit>[A-Za-zµμ]+(?:/s(?:ec)?)?)")
+_DURATION = re.compile(r"(?:\d+(?:\.\d*)?(?:h|ms|us|µs|μs|ns|min|m|s))+(?![A-Za-zµμ%])")
+"""How Go prints times: 1m30.5s."""
 _AFTER = re.compile(r"[)+?*]*(?:\\s|\s)?[*+?]?\s*([a-zµA-Z%/]+)")
 _NAME = re.compile(r"\(\?P<\w+>")
 
@@ -153,20 +165,56 @@ def parse(text: str, patterns: Sequence[re.Pattern[str]], command: Sequence[str]
     found: dict[str, tuple[float, ...]] = {}
     for pattern in patterns:
         for name in pattern.groupindex:
-            texts = [each[name] for each in pattern.finditer(text) if each[name] is not None]
-            if not texts:
+            matches = [each for each in pattern.finditer(text) if each[name] is not None]
+            if not matches:
                 raise unread(f"nothing in the output matches {_shown(pattern)}", text, command)
-            found[name] = (*found.get(name, ()), *(_number(each, pattern, text, command) for each in texts))
+            found[name] = (*found.get(name, ()), *(_number(each, name, command) for each in matches))
     return Matched(tuple(command), text, found)
 
 
-def _number(found: str, pattern: re.Pattern[str], text: str, command: Sequence[str]) -> float:
+def _number(match: re.Match[str], name: str, command: Sequence[str]) -> float:
+    """Return the number of a group in the unit that its metric's name ends with.
+
+    Programs such as wrk print 800.00us, 40.00ms and 2.20s, each with the unit that suits it. Raises ToolError.
+    """
+    text, found = match.string, match[name]
+    wanted = None if name.endswith("_per_s") else next((each for end, each in OF_METRICS.items() if name.endswith(end)), None)
+    duration = _DURATION.match(text, match.start(name))
+    if wanted and duration and duration.end() >= match.end(name):  # of one part, 40.00ms, or of several, 1m30.5s
+        return sum(float(number) * SECONDS[unit] for number, unit in _parts(duration[0])) / wanted
     try:
-        if math.isfinite(number := float(found)):
-            return number
+        number = float(found)
     except ValueError:
-        pass
-    raise complaint(f"{_shown(pattern)} finds {found[:40]!r}, which is no number", text, command)
+        number = math.nan
+    if not math.isfinite(number):
+        raise complaint(f"{_shown(match.re)} finds {found[:40]!r}, which is no number", text, command)
+    printed = _UNIT.match(text, match.end(name))
+    return number * _factor(match, name, printed, wanted, command) if printed else number
+
+
+def _parts(duration: str) -> list[tuple[str, str]]:
+    return re.findall(r"([\d.]+)([a-zµμ]+)", duration)
+
+
+def _factor(match: re.Match[str], name: str, printed: re.Match[str], wanted: float | None, command: Sequence[str]) -> float:
+    """Return by what a number is multiplied that is printed with a unit. Raises ToolError for one that may change unseen."""
+    unit, attached = printed["unit"], not printed["space"]
+    if wanted:
+        return SECONDS[unit] / wanted if unit in SECONDS else 1.0
+    what = f"{_shown(match.re)} finds {match[name]}{printed[0]}, and the metric is called {name}"
+    if unit in SECONDS and attached and not name.endswith("_per_s"):
+        raise complaint(f"{what}: times are printed in changing units: add --unit ms", match.string, command)
+    size = _SIZES.fullmatch(unit)
+    if size and attached and not _ends_with_size(name, unit):
+        how = "have the program print one unit, and name it in the pattern or by --unit"
+        raise complaint(f"{what}: sizes are printed in changing units: {how}", match.string, command)
+    return 1.0
+
+
+def _ends_with_size(name: str, unit: str) -> bool:
+    """Return whether a metric's name ends with a unit of a size: ``mb_per_s`` with MB and with MB/s."""
+    words = unit.lower().removesuffix("/sec").removesuffix("/s")
+    return name.lower().removesuffix("_per_s").removesuffix("_per_sec").rpartition("_")[2] == words
 
 
 def _shown(pattern: re.Pattern[str]) -> str:

@@ -21,7 +21,7 @@ tps = 81.495860 (without initial connection time)
         ("tps = ([0-9.]+)", "1/s", {"tps_1_per_s": (81.49586,)}),
         (r"latency average = ([0-9.]+) ms", "", {"latency_average_ms": (12.27,)}),
         (r"latency average\s*=\s*([0-9.]+)\s+ms", "", {"latency_average_ms": (12.27,)}),
-        (r"latency average = ([0-9.]+) ms", "us", {"latency_average_us": (12.27,)}),
+        (r"latency average = ([0-9.]+) ms", "us", {"latency_average_us": (pytest.approx(12270),)}),
         (r"latency (?:average|stddev) = ((?:[0-9]+)(?:[.][0-9]+)?)", "ms", {"latency_average_stddev_ms": (12.27, 0.344)}),
         (r"^latency average = (?P<mean_ms>\S+).*\n.* = (?P<sd_ms>\S+)", "", {"mean_ms": (12.27,), "sd_ms": (0.344,)}),
         (r"([0-9]+)/100$", "", {"value": (100.0,)}),
@@ -59,15 +59,98 @@ def test_a_pattern_that_names_no_number(pattern, unit, line):
 @pytest.mark.parametrize(
     ("pattern", "line"),
     [
-        ("qps = (.*)", "nothing in the output matches the pattern 'qps = (.*)'; its last line: 'tps = 81.495860 (without "
-                       "initial connection time)': command: pgbench -t 100"),
+        (
+            "qps = (.*)",
+            "nothing in the output matches the pattern 'qps = (.*)'; its last line: 'tps = 81.495860 (without "
+            "initial connection time)': command: pgbench -t 100",
+        ),
         ("latency (.*) =", "the pattern 'latency (.*) =' finds 'average', which is no number: command: pgbench -t 100"),
     ],
-)  # fmt: skip
+)
 def test_output_without_the_number(pattern, line):
     with pytest.raises(ToolError) as error:
         parse(PGBENCH, [named(pattern)], ("pgbench", "-t", "100"))
     assert (str(error.value), error.value.raw) == (line, PGBENCH)
+
+
+@pytest.mark.parametrize(
+    ("printed", "milliseconds"),
+    [
+        ("800.00us", 0.8),
+        ("40.00ms", 40.0),
+        ("2.20s", 2200.0),
+        ("1.02m", 61200.0),
+        ("802 µs", 0.802),
+        ("802μs", 0.802),
+        ("120ns", 0.00012),
+        ("1m30.5s", 90500.0),
+        ("20 ms", 20.0),
+        ("20", 20.0),
+        ("1.5 sec", 1500.0),
+        ("20ms/op", 20.0),
+        ("3 requests", 3.0),
+        ("5\nms", 5.0),
+    ],
+)
+@pytest.mark.parametrize("pattern", [r"Latency +(?P<latency_ms>[0-9.]+)", r"Latency +(?P<latency_ms>\S+)"])
+def test_a_printed_unit_is_read_with_each_number(printed, milliseconds, pattern):
+    if pattern.endswith(r"\S+)") and not printed[-1].isalpha() | printed.isdigit():
+        pytest.skip("what follows is none of the number")
+    if pattern.endswith(r"\S+)") and printed.endswith("/op"):
+        pytest.skip("not a number")
+    found = parse(f"Latency   {printed} 1.11ms", [named(pattern)])
+    assert found.values["latency_ms"] == (pytest.approx(milliseconds),)
+
+
+def test_every_sample_has_its_own_unit():
+    text = "Latency 800.00us\nLatency 40.00ms\nLatency 2.20s\n"
+    assert parse(text, [named("Latency ([0-9.]+)", "ms")]).values == {
+        "latency_ms": (pytest.approx(0.8), 40.0, pytest.approx(2200))
+    }
+    assert parse(text, [named("Latency ([0-9.]+)", "s")]).values == {
+        "latency_s": (pytest.approx(0.0008), pytest.approx(0.04), 2.2)
+    }
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "line"),
+    [
+        (
+            "Latency +([0-9.]+)",
+            "Latency 800.00us",
+            "finds 800.00us, and the metric is called latency: times are printed in changing units: add --unit ms",
+        ),
+        (
+            "Transfer: ([0-9.]+)",
+            "Transfer: 1.21MB",
+            "finds 1.21MB, and the metric is called transfer: sizes are printed in changing units",
+        ),
+        (
+            "(?P<rate_mb_per_s>[0-9.]+)",
+            "800.00KB/s",
+            "finds 800.00KB/s, and the metric is called rate_mb_per_s: sizes are printed",
+        ),
+    ],
+)
+def test_a_unit_that_may_change_unseen_is_refused(pattern, text, line):
+    with pytest.raises(ToolError) as error:
+        parse(text, [named(pattern)])
+    assert line in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "name", "value"),
+    [
+        ("(?P<rate_mb_per_s>[0-9.]+)", "8.5MB/s", "rate_mb_per_s", 8.5),
+        ("tps ([0-9]+)", "tps 81requests", "tps", 81),
+        ("time ([0-9]+)", "time 5 ms", "time", 5),
+        ("(?P<requests_per_s>[0-9]+)", "200 ms", "requests_per_s", 200),
+        ("loss ([0-9]+)%", "loss 5%", "loss_percent", 5),
+        ("ping ([0-9]+)", "ping 5, ok", "ping", 5),
+    ],
+)
+def test_other_units_are_left_alone(pattern, text, name, value):
+    assert parse(text, [named(pattern)]).values == {name: (value,)}
 
 
 def test_nan_is_no_number():
