@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help run test check unit lab-tests e2e bench fuzz soak trust nightly nightly-status lab wheel release docs docs-figures docs-test proof delays \
-	examples walls kills test-experiments test-report test-compose-go test-exact test-long test-packaging test-mininet test-stock-kernel test-vagrant \
+	examples walls kills test-experiments test-report test-commands test-compose-go test-exact test-long test-packaging test-mininet test-stock-kernel test-vagrant \
 	test-provision test-kernels test-chromium clean
 .DELETE_ON_ERROR:
 
@@ -81,6 +81,9 @@ test-report: $(VENV)/dev ## test reports in a browser, in minutes; nothing to me
 
 test-chromium: $(VENV)/dev lab ## load pages in Chromium in a lab, which gets it as a layer; ten minutes
 	$(BIN)/pytest -q -rP tests/chromium
+
+test-commands: $(VENV)/dev ## look the table of missing commands up in their Debian packages; minutes, and 300 MB from Debian's mirror
+	$(BIN)/python tests/packages_of_commands.py
 
 test-compose-go: $(VENV)/dev ## compare what is expected of compose files with compose's own library; a minute, Go and its module proxy
 	$(BIN)/pytest -q -rs tests/compose_go

@@ -25,6 +25,7 @@ import soak
 FOLDER = soak.ROOT / "runs" / "nightly"
 RECORD = "nightly.json"
 JOBS: Mapping[str, Sequence[str]] = {
+    "commands": soak.make("test-commands"),
     "compose-go": soak.make("test-compose-go"),
     "report": soak.make("test-report"),
     "chromium": soak.make("test-chromium"),

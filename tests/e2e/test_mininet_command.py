@@ -215,3 +215,39 @@ def test_commands_from_a_pipe_go_on_with_free_cpu(built, tmp_path):
     code = "from mininet.cli import CLI\nCLI(net)\n"
     done = run("mininet", "--tdf", "inf", code=code, cwd=tmp_path, told="a sleep 2\na echo $((1 + 1)) done\n")
     assert (done.returncode, done.stderr.split()) == (0, ["2", "done"])
+
+
+MISSING = """
+import os, subprocess
+open("s.sh", "w").write("#!/bin/sh\\nno-such-script\\n")
+os.chmod("s.sh", 0o755)
+for line in (
+    "/usr/lib/quagga/zebra -d >/dev/null 2>&1", "sudo no-such-sudo", "sudo wg show", "nohup no-such-nohup",
+    "sudo -u nobody sh -c no-such-user",
+    "sudo env -i no-such-env", "timeout 5 no-such-timeout", "sh -c 'no-such-sh; true'", "./s.sh", "no-such-background &",
+    "strace no-such-strace", "python3 -c 'import os; os.system(\\"no-such-system\\")'",
+    "if ! command -v no-such-question; then true; fi",
+):
+    a.cmd(line)
+a.popen(["/opt/no-such-popen", "x"]).wait()
+os.system("no-such-own 2>/dev/null")
+try:
+    subprocess.run(["no-such-subprocess"])
+except FileNotFoundError:
+    pass
+"""
+
+
+def test_programs_that_are_not_there_are_named_whoever_starts_them(built, tmp_path):
+    done = run("mininet", "--tdf", "inf", code=MISSING, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    line = next(each for each in done.stderr.splitlines() if each.startswith("slownet: hosts ran what is not in the lab: "))
+    named = set(line.partition(" in the lab: ")[2].partition(": write packages")[0].split(", "))
+    starts = ["sudo", "nohup", "user", "env", "timeout", "sh", "script", "background", "strace", "system", "own", "subprocess"]
+    assert named == {
+        *(f"no-such-{each}" for each in starts),
+        "/opt/no-such-popen",
+        "/usr/lib/quagga/zebra (frr)",
+        "wg (wireguard-tools)",
+    }
+    assert 'packages = ["frr", "wireguard-tools"]' in line

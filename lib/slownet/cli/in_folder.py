@@ -19,6 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from slownet.lab import absent
 from slownet.lab.pytest_inside import GONE, KEPT, LEFT, NAMES, OUT, Walls, mounts_below, write_whole
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -35,6 +36,7 @@ def main(argv: Sequence[str]) -> int:
     walls.build()
     if job["here"]:
         os.chdir(job["here"])
+    absent.watch(Path(job["absent"]))
     before, around = set(_own_files(job["trees"])), set(os.listdir())
     for number in SIGNALS:  # the command gets them as well, and this process is to outlive it
         signal.signal(number, lambda number, frame: None)

@@ -161,7 +161,7 @@ def _listed(box: Outbox, name: str, kinds: tuple[type, ...]) -> list[Any]:
     return [each for each in rows if isinstance(each, list) and tuple(map(type, each)) == kinds]
 
 
-def job(trees: Sequence[Path], elsewhere: Mapping[Path, str], here: Path | None) -> str:
-    """Return the job of `slownet.cli.in_folder`. here: the working directory."""
+def job(trees: Sequence[Path], elsewhere: Mapping[Path, str], here: Path | None, absent: str) -> str:
+    """Return the job of `slownet.cli.in_folder`. here: the working directory; absent: absent.so, in the lab."""
     own = {str(path): at for path, at in elsewhere.items()}
-    return json.dumps({"trees": [str(each) for each in trees], "elsewhere": own, "here": str(here or "")})
+    return json.dumps({"trees": [str(each) for each in trees], "elsewhere": own, "here": str(here or ""), "absent": absent})

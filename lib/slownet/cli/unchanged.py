@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from slownet.cli import results
-from slownet.lab import foreground
+from slownet.lab import foreground, init
+from slownet.lab.absent import LIBRARY
 from slownet.lab.boot import Share
 from slownet.lab.folders import hides
 from slownet.lab.place import Place
@@ -16,6 +17,8 @@ from slownet.model.errors import LabError
 
 ELSEWHERE = "/run/slownet-folders"
 """Where a lab has folders that, at their own path, would hide one of its own; the overlay is at their own path."""
+TOOLS = "/run/slownet-tools"
+"""Where a lab has the folder with the library that notes missing programs."""
 COVERED = ("/tmp", "/root")
 NOT_TAKEN = 2
 """The exit status if a file that the program wrote could not be taken out of the lab."""
@@ -33,8 +36,15 @@ def run(place: Place, command: Sequence[str], files: Iterable[Path], terminal: b
     trees = outermost([*([here] if here else []), *folders(files)])
     elsewhere = {tree: f"{ELSEWHERE}/{number}" for number, tree in enumerate(trees) if str(tree) in COVERED}
     shares = [Share(tree, at=elsewhere.get(tree, "")) for tree in trees]
+    shares.append(Share(init.need(), at=TOOLS))
     with results.Results(trees, here) as taking:
-        words = [place.python, "-m", "slownet.cli.in_folder", results.job(trees, elsewhere, here), *command]
+        words = [
+            place.python,
+            "-m",
+            "slownet.cli.in_folder",
+            results.job(trees, elsewhere, here, f"{TOOLS}/{LIBRARY}"),
+            *command,
+        ]
         # Modules that the user of this machine has installed for another Python would be found in a home that the lab has.
         env = {"PYTHONNOUSERSITE": "1"} if elsewhere else {}
         status = 1

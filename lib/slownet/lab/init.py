@@ -1,4 +1,5 @@
-"""Compiles the lab's first process, packed as an initial RAM disk, what confines the lab on the host, and the CPU probe."""
+"""Compiles the lab's first process, packed as an initial RAM disk, what confines the lab on the host, the CPU probe, and what
+notes programs that are not there."""
 
 from __future__ import annotations
 
@@ -11,9 +12,10 @@ from slownet.lab.shelf import Shelf
 
 HERE = Path(__file__).parent
 NAMES = ("init", "confine", "probe")
+ABSENT = "absent"
 HEADER = "init_exact.h"
 PROGRAMS = {"gcc": "gcc"}
-PART = Part("the lab's init", ("init.cpio", "confine", "probe"))
+PART = Part("the lab's init", ("init.cpio", "confine", "probe", f"{ABSENT}.so"))
 SHELF: Shelf[Path] = Shelf("init", PART, lambda folder: folder)
 
 _S_IFDIR, _S_IFREG, _S_IFCHR = 0o040000, 0o100000, 0o020000
@@ -21,11 +23,11 @@ _S_IFDIR, _S_IFREG, _S_IFCHR = 0o040000, 0o100000, 0o020000
 
 def key() -> str:
     """Return what the folder of this version is kept under."""
-    return cache.key(*(HERE / f"{each}.c" for each in NAMES), HERE / HEADER)
+    return cache.key(*(HERE / f"{each}.c" for each in (*NAMES, ABSENT)), HERE / HEADER)
 
 
 def find() -> Path | None:
-    """Return the folder with init.cpio, confine and probe, or None if they were not compiled on this machine.
+    """Return the folder with init.cpio, confine, probe and absent.so, or None if they were not compiled on this machine.
 
     Raises DamagedError.
     """
@@ -33,12 +35,12 @@ def find() -> Path | None:
 
 
 def build() -> Path:
-    """Return the folder with init.cpio, confine and probe; build it if necessary."""
+    """Return the folder with init.cpio, confine, probe and absent.so; build it if necessary."""
     return SHELF.make(key(), _build)
 
 
 def need() -> Path:
-    """Return the folder with init.cpio, confine and probe; compile them if there are none.
+    """Return the folder with init.cpio, confine, probe and absent.so; compile them if there are none.
 
     Raises LabError, also if they are damaged.
     """
@@ -51,6 +53,8 @@ def _build(folder: Path) -> None:
     for name in NAMES:
         argv: list[str | Path] = ["gcc", "-O2", "-Wall", "-static", "-s", "-o", folder / name, HERE / f"{name}.c"]
         cache.run(argv, log, f"compiling {name}.c", hints=[("cannot find -lc", "apt-get install libc6-dev")])
+    library: list[str | Path] = ["gcc", "-O2", "-Wall", "-shared", "-fPIC", "-s", "-o", folder / f"{ABSENT}.so"]
+    cache.run([*library, HERE / f"{ABSENT}.c"], log, f"compiling {ABSENT}.c")
     (folder / "init.cpio").write_bytes(initial_root((folder / "init").read_bytes()))
 
 

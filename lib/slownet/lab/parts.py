@@ -37,7 +37,7 @@ class Parts:
     own_kernel: kernel.Kernel | None
     """None if it was not built: labs on the exact clock do without."""
     image: image.Image
-    tools: Path  # init.cpio, confine and probe
+    tools: Path  # init.cpio, confine, probe and absent.so
     layer: layers.Layer | None = None
 
     @property

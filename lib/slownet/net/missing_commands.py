@@ -1,33 +1,26 @@
 """Commands of hosts that this machine lacks: a program that does not read their output would not notice.
 
-Each is noted where its host's shell looks for it, and named once the program has ended, with the package that brings it.
+Each is noted where its host's shell looks for it, and in a lab whatever tries to start it (`slownet.lab.absent`); it is named
+once the program has ended, with the package that brings it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import shutil
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from slownet.lab import native, owner
+from slownet.lab import absent, native, owner
 
-COMMANDS = {
-    "aircrack-ng": "airmon-ng", "arp-scan": "arp-scan", "arping": "arping", "bind9": "named",
-    "bind9-dnsutils": "dig nslookup", "bind9-host": "host", "bird2": "bird", "bwm-ng": "bwm-ng", "conntrack": "conntrack",
-    "default-jre-headless": "java", "dsniff": "arpspoof dsniff", "ebtables": "ebtables", "ettercap-text-only": "ettercap",
-    "ffmpeg": "ffmpeg", "fping": "fping", "frr": "bgpd ospfd ripd zebra", "ftp": "ftp", "gcc": "gcc", "git": "git",
-    "hping3": "hping3", "htop": "htop", "iftop": "iftop", "iptraf-ng": "iptraf", "isc-dhcp-client": "dhclient",
-    "isc-dhcp-server": "dhcpd", "iw": "iw", "lsof": "lsof", "make": "make", "mosquitto": "mosquitto",
-    "mosquitto-clients": "mosquitto_pub mosquitto_sub", "mtr-tiny": "mtr", "ncat": "ncat", "netperf": "netperf netserver",
-    "ngrep": "ngrep", "nload": "nload", "nmap": "nmap nping", "nodejs": "node", "python3-pip": "pip pip3",
-    "python3-scapy": "scapy", "radvd": "radvd", "screen": "screen", "siege": "siege", "snmpd": "snmpd", "snort": "snort",
-    "tcpreplay": "tcpreplay", "tftp-hpa": "tftp", "tmux": "tmux", "tshark": "tshark", "udhcpc": "udhcpc",
-    "udhcpd": "udhcpd", "vim": "vim", "vlc-bin": "vlc", "vsftpd": "vsftpd", "whois": "whois", "xterm": "xterm",
-}  # fmt: skip
-"""Commands that people run on hosts and that a lab does not have, by their Debian package."""
-PACKAGES = {command: package for package, commands in COMMANDS.items() for command in commands.split()}
+SEARCHED = os.pathsep.join(absent.FOLDERS)
+TABLE = Path(__file__).parents[1] / "data/commands.toml"
+"""Commands that people run on hosts and that a lab may lack, by their Debian package."""
 OF_MININET = {"netplan"}
 """What Mininet's NAT runs wherever there might be a network manager."""
+SOUGHT_BY_MININET = {"controller", "ovs-controller", "test-controller", "ofdatapath", "ofprotocol", "ifconfig", "mnexec"}
+"""What Mininet asks which(1) for, to choose among what there is."""
 NOWHERE = {
     "ofdatapath": "let an OVSSwitch do its work", "ofprotocol": "let an OVSSwitch do its work", "dpctl": "use ovs-ofctl",
 }  # fmt: skip
@@ -55,21 +48,55 @@ def note(command: str) -> None:
 def line() -> str:
     """Return one line that names all commands that were not found since the last call, and what brings them; or nothing."""
     path = owner.this().directory / "absent"
-    try:
+    noted: list[str] = []
+    with suppress(OSError):
         noted = path.read_text(encoding="utf-8", errors="replace").split("\n")
         path.unlink()
-    except OSError:
+    other = absent.found()
+    started = [each for each in dict.fromkeys((*noted, *other.started)) if each and each not in OF_MININET]
+    asked = [each for each in other.asked if each not in (*started, *SOUGHT_BY_MININET)]
+    if not started and not asked:
         return ""
-    found = [each for each in dict.fromkeys(noted) if each and each not in OF_MININET]
     there = "in the lab" if native.inside_lab() else "on this machine"
-    what = f"hosts ran what is not {there}: {', '.join(found)}"
-    return f"{what}: {_fix(found)}" if found else ""
+    verb = " or ".join(filter(None, ("ran" if started else "", "looked for" if asked else "")))
+    packages = _packages()
+    named = [_named(each, packages) for each in dict.fromkeys((*started, *asked))]
+    return f"hosts {verb} what is not {there}: {', '.join(named)}: {_fix([*started, *asked], packages)}"
 
 
-def _fix(commands: Sequence[str]) -> str:
-    fixes = dict.fromkeys(f"no Debian package has {each}: {NOWHERE[each]}" for each in commands if each in NOWHERE)
-    others = [each for each in commands if each not in NOWHERE]
-    return "; ".join([*([_install(sorted({PACKAGES[each] for each in others if each in PACKAGES}))] if others else []), *fixes])
+def _packages() -> dict[str, str]:
+    """Return the Debian package of each command that the table has."""
+    import tomllib  # only an end with something missing needs it
+
+    table = tomllib.loads(TABLE.read_text(encoding="utf-8"))
+    return {command: package for package, commands in table.items() for command in commands.split()}
+
+
+def _named(command: str, packages: Mapping[str, str]) -> str:
+    """Return a command with its package, where that has another name."""
+    package = packages.get(_base(command), command)
+    return command if package == command else f"{command} ({package})"
+
+
+def _base(command: str) -> str:
+    return command.rpartition("/")[2]
+
+
+def _fix(commands: Sequence[str], packages: Mapping[str, str]) -> str:
+    fixes, elsewhere = [], []
+    for each in commands:
+        where = shutil.which(_base(each), path=SEARCHED) if "/" in each else None
+        if _base(each) in NOWHERE:
+            fixes.append(f"no Debian package has {_base(each)}: {NOWHERE[_base(each)]}")
+        elif where:
+            fixes.append(f"{each} is {where} here")
+        elif "/" in each and _base(each) not in packages:
+            elsewhere.append(each)
+    if elsewhere:
+        fixes.append(f"name files that are there in place of {', '.join(elsewhere)}")
+    others = [each for each in commands if _base(each) in packages or ("/" not in each and each not in NOWHERE)]
+    first = [_install(sorted({packages[_base(each)] for each in others if _base(each) in packages}))] if others else []
+    return "; ".join([*first, *dict.fromkeys(fixes)])
 
 
 def _install(packages: Sequence[str]) -> str:

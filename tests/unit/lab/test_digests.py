@@ -52,9 +52,10 @@ KINDS = {
         "linux", "kernel.json",
     ),
     "init": Kind(
-        init.SHELF, "i1", {"init": b"i", "init.cpio": BIG, "confine": b"c", "probe": b"p", "init.log": b""}, "init.cpio"
+        init.SHELF, "i1",
+        {"init": b"i", "init.cpio": BIG, "confine": b"c", "probe": b"p", "absent.so": b"a", "init.log": b""}, "init.cpio",
     ),
-    "confine": Kind(init.SHELF, "i2", {"init.cpio": b"i", "confine": BIG, "probe": b"p"}, "confine"),
+    "confine": Kind(init.SHELF, "i2", {"init.cpio": b"i", "confine": BIG, "probe": b"p", "absent.so": b"a"}, "confine"),
     "image": Kind(
         image.SHELF, "m1",
         {"image.squashfs": BIG, "image.json": b'{"built": 7, "packages": {"bash": "5"}, "site": {"key": "s"}}'},

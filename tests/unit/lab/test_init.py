@@ -42,17 +42,17 @@ def test_it_is_compiled_once_for_each_version_of_its_source(tmp_path, monkeypatc
     monkeypatch.setattr(init, "HERE", tmp_path)
     runs = []
 
-    def run(argv, log, what, hints):
+    def run(argv, log, what, hints=()):
         runs.append(what)
         argv[argv.index("-o") + 1].write_bytes(b"\x7fELF")
 
     monkeypatch.setattr(cache, "run", run)
     monkeypatch.setattr(cache, "need_programs", lambda programs, what: None)
-    for name in (*(f"{each}.c" for each in init.NAMES), init.HEADER):
+    for name in (*(f"{each}.c" for each in (*init.NAMES, init.ABSENT)), init.HEADER):
         (tmp_path / name).write_text(name)
     folder = init.build()
     assert init.build() == folder
-    assert runs == ["compiling init.c", "compiling confine.c", "compiling probe.c"]
+    assert runs == ["compiling init.c", "compiling confine.c", "compiling probe.c", "compiling absent.c"]
     assert entries((folder / "init.cpio").read_bytes())["init"][2] == b"\x7fELF"
     (tmp_path / init.HEADER).write_text("2")
     assert init.build() != folder

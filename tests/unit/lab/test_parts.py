@@ -22,7 +22,8 @@ def built(monkeypatch, tmp_path):
     fill(home / "kernel" / kernel.key(), "linux", "kernel.json", {"release": "7.3.4", "source": "s"})
     fill(home / "image" / image.key(), "image.squashfs", "image.json", {"built": 1, "packages": {}})
     fill(home / "init" / init.key(), "init.cpio", "confine", {})
-    (home / "init" / init.key() / "probe").touch()
+    for each in ("probe", "absent.so"):
+        (home / "init" / init.key() / each).touch()
     return parts.need()
 
 

@@ -1,10 +1,11 @@
 """Commands that hosts lack are named once, with what brings them."""
 
 import subprocess
+import tomllib
 
 import pytest
 
-from slownet.lab import native, owner
+from slownet.lab import absent, native, owner
 from slownet.net import missing_commands
 
 
@@ -12,6 +13,7 @@ from slownet.net import missing_commands
 def mine(tmp_path, monkeypatch):
     monkeypatch.setattr(owner, "directory", lambda: tmp_path)
     monkeypatch.setattr(owner.Owner, "directory", tmp_path)
+    monkeypatch.setattr(absent, "NOTES", tmp_path / "of-the-library")
 
 
 def in_lab(monkeypatch, inside=True):
@@ -39,7 +41,7 @@ def test_known_commands_come_with_their_packages(monkeypatch):
         missing_commands.note(each)
     in_lab(monkeypatch)
     assert missing_commands.line() == (
-        "hosts ran what is not in the lab: dig, nmap, nslookup: "
+        "hosts ran what is not in the lab: dig (bind9-dnsutils), nmap, nslookup (bind9-dnsutils): "
         'write packages = ["bind9-dnsutils", "nmap"] under [tool.slownet] in pyproject.toml, then slownet lab build'
     )
     missing_commands.note("hping3")
@@ -60,3 +62,22 @@ def test_what_no_package_has_is_said_with_what_does_its_work(monkeypatch):
 
 def test_nothing_is_said_of_nothing():
     assert missing_commands.line() == ""
+
+
+def test_whole_paths_come_with_packages_and_places(monkeypatch, tmp_path):
+    in_lab(monkeypatch)
+    (tmp_path / "of-the-library").write_text(
+        "E /usr/lib/quagga/zebra\nE /opt/mine/daemon\nE /usr/sbin/ls\nN wg\nW yersinia\nW controller\n"
+    )
+    assert missing_commands.line() == (
+        "hosts ran or looked for what is not in the lab: /usr/lib/quagga/zebra (frr), /opt/mine/daemon, /usr/sbin/ls, "
+        'wg (wireguard-tools), yersinia: write packages = ["frr", "wireguard-tools", "yersinia"] under [tool.slownet] in '
+        "pyproject.toml, then slownet lab build; /usr/sbin/ls is /usr/bin/ls here; name files that are there in place of "
+        "/opt/mine/daemon"
+    )
+
+
+def test_the_table_has_each_command_once():
+    rows = tomllib.loads(missing_commands.TABLE.read_text()).values()
+    commands = [each for row in rows for each in row.split()]
+    assert len(commands) == len(set(commands)) > 200
