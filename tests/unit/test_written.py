@@ -18,7 +18,6 @@ ELSEWHERE = {
     "judge/records/samples.py": "a log, a line on the disk at a time; a lab's raw output; a damaged log set aside",
     "judge/records/result.py": "a table, by `drafted`",
     "runner/sweep/sweep_store.py": "a log, a line on the disk at a time; the lock",
-    "runner/sweep/tables.py": "parts, by `drafted`",
     "cli/bundling.py": "an archive, by `output`",
     "runner/transfer/export.py": "an archive, by `output`",
     "runner/disk.py": "in the lab",

@@ -10,6 +10,7 @@ import contextlib
 import errno
 import json as _json
 import os
+import re
 import select
 import stat
 from collections.abc import Iterator
@@ -22,8 +23,10 @@ from slownet.model.shapes import Json
 MEBIBYTE = 1 << 20
 MOST = 4 * MEBIBYTE
 """Bytes of a file that a person writes; the largest pyproject.toml or compose file is a hundredth of that."""
-MOST_RECORD = 256 * MEBIBYTE
-"""Bytes of a file that slownet wrote, such as a baseline."""
+MOST_RECORD = 64 * MEBIBYTE
+"""Bytes of a file that slownet wrote, such as a baseline, and of a line of one."""
+MOST_VALUES = 3_000_000
+"""Values of a JSON text: three bytes, ``[],``, take sixty in memory."""
 MOST_NUMBER = 1 << 64
 _DIGITS = 21
 """The largest number of a JSON text, and its characters with a sign."""
@@ -119,15 +122,33 @@ def _await_writer(descriptor: int, path: str) -> None:
 
 
 def read_record(path: Path | str) -> bytes:
-    """Return the content of a file that slownet itself wrote, of any size.
+    """Return the content of a file that slownet itself wrote.
 
-    Raises OSError, also for what is no regular file and might never end.
+    Raises OSError, also for what is no regular file and might never end, and for more than `MOST_RECORD` bytes.
     """
+    with opened_record(path) as file:
+        return _content(file.fileno(), str(path), MOST_RECORD)
+
+
+def opened_record(path: Path | str) -> BinaryIO:
+    """Open a file that slownet itself wrote. Raises OSError, also for what is no regular file."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
-    with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(_note(descriptor).st_mode):
-            raise OSError(errno.EINVAL, "it is no regular file", str(path))
-        return file.read()
+    if not stat.S_ISREG(_note(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "it is no regular file", str(path))
+    return os.fdopen(descriptor, "rb")
+
+
+def record_lines(path: Path | str) -> Iterator[str]:
+    """Yield the lines of a file that slownet itself wrote, with their ends; what is no UTF-8 is replaced.
+
+    Raises OSError as `opened_record`, and for a line of more than `MOST_RECORD` bytes.
+    """
+    with opened_record(path) as file:
+        while line := file.readline(MOST_RECORD + 1):
+            if len(line) > MOST_RECORD:
+                raise OSError(errno.EFBIG, f"a line of it is longer than {MOST_RECORD // MEBIBYTE} MiB", str(path))
+            yield line.decode(errors="replace")
 
 
 def _content(descriptor: int, path: str, most: int) -> bytes:
@@ -206,9 +227,11 @@ def toml_text(text: str) -> str:
 def json(text: str | bytes) -> Any:
     """Return the content of a JSON text.
 
-    Raises ValueError, also for what would exceed Python's limits, and for a number beyond 64 bits, which no program prints: its
-    square would overflow.
+    Raises ValueError, also for what would exceed Python's limits, for more than `MOST_VALUES` values, and for a number beyond
+    64 bits, which no program prints: its square would overflow.
     """
+    if _values(text) > MOST_VALUES:
+        raise ValueError(f"it has more than {MOST_VALUES:,} values")
     try:
         found = _json.loads(text, parse_int=_whole, parse_float=_real)
     except RecursionError as error:
@@ -220,6 +243,21 @@ def json(text: str | bytes) -> Any:
     if not is_shallow(found):
         raise ValueError(_too_deep())
     return found
+
+
+def _values(text: str | bytes) -> int:
+    """Return how many values a JSON text has at most, from what begins or parts them."""
+    if isinstance(text, bytes):
+        found = sum(text.count(each) for each in (b",", b"[", b"{"))
+    else:
+        found = sum(text.count(each) for each in ",[{")
+    if found <= MOST_VALUES:
+        return found
+    shown = text.decode(errors="replace") if isinstance(text, bytes) else text
+    return sum(1 for each in _MARKS.finditer(shown) if each[0] in ",[{")  # not those in texts, such as a program's output
+
+
+_MARKS = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[{,]')
 
 
 def _whole(text: str) -> int:

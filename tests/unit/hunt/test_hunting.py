@@ -8,6 +8,7 @@ from slownet import ConditionError, ExperimentError, LabError
 from slownet.cli import hunt_command as command
 from slownet.cli.app import main
 from slownet.judge.records import measured_folder
+from slownet.judge.records.sweep_samples import SCHEMA, sealed
 from slownet.links import fault_file
 from slownet.links.faults import Faults
 from slownet.model.importing import Terminated
@@ -164,7 +165,7 @@ def test_a_hunt_is_a_run_whose_cells_are_its_schedules(labs, mine, tmp_path):
 
 def test_the_folder_of_a_sweep_is_none_of_a_hunt_and_the_other_way_round(labs, mine, tmp_path, capsys):
     (tmp_path / "swept").mkdir()
-    (tmp_path / "swept" / "sweep.json").write_text('{"schema": 1, "spec": {}}')
+    (tmp_path / "swept" / "sweep.json").write_bytes(sealed({"schema": SCHEMA, "spec": {}}))
     for resume in (False, True):
         with pytest.raises(ExperimentError, match="swept holds a sweep, --out: name another folder"):
             hunt(mine, tmp_path / "swept", resume=resume).run()

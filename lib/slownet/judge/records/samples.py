@@ -16,7 +16,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -151,12 +151,12 @@ def read_log(directory: Path | str, facts: Facts | None = None) -> Log:
     facts : mapping, optional
         The contents of run.json, which knows how many lines there must be.
     """
-    log = _checked(_lines(Path(directory) / SAMPLES), SAMPLES)
+    log = checked(_lines(Path(directory) / SAMPLES), SAMPLES, _parsed)
     sealed = facts.get("samples") if facts else None
     if isinstance(sealed, Mapping) and isinstance(sealed.get("lines"), int):
         _compare(log, sealed["lines"], str(sealed.get("sum")))
     for path in _of_others(Path(directory)):  # of an older version, whose parallel labs wrote a file each
-        log.samples += _checked(_lines(path), path.name).samples
+        log.samples += checked(_lines(path), path.name, _parsed).samples
     if (more := len(log.damage) - MOST_DAMAGE) > 0:
         log.damage[MOST_DAMAGE:] = [f"{SAMPLES}: {more} more of its lines are damaged"]
     return log
@@ -175,27 +175,30 @@ def taken(directory: Path | str) -> set[tuple[str, int]]:
 
 def _lines(path: Path) -> list[str]:
     try:
-        text = userfile.read_record(path).decode(errors="replace")
+        return [line.removesuffix("\n") for line in userfile.record_lines(path) if line.strip()]
     except FileNotFoundError:
         return []
     except OSError as error:
         raise SlownetError(f"cannot read {path.name}, {error.strerror}", f"in {path.parent}") from error
-    return [line for line in text.split("\n") if line.strip()]
 
 
-def _checked(lines: Iterable[str], name: str) -> Log:
+Parse = Callable[[str], Any]
+"""Returns what a line holds; None if that is not what it should be."""
+
+
+def checked(lines: Iterable[str], name: str, parse: Parse) -> Log:
     """Parse the lines of a file, and check the sum of each and its link to the one before."""
     log = Log()
     before: str | None = ""  # None after a line whose sum is not known
     is_sealed = False
     for number, line in enumerate(lines, 1):
-        sample = _parsed(line)
-        found = sample.get(SUM) if sample else None
+        sample: Any = parse(line)
+        found: str | None = sample.get(SUM) if sample else None
         if sample is None:
             log.damage.append(f"{name}: line {number} is cut short or no sample, and was left out")
         elif found is None and is_sealed:
             log.damage.append(f"{name}: line {number} has no checksum, and was left out")
-        elif found is not None and found != _sum(line.rpartition(f', "{SUM}": ')[0]):
+        elif found is not None and not is_whole(line, str(found)):
             log.damage.append(f"{name}: line {number} was changed, and was left out")
         else:
             if found is not None and before is not None and sample.get(AFTER) != before:
@@ -210,9 +213,22 @@ def _checked(lines: Iterable[str], name: str) -> Log:
     return log
 
 
+def is_whole(line: str, found: str) -> bool:
+    """Return whether a line is the one of which that sum was made."""
+    text = line.rpartition(f', "{SUM}": ')[0]
+    return found == _sum(text) and line == f'{text}, "{SUM}": "{found}"}}'
+
+
+def sealed_line(facts: Mapping[str, object], before: str) -> tuple[str, str]:
+    """Return the line of a record that comes after a line with that sum, and its own sum. Raises ValueError."""
+    text = json.dumps({**facts, AFTER: before}, allow_nan=False)[:-1]
+    own = _sum(text)
+    return f'{text}, "{SUM}": "{own}"}}', own
+
+
 def _parsed(line: str) -> Sample | None:
     try:
-        sample = json.loads(line)
+        sample = userfile.json(line)
         KEPT(sample, "a sample")
     except (ValueError, RecursionError):  # a ShapeError is a ValueError
         return None
@@ -307,9 +323,9 @@ class SampleLog:
                 place(path, "".join(f"{line}\n" for line in lines).encode(), durable=True)
                 for part in _of_others(self.directory):
                     part.unlink()
-            self._log = _checked(lines, SAMPLES)
+            self._log = checked(lines, SAMPLES, _parsed)
             self._file = appending(path)
-            if lines and not userfile.read_record(path).endswith(b"\n"):
+            if lines and not _ends(path):
                 self._file.write(b"\n")
         except OSError as error:
             raise _not_written("samples", error, directory) from error
@@ -346,12 +362,10 @@ class SampleLog:
         if "cell" not in sample or "index" not in sample:
             raise SlownetError("a sample needs 'cell' and 'index'", f"in {self.directory}")
         try:
-            text = json.dumps({**sample, AFTER: before}, allow_nan=False)[:-1]
+            return sealed_line(sample, before)
         except ValueError as error:
             what = f"sample {sample['index']} holds a number that is not finite"
             raise SlownetError(what, f"in {self.directory}", "its raw output is kept") from error
-        own = _sum(text)
-        return f'{text}, "{SUM}": "{own}"}}', own
 
     def close(self) -> None:
         """Close the file; the samples are on disk already."""
@@ -362,6 +376,13 @@ class SampleLog:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
+
+
+def _ends(path: Path) -> bool:
+    """Return whether the last line of a file has its end."""
+    with userfile.opened_record(path) as file:
+        file.seek(-1, os.SEEK_END)
+        return file.read() == b"\n"
 
 
 def _unused(path: Path) -> Path:

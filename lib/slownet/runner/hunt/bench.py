@@ -121,7 +121,7 @@ class Bench:
     def __init__(
         self, subject: Subject, store: Store, follow: Callable[[Example, bool], None] = lambda example, is_new: None
     ) -> None:
-        self._subject, self._store, self._follow = subject, store, follow
+        self._subject, self.store, self._follow = subject, store, follow
         facts = subject.common
         self._common = identity.prefix(facts)
         store.describe({"circumstances": facts})
@@ -189,7 +189,7 @@ class Bench:
 
     def done(self, results: list[tuple[Task, Result]]) -> None:
         """Store what came of schedules."""
-        self._store.append([result.samples for _, result in results])
+        self.store.append([result.samples for _, result in results])
         for done, result in results:
             self._known[done.units[0]] = result.samples[0]
             self._add(self._subject.example(Faults.parse(done.cells[0][FAULTS]), result.samples[0]), True)

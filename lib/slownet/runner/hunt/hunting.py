@@ -14,7 +14,6 @@ from slownet.links.fault_file import FaultFile
 from slownet.links.faults import Faults
 from slownet.model.errors import ExperimentError, SlownetError
 from slownet.model.importing import Terminated
-from slownet.model.whole_file import place as write_whole
 from slownet.runner import planning
 from slownet.runner.hunt import hunt_drawing, strategy
 from slownet.runner.hunt.bench import Bench, Example, Subject
@@ -148,7 +147,7 @@ class Hunt:
         repeats = None
         for name, example in ((FIRST, first), (SMALLEST, smallest)):
             if example:
-                save(self.directory / name, example, subject, self._seed)
+                save(bench.store, name, example, subject)
         if smallest and smallest.history:
             other = again(subject, smallest.faults)
             repeats = smallest.history.differs_from(other.history) if other.history else f"it was not measured: {other.error}"
@@ -163,13 +162,13 @@ def again(subject: Subject, faults: Faults) -> Example:
     return subject.example(faults, task.measure(asked).samples[0])
 
 
-def save(stem: Path, example: Example, subject: Subject, seed: int) -> None:
-    """Write a schedule as STEM.toml, and its history as STEM.jsonl. Raises SlownetError."""
+def save(store: Store, stem: str, example: Example, subject: Subject) -> None:
+    """Write a schedule as STEM.toml, and its history as STEM.jsonl, whose sums sweep.json then has. Raises SlownetError."""
     found = {"experiment": subject.source, "violation": "; ".join(map(str, example.violations))}
     if example.history:
         found["history_sha256"] = example.history.digest
-        write_whole(stem.with_suffix(".jsonl"), example.history.to_text().encode())
-    write_whole(stem.with_suffix(".toml"), FaultFile(example.faults, found).to_toml().encode())
+        store.keep(f"{stem}.jsonl", example.history.to_text().encode())
+    store.keep(f"{stem}.toml", FaultFile(example.faults, found).to_toml().encode())
 
 
 def _size(example: Example) -> tuple[int, int]:

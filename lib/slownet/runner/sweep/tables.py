@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from slownet.judge.records import sweep_samples
 from slownet.judge.records.rows import row
 from slownet.judge.records.sweep_sample import SweepSample
-from slownet.judge.records.sweep_samples import RECORDS, SAMPLES, part, parts
+from slownet.judge.records.sweep_samples import RECORDS, SAMPLES
 from slownet.model.errors import SweepError
-from slownet.model.whole_file import drafted
+from slownet.model.whole_file import place
 from slownet.runner.sweep.task import FREE_SPACE
 
 KNOWN = {
@@ -68,45 +70,54 @@ def records(samples: Sequence[SweepSample]) -> Any:
     return pa.table(dict(zip(RECORD_SCHEMA.names, columns, strict=True)), RECORD_SCHEMA)
 
 
-def write(content: Any, path: Path) -> None:
+def packed(content: Any) -> bytes:
+    """Return a table as the content of a part."""
+    file = io.BytesIO()
+    pq.write_table(content, file, compression="zstd")
+    return file.getvalue()
+
+
+def write(content: bytes, path: Path) -> None:
     """Write a part: whole, or not at all. Raises SweepError."""
     try:
-        path.parent.mkdir(exist_ok=True)
-        with drafted(path) as file:
-            pq.write_table(content, file, compression="zstd")
+        place(path, content, durable=True)
     except OSError as error:
         raise SweepError(f"cannot write {path.name}, {error.strerror or error}", f"in {path.parent}", FREE_SPACE) from error
 
 
-def forget_failed(directory: Path) -> None:
-    """Remove the units of which a sample failed from the parts, samples first: a kill between leaves records of no sample.
+def without_failed(directory: Path, names: Iterable[str]) -> Iterator[dict[str, bytes]]:
+    """Yield parts, samples first, without the units of which a sample failed, where there are any. Raises SweepError.
 
-    Raises SweepError.
+    A kill between the two of a part leaves records of no sample.
     """
-    for path in parts(directory, SAMPLES):
-        rows = part(path, ["unit", "status"]).to_pylist()
+    for name in names:
+        rows = list(sweep_samples.rows(directory / SAMPLES / name, ["unit", "status"]))
         failed = {each["unit"] for each in rows if each["status"] != "ok"}
         good = pa.array({each["unit"] for each in rows} - failed, pa.string())
-        for each in (path, directory / RECORDS / path.name):
-            kept = pc.is_in(part(each, ["unit"]).column("unit"), good)
+        changed = {}
+        for folder in (SAMPLES, RECORDS):
+            found = sweep_samples.part(directory / folder / name)
+            kept = pc.is_in(found.column("unit"), good)
             if not all(kept.to_pylist()):
-                write(part(each).filter(kept), each)
+                changed[f"{folder}/{name}"] = packed(found.filter(kept))
+        if changed:
+            yield changed
 
 
-def same_schema(directory: Path) -> None:
-    """Rewrite the parts whose columns are not those of all, so that every reader opens the folder as one table."""
-    schemas = {path: pq.read_schema(path) for path in parts(directory, SAMPLES)}
+def same_schema(directory: Path, names: Sequence[str]) -> Iterator[dict[str, bytes]]:
+    """Yield the parts whose columns are not those of all, with those, so that every reader opens the folder as one table."""
+    schemas = {name: pq.read_schema(directory / SAMPLES / name) for name in names}
     wanted = _common(schemas.values())
-    for path, schema in schemas.items():
+    for name, schema in schemas.items():
         if not schema.equals(wanted):
-            found = pq.read_table(path)
+            found = sweep_samples.part(directory / SAMPLES / name)
             columns = [
                 found.column(field.name).cast(field.type)
                 if field.name in found.column_names
                 else pa.nulls(len(found), field.type)
                 for field in wanted
             ]
-            write(pa.table(columns, schema=wanted), path)
+            yield {f"{SAMPLES}/{name}": packed(pa.table(columns, schema=wanted))}
 
 
 def _common(schemas: Iterable[Any]) -> Any:
