@@ -10,7 +10,7 @@ import pyarrow
 import pytest
 from wire import START, block, enhanced, interface, pcap, section
 
-from slownet.links.packets.capture_file import LONGEST_BLOCK, MOST_BYTES, CaptureFile
+from slownet.links.packets.capture_file import LONGEST_BLOCK, MOST_BYTES, NO_TIME, CaptureFile
 from slownet.model.errors import ToolError
 
 FRAMES = [(0.25, b"first frame"), (1.5, b"the second")]
@@ -37,7 +37,7 @@ def test_nanoseconds_are_whole():
 def test_a_time_that_cannot_be_is_none():
     content = bytearray(pcap(FRAMES))
     content[28:32] = struct.pack("<I", 2**31)  # microseconds of the first frame
-    assert [ns for ns, *_ in read(bytes(content))[0]] == [0, TIMES[1]]
+    assert [ns for ns, *_ in read(bytes(content))[0]] == [NO_TIME, TIMES[1]]
 
 
 def test_a_snapshot_length_keeps_the_length_on_the_wire():
@@ -76,7 +76,7 @@ def test_old_and_simple_blocks():
     old = struct.pack("<HHIIII", 0, 0, (START * 10**6) >> 32, (START * 10**6) & 0xFFFFFFFF, 3, 90) + b"old"
     simple = struct.pack("<I", 50) + b"simple"
     found, damage = read(section() + interface(snaplen=6) + block("<", 2, old) + block("<", 3, simple))
-    assert found == [(START * 10**9, 1, b"old", 90), (0, 1, b"simple", 50)]
+    assert found == [(START * 10**9, 1, b"old", 90), (NO_TIME, 1, b"simple", 50)]
     assert not damage
 
 

@@ -30,6 +30,7 @@ MOST_BYTES = 1 << 30
 """Bytes of a capture, unpacked."""
 MOST_INTERFACES = 4096
 NANOSECONDS = 10**9
+NO_TIME = -1
 FIX = "record it with tcpdump -i eth0 -w FILE tcp"
 _CHUNK = 1 << 16
 _GZIP = 31  # zlib's number for the format
@@ -38,7 +39,7 @@ _GZIP = 31  # zlib's number for the format
 class Frame(NamedTuple):
     """One frame: its number from 1, its time in ns since 1970, its link type, its captured bytes, its length on the wire.
 
-    The time is 0 where the file has none (pcapng's simple blocks), or one that cannot be, with more than a second of ns.
+    The time is NO_TIME where the file has none (pcapng's simple blocks), or one that cannot be, with more than a second of ns.
     """
 
     number: int
@@ -160,7 +161,7 @@ class CaptureFile:
             if kept > LONGEST_FRAME:
                 raise _EndError(f"frame {number} states {kept} bytes, more than any has")
             part *= fraction
-            ns = seconds * NANOSECONDS + part if part < NANOSECONDS else 0
+            ns = seconds * NANOSECONDS + part if part < NANOSECONDS else NO_TIME
             yield Frame(number, ns, link, self._read(kept), length)
 
     def _pcapng(self) -> Iterator[Frame]:
@@ -231,7 +232,7 @@ def _options(data: bytes, order: str) -> Iterator[tuple[int, bytes]]:
 
 
 def _frame(kind: int, body: bytes, order: str, interfaces: list[_Interface], number: int) -> Frame:
-    """Return the frame of a block. One of a simple block has no time: 0."""
+    """Return the frame of a block."""
     fixed = 4 if kind == _SIMPLE else 20
     if len(body) < fixed:
         raise _EndError(f"frame {number} has a block of {len(body)} bytes")
@@ -247,7 +248,7 @@ def _frame(kind: int, body: bytes, order: str, interfaces: list[_Interface], num
     if kept > len(body) - fixed or kept > LONGEST_FRAME:
         raise _EndError(f"frame {number} states {kept} bytes in a block of {len(body)}")
     interface = interfaces[index]
-    ns = 0 if kind == _SIMPLE else interface.ns(high << 32 | low)
+    ns = NO_TIME if kind == _SIMPLE else interface.ns(high << 32 | low)
     return Frame(number, ns, interface.link, body[fixed : fixed + kept], length)
 
 

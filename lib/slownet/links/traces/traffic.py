@@ -32,7 +32,7 @@ from typing import BinaryIO
 from slownet.links.conditions.impairment import Chance
 from slownet.links.conditions.link import MTU, Condition
 from slownet.links.conditions.readers import Fields
-from slownet.links.packets.capture_file import FIX, MAGICS, CaptureFile, Frame
+from slownet.links.packets.capture_file import FIX, MAGICS, NO_TIME, CaptureFile, Frame
 from slownet.links.packets.decoding import LINKS, DamagedFrameError, FragmentError, Packet, link_name, segment
 from slownet.links.packets.seen_twice import Copies
 from slownet.links.packets.tcp_analysis import ACK, PROBES, REORDERED_NS, SENT_AGAIN, SYN, WRAP, Connection, Connections, Kind
@@ -195,8 +195,8 @@ class _Opened:
     @property
     def round_trip(self) -> float | None:
         """The seconds from the SYN to the ACK of its answer; None if either was sent twice or is missing."""
-        ended = self.ended_ns or 0
-        if self.openings != 1 or self.answers != 1 or not 0 < self.opened_ns < ended:
+        ended = NO_TIME if self.ended_ns is None else self.ended_ns
+        if self.openings != 1 or self.answers != 1 or self.opened_ns == NO_TIME or ended <= self.opened_ns:
             return None
         return (ended - self.opened_ns) / 1e9
 
@@ -231,7 +231,8 @@ class _Reading:
         self.opened: dict[int, _Opened] = {}
         self.begun: set[int] = set()
         self.busiest = _Busiest(), _Busiest()
-        self.first = self.last = 0
+        self.first: int | None = None
+        self.last = 0
         self.packets = self.copied = self.fragments = 0
         self.damaged: Counter[str] = Counter()
         self.other_links: Counter[int] = Counter()
@@ -251,7 +252,7 @@ class _Reading:
             Way(sum(each.sides[way].passed for each in found), sum(each.sides[way].lost for each in found), float(most.most))
             for way, most in enumerate(self.busiest)
         )
-        seconds = (self.last - self.first) / 1e9
+        seconds = (self.last - (self.first or 0)) / 1e9
         return Traffic(len(found), seconds, rtts, up, down, self.copied, notes, "" if rtts else _unmeasured(found))
 
     def _segments(self) -> Iterator[Packet]:
@@ -291,8 +292,9 @@ class _Reading:
                 raise ToolError(f"more than {MOST_CONNECTIONS} connections", self.capture.where, "cut it with editcap -c")
             one = self.opened[connection.number] = _Opened()
             self.begun.discard(connection.number)
-        if packet.ns:
-            self.first, self.last = min(self.first or packet.ns, packet.ns), max(self.last, packet.ns)
+        if packet.ns != NO_TIME:
+            self.first = packet.ns if self.first is None else min(self.first, packet.ns)
+            self.last = max(self.last, packet.ns)
         one.handshake(packet, not inward)
         sent = one.sides[inward]
         sent.mss = packet.mss or sent.mss
