@@ -60,8 +60,9 @@ class Follower:
         with self._lock:
             going = self.runs[name]
             going.take(event, time.monotonic())
-            line = f"slownet: {name}: {event.get('error')}"
-            if event.get("error") and line not in self._said:
+            said = event.get("error") or event.get("note")
+            line = f"slownet: {name}: {said}"
+            if said and line not in self._said:
                 self._said.add(line)
                 self._shown.complain(line)
             self._shown.update(going)

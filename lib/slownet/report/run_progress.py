@@ -27,9 +27,17 @@ class RunProgress:
     done: int = 0
     began: float | None = None
     virtual_s: float = 0.0
+    spent_s: float = 0.0
+    """In measurements, the labs' times added."""
+    booted_s: float = 0.0
+    """From the beginning, or from the plan of further boots, to the first cell: a boot, services and the warm-up."""
+    labs: int = 1
+    """The most that measured at once."""
     doing: str = "waiting"
     now: dict[int, str] = field(default_factory=dict)
     """The cell that each lab measures, by the lab's number."""
+    _cell_began: dict[int, float] = field(default_factory=dict)
+    _boot_began: float | None = None
     metric: str = ""
     found: dict[str, list[Mapping[str, Any]]] = field(default_factory=dict)
     """What the samples of each cell measured of the metric, by the cell's title."""
@@ -38,17 +46,27 @@ class RunProgress:
         """Take an event of the run."""
         self.began = now if self.began is None else self.began
         lab, kind = event.get("lab", 1), event["event"]
+        if self.began == now and not self.now:
+            self._boot_began = now
         if kind == "facts":
             self.doing = "services up"
+        elif kind == "warming":
+            self.doing = f"warming up {_title(event['cell'])}: {event['done']:g} of {event['of']:g}".replace(" :", ":")
         elif kind == "cell":
-            self.now[lab] = " ".join(f"{key} {value}" for key, value in event["cell"].items())
+            if self._boot_began is not None:
+                self.booted_s, self._boot_began = now - self._boot_began, None
+            self.now[lab], self._cell_began[lab] = _title(event["cell"]), now
+            self.labs = max(self.labs, len(self.now))
         elif kind == "planned":
             self.now.clear()
+            self._boot_began = now
             self.total, self.doing = event["cells"], "booting again"
         elif kind == "end":
             self.now.pop(lab, None)
+            self._boot_began = None if self.now else now
         elif kind == "sample":
             self.done += 1
+            self.spent_s += now - self._cell_began.pop(lab, now)
             self.virtual_s += event.get("virtual_s") or 0.0
             self._keep(self.now.get(lab, ""), event.get("metrics") or {})
 
@@ -84,10 +102,15 @@ class RunProgress:
         return 0.0 if self.began is None else now - self.began
 
     def left_s(self, now: float) -> float | None:
-        """Return how long the measurements that are planned so far will take, as long each as those before; None at first."""
+        """Return how long the measurements that are planned so far will take, as long each as those before; None at first.
+
+        Boots are apart: what they take is not part of each measurement, and comes once more while labs boot again.
+        """
         if not self.done or self.total <= self.done:
             return None
-        return self.elapsed_s(now) / self.done * (self.total - self.done)
+        booting = max(0.0, self.booted_s - (now - self._boot_began)) if self._boot_began is not None else 0.0
+        under_way = sum(now - each for each in self._cell_began.values())
+        return booting + max(0.0, self.spent_s / self.done * (self.total - self.done) - under_way) / self.labs
 
     def saved_s(self, now: float) -> float:
         """Return how much longer the measurements would have taken on the real clock; 0 if not longer."""
@@ -118,6 +141,10 @@ class RunProgress:
         saved = self.saved_s(now)
         gain = f"; the virtual clock saved {clock(saved)}" if saved >= WORTH_SAYING_S else ""
         return f"{self.done} measurements in {clock(self.elapsed_s(now))}{gain}"
+
+
+def _title(cell: Mapping[str, str]) -> str:
+    return " ".join(f"{key} {value}" for key, value in cell.items())
 
 
 def clock(seconds: float) -> str:

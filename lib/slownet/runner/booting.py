@@ -35,6 +35,7 @@ def grammar(indices: Iterable[int]) -> Grammar:
     index = member(frozenset(indices), "a place in the plan of this boot")
     return {
         "facts": shapes.of(Reported),
+        "warming": record({"index": number(0), "cell": mapping(text()), "done": number(0), "of": number(0), "note": text()}),
         "cell": record({"index": index, "cell": mapping(text())}),
         "sample": record({"index": index, "sample": sample.SENT}),
         "end": record({"virtual_s": number(0)}),

@@ -1,11 +1,13 @@
 """Measures cells where the network is, in a lab or natively: `python -m slownet.runner.inside JOB`.
 
 Raw output goes to the run directory's folders `raw`, `services` and `captures`, which are all that a lab can write. Everything
-else goes to standard output as it comes (see `slownet.lab.events`): the events "facts", "cell", "sample", "end" and "error".
+else goes to standard output as it comes (see `slownet.lab.events`): the events "facts", "warming", "cell", "sample", "end" and
+"error".
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
@@ -34,6 +36,7 @@ from slownet.net.seeds import FREE, Seeds
 from slownet.runner import disk
 from slownet.runner.job import CAPTURES, SERVICES, Job
 from slownet.runner.measurement import Measurements, new_sample
+from slownet.runner.warming import RealTime
 from slownet.services import snapshot
 from slownet.tools.user_metrics import as_record
 
@@ -89,7 +92,7 @@ def run(experiment: Experiment, directory: Path, job: Job, rest: Callable[[], st
                 service=facts,
                 topology=layout(net.hosts, net.switches, net.mininet.links),
             )
-            warm_up(experiment, net, service, job)
+            warm_up(experiment, net, service, job, directory / of_lab(RAW, job.lab))
             for index, block, cell in job.steps:
                 if cell_key(cell) in failed:
                     continue
@@ -107,11 +110,16 @@ def run(experiment: Experiment, directory: Path, job: Job, rest: Callable[[], st
     tell("end", virtual_s=round(time.monotonic() - began, 6))
 
 
-def warm_up(experiment: Experiment, net: Network, service: Any, job: Job) -> None:
+def warm_up(experiment: Experiment, net: Network, service: Any, job: Job, folder: Path) -> None:
     """Do what the programs do before the first cell, with links like those of the boot's first block; nothing is recorded."""
     net.seeds = Seeds(job.turn(1), FREE if native.cpu_is_free() else None)
     arguments = [service] if experiment.service else []
-    job.warm_up.run(lambda cell: _measured(experiment, net, *arguments, **cell))
+    numbers = itertools.count()
+
+    def say(cell: Cell, done: int, note: str) -> None:
+        tell("warming", index=next(numbers), cell=cell, done=done, of=job.warm_up.operations, note=note)
+
+    job.warm_up.run(lambda cell: _measured(experiment, net, *arguments, **cell), RealTime(folder), say)
 
 
 @contextmanager

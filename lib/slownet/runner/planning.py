@@ -213,7 +213,7 @@ def described(experiment: Experiment, place: Place) -> Facts:
         "chance": drawn,
         "own_programs": own,
         "repeats": str(repeats(Charging.of(facts), drawn, own)),
-        "warm_up": {"operations": operations, "limit_s": limit_s},
+        "warm_up": {"operations": operations, "limit_s": limit_s, "real_s": warming.LONGEST_REAL_S if limit_s else 0.0},
     }
 
 

@@ -10,26 +10,33 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from slownet.hypotheses.experiment import Cell, Experiment, Record
 from slownet.judge.records.samples import cell_key
 from slownet.model.errors import NetworkError, ServiceError, ToolError
 from slownet.model.sample import Metric
 
+Say = Callable[[Cell, int, str], None]
 OPERATIONS = 30
 """By default as many operations, of programs that slownet does not know: psycopg prepares a statement when a connection
 executes it a sixth time, and psycopg_pool takes its four connections in turn."""
 LONGEST_S = 10.0
 """By default no call begins after so much time on the network's clock: one that takes that long does many operations itself,
 though it may return one number of them, such as transactions per second."""
+LONGEST_REAL_S = 10.0
+"""By default no call begins either after so much real time in a cell: where computing is free, the network's clock stands while
+a program starts, so that its own limit is never reached."""
+LEAST = 8
+"""Operations that are done in spite of it, whatever the machine's load: psycopg needs six."""
 
 
 @dataclass(frozen=True)
 class WarmUp:
     """What a boot does before its first cell.
 
-    In each of ``cells``, ``operations`` are done by calls of the measuring function that begin within ``limit_s`` seconds; 0 s:
-    without a limit.
+    In each of ``cells``, ``operations`` are done by calls of the measuring function that begin within ``limit_s`` seconds of
+    the network's clock and `LONGEST_REAL_S` real ones; 0 s: without a limit.
     """
 
     operations: int = 0
@@ -45,19 +52,47 @@ class WarmUp:
         operations, limit_s = length(experiment)
         return cls(operations, limit_s, _one_of_each(planned, measured)) if operations else NONE
 
-    def run(self, measure: Callable[[Cell], Record]) -> None:
+    def run(
+        self,
+        measure: Callable[[Cell], Record],
+        real: Callable[[], float] = lambda: 0.0,
+        say: Say = lambda cell, done, note: None,
+    ) -> None:
         """Call a function that measures a cell until it has done so many operations in each.
 
         A call that fails ends that cell's warm-up: when the cell is measured, its sample says why.
+
+        real: returns seconds of real time; say: gets the cell, the operations that are done and, if real time ended
+        them, a note.
         """
         for cell in self.cells:
-            began, done = time.monotonic(), 0
+            began, really_began, done = time.monotonic(), real(), 0
+            say(cell, done, "")
             with suppress(ToolError, ServiceError, NetworkError):
                 while done < self.operations and not (self.limit_s and time.monotonic() - began >= self.limit_s):
+                    passed = real() - really_began
+                    if self.limit_s and done >= LEAST and passed >= LONGEST_REAL_S:
+                        say(cell, done, f"the warm-up ended after {passed:.0f} s with {done} of {self.operations} operations")
+                        break
                     done += operations(measure(cell).metrics())
+                    say(cell, done, "")
 
 
 NONE = WarmUp()
+
+
+class RealTime:
+    """Real time in a place whose clock is virtual: the host gives its own to a file that is written in a shared folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = folder / ".real-time"
+
+    def __call__(self) -> float:
+        """Return seconds since 1970."""
+        self._file.write_bytes(b"")
+        found = self._file.stat().st_mtime
+        self._file.unlink()
+        return found
 
 
 def length(experiment: Experiment) -> tuple[int, float]:

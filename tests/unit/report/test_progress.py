@@ -29,13 +29,61 @@ def test_time_left_and_time_saved():
     assert going.activity(101.0) == "services up"
     going.take(cell(rtt="10ms"), 102.0)
     going.take(sample(50.0, virtual_s=400.0), 110.0)
-    assert going.progress(110.0) == "1 of 4, 0:10, 0:30 left"
+    assert going.progress(110.0) == "1 of 4, 0:10, 0:24 left"
     assert going.activity(110.0) == "rtt 10ms: 50.00 ms; 6:30 saved"
     going.take({"event": "planned", "cells": 8, "why": ""}, 120.0)
-    assert going.progress(120.0) == "1 of 8, 0:20, 2:20 left"
+    assert going.progress(120.0) == "1 of 8, 0:20, 0:58 left"
     assert going.activity(120.0) == "booting again; 6:20 saved"
     assert going.summary(130.0) == "1 measurements in 0:30; the virtual clock saved 6:10"
     assert going.saved_s(1000.0) == 0
+
+
+def test_a_boot_and_a_warm_up_are_no_part_of_what_a_measurement_takes():
+    """Timings of a run of twelve measurements: a boot of 9 s, a warm-up of 53 s, then 4 s each; a second boot's plan later."""
+    going = RunProgress("own", 12)
+    going.take({"event": "facts"}, 9.0)
+    going.take({"event": "warming", "index": 0, "cell": {"way": "a", "rtt": "0ms"}, "done": 5, "of": 30, "note": ""}, 12.0)
+    assert going.activity(12.0) == "warming up way a rtt 0ms: 5 of 30"
+    assert going.left_s(12.0) is None
+    for number in range(12):
+        began = 62.0 + 4 * number
+        going.take(cell(rtt=f"{number}ms"), began)
+        going.take(sample(1.0), began + 4)
+        truth = 62.0 + 4 * 12 - (began + 4)
+        assert (going.left_s(began + 4) or 0.0) == pytest.approx(truth)
+    going.take({"event": "end", "virtual_s": 1.0}, 111.0)
+    going.take({"event": "planned", "cells": 24, "why": ""}, 112.0)
+    assert going.left_s(112.0) == pytest.approx(53.0 + 12 * 4)  # what the first boot took, and twelve more
+    assert going.left_s(150.0) == pytest.approx(53.0 + 12 * 4 - 38)
+    assert going.left_s(200.0) == pytest.approx(12 * 4)  # a boot that takes longer than the first
+    going.take(cell(rtt="0ms"), 201.0)
+    assert going.left_s(203.0) == pytest.approx(12 * 4 - 2)
+
+
+def test_two_labs_at_once_take_half_the_time():
+    going = RunProgress("own", 10)
+    for number in range(4):
+        for lab in (1, 2):
+            going.take(cell(lab, rtt="0ms"), 10.0 + 4 * number)
+        for lab in (1, 2):
+            going.take(sample(1.0, lab), 14.0 + 4 * number)
+    assert going.left_s(26.0) == pytest.approx(4.0)
+
+
+def test_a_warm_up_that_real_time_ended_is_one_line(capsys):
+    follower = Follower({"own": 4}, Lines)
+    event = {
+        "event": "warming",
+        "index": 1,
+        "cell": {},
+        "done": 9,
+        "of": 30,
+        "note": "the warm-up ended after 11 s with 9 of 30 operations",
+    }
+    with follower:
+        follower("own", event)
+        follower("own", {**event, "index": 2})
+    assert capsys.readouterr().err == "slownet: own: the warm-up ended after 11 s with 9 of 30 operations\n"
 
 
 def test_an_estimate_has_an_interval():

@@ -148,7 +148,7 @@ def test_its_numbers_may_differ_between_boots_until_four_agree(way, tmp_path):
     assert verdict_from((), Terms.of(facts)) in (3, 4)
     assert _repetitions(made, INF, is_judged=True) in (3, 4)
     assert _repetitions(made, INF, is_judged=False) == 1
-    assert facts["warm_up"] == {"operations": 30, "limit_s": 10.0}
+    assert facts["warm_up"] == {"operations": 30, "limit_s": 10.0, "real_s": 10.0}
 
 
 @pytest.mark.parametrize("way", ["a Python file", "a tool in a hypothesis file", "a topology in a hypothesis file"])

@@ -1,6 +1,7 @@
 """What programs do at first is in no cell's numbers."""
 
 import json
+import time
 
 import pytest
 
@@ -29,6 +30,44 @@ def clock(monkeypatch):
     now = [0.0]
     monkeypatch.setattr(warming.time, "monotonic", lambda: now[0])
     return now
+
+
+def test_real_time_ends_a_warm_up_whose_clock_stands(clock):
+    real, said = [100.0], []
+
+    def measure(cell):
+        real[0] += 0.9
+        return as_record({"took_ms": 1.0}, "")
+
+    def say(*event):
+        said.append(event)
+
+    WarmUp(30, 10.0, CELLS).run(measure, lambda: real[0], say)
+    assert [(cell["rtt"], done) for cell, done, note in said if note] == [("40ms", 12), ("0ms", 12)]
+    assert said[0] == (CELLS[0], 0, "")
+    assert said[-1][2] == "the warm-up ended after 11 s with 12 of 30 operations"
+    real[0], said[:] = 0.0, []
+    WarmUp(30, 0.0, CELLS[:1]).run(measure, lambda: real[0], say)  # the experiment states how many
+    assert said[-1] == (CELLS[0], 30, "")
+
+
+def test_a_loaded_machine_does_not_cut_what_psycopg_needs(clock):
+    real = [0.0]
+    done = []
+
+    def measure(cell):
+        real[0] += 60.0
+        done.append(cell)
+        return as_record({"took_ms": 1.0}, "")
+
+    WarmUp(30, 10.0, CELLS[:1]).run(measure, lambda: real[0])
+    assert len(done) == warming.LEAST > 6
+
+
+def test_real_time_is_that_of_a_file(tmp_path):
+    before = time.time()
+    assert before - 1 < warming.RealTime(tmp_path)() < time.time() + 1
+    assert not list(tmp_path.iterdir())
 
 
 def test_slownets_own_programs_need_none():
