@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 KEPT_BYTES = 1 << 20
 """Kept of the beginning, and as much of the end: what a program complains of first and last explains it."""
+_TRACEBACK = re.compile(r"([ |+]*)(?:Exception Group )?Traceback \(most recent call last\):$")
+_EXCEPTION = re.compile(r"[A-Za-z_][\w.]*(?::|$)")
 LINE_CHARACTERS = 500
 """Of a line that an error quotes."""
 LOG_LINES = 12
@@ -64,6 +67,28 @@ class Excerpt:
     def last_line(self, otherwise: str) -> str:
         """Return the last line that is not blank, as `last_lines` does; ``otherwise`` if there is none."""
         return (self.last_lines(1) or [otherwise])[0]
+
+    def reason(self, otherwise: str) -> str:
+        """Return why a program ended: the exception of its last traceback in one line, or else its last line."""
+        return exception(bytes(self._last[-self._kept :] or self._first).decode(errors="replace")) or self.last_line(otherwise)
+
+
+def exception(text: str) -> str:
+    """Return kind and words of the exception whose traceback ends a text, in one line; empty if there is none.
+
+    Its words may have several lines, of which the last one says the least: such as pydantic's, or a diff's of an assertion.
+    """
+    lines = text.splitlines()
+    begins = [number for number, line in enumerate(lines) if _TRACEBACK.match(line)]
+    if not begins:
+        return ""
+    margin = _TRACEBACK.match(lines[begins[-1]])[1].replace("+", "|")  # type: ignore[index]  # of a group of exceptions
+    block = [line.removeprefix(margin.rstrip()) for line in lines[begins[-1] + 1 :]]
+    inner = [line[1:] if margin.strip() else line for line in block]
+    said = next((number for number, line in enumerate(inner) if line.strip() and not line.startswith(" ")), None)
+    if said is None or not _EXCEPTION.match(inner[said]):
+        return ""
+    return clipped(" ".join(" ".join(inner[said:]).split()))
 
 
 @contextlib.contextmanager

@@ -152,7 +152,7 @@ class BootCheck:
             reason = f"was killed by signal {-code} ({signal.strsignal(-code) or 'unknown'})"
             raise SlownetError(f"{name} {reason}{self._at}", log, "its samples so far are kept: --resume goes on")
         if code:
-            raise SlownetError(f"{name} failed: {complaints.last_line(f'status {code}')}", where=log)
+            raise SlownetError(f"{name} failed: {complaints.reason(f'status {code}')}", where=log)
         missing = [cell for _, cell in self._left.values() if cell_key(cell) not in self._failed]
         if missing or not self._has_ended:
             planned = len(self._job.steps)

@@ -1,11 +1,13 @@
 """Whatever an output's size and pieces, its beginning and end are kept in a fixed amount of memory."""
 
 import random
+import subprocess
+import sys
 import tracemalloc
 
 import pytest
 
-from slownet.lab.excerpt import KEPT_BYTES, LINE_CHARACTERS, Excerpt, clipped
+from slownet.lab.excerpt import KEPT_BYTES, LINE_CHARACTERS, Excerpt, clipped, exception
 
 
 def of(*pieces, kept=8):
@@ -64,3 +66,35 @@ def test_the_last_line_is_one_that_says_something_and_is_never_long():
     long = "x" * (LINE_CHARACTERS + 3 * 2**20)
     assert clipped(long) == "x" * LINE_CHARACTERS + "... (3 MB more)"
     assert clipped("short") == "short"
+
+
+def crashed(code):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).stderr
+
+
+@pytest.mark.parametrize(
+    ("code", "line"),
+    [
+        ("raise ValueError('one')", "ValueError: one"),
+        ("raise ValueError('2 errors for Shop\\nname\\n  is missing\\nSee https://example.org')",
+         "ValueError: 2 errors for Shop name is missing See https://example.org"),
+        ("raise KeyError", "KeyError"),
+        ("assert [1] == [2], 'lists differ:\\n- 1\\n+ 2'", "AssertionError: lists differ: - 1 + 2"),
+        ("try:\n  1/0\nexcept Exception as e:\n  raise RuntimeError('first\\n\\nsecond') from e", "RuntimeError: first second"),
+        ("exec('x = (')", "SyntaxError: '(' was never closed"),
+        ("import json; json.loads('{')", "json.decoder.JSONDecodeError: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
+        ("raise ExceptionGroup('two', [ValueError('a\\nb'), KeyError('c')])", "ExceptionGroup: two (2 sub-exceptions)"),
+        ("import sys; sys.exit('just words')", "just words"),
+        ("import sys; sys.stderr.write('Traceback (most recent call last):\\n'); sys.exit(1)", "Traceback (most recent call last):"),
+    ],
+)  # fmt: skip
+def test_an_exception_of_several_lines_is_said_by_its_kind_and_first_words(code, line):
+    found = of(b"warning: something\n", crashed(code), kept=KEPT_BYTES).reason("status 1")
+    assert found.startswith(line)
+    if "Group" not in code:
+        assert found == line
+
+
+def test_a_program_without_a_word_has_another_reason():
+    assert of().reason("status 3") == "status 3"
+    assert exception("Traceback (most recent call last):\n  File x\n") == ""
