@@ -1,3 +1,4 @@
+import hashlib
 import io
 import json
 import re
@@ -5,9 +6,10 @@ import tarfile
 import threading
 
 import pytest
+from conftest import IMAGE, LAYER, ROOT, elf, squashfs
 
 from slownet.containers import store
-from slownet.lab import layer, parts
+from slownet.lab import init, layer, parts
 from slownet.model.errors import LabError
 from slownet.runner.transfer import export, manifest, unpack
 
@@ -56,10 +58,10 @@ def test_all_of_it_arrives(exported, empty, shop, kept):
     there = parts.find()
     assert (there.kernel.release, there.image.versions) == ("7.3.4", {})
     assert there.kernel.path.stat().st_mode & 0o777 == 0o755
-    assert there.image.path.read_text() == "image" * 1000
-    assert layer.find(shop, there.image).path.read_text() == "layer"
+    assert there.image.path.read_bytes() == IMAGE
+    assert layer.find(shop, there.image).path.read_bytes() == LAYER
     image = store.need("shop:1")
-    assert (image.digest, image.squashfs.read_text(), image.size) == (kept.digest, "root", 4)
+    assert (image.digest, image.squashfs.read_bytes(), image.size) == (kept.digest, ROOT, len(ROOT))
     assert unpack.read(exported)[1] == []
 
 
@@ -106,7 +108,7 @@ def test_a_file_that_ends_early_is_one_line_wherever_it_ends(exported, empty):
 
 def test_a_damaged_member_is_named(exported, empty):
     whole = bytearray(exported.read_bytes())
-    whole[whole.rindex(b"imageimage")] ^= 1
+    whole[whole.index(IMAGE) + 100] ^= 1
     exported.write_bytes(whole)
     line = refused(exported, empty)
     name = re.escape(f"image/{parts.keys()['image']}/image.squashfs")
@@ -203,3 +205,88 @@ def test_a_header_of_gigabytes_is_refused_before_it_is_read(tmp_path, empty):
 def test_a_manifest_in_itself_is_one_line():
     with pytest.raises(LabError, match="its manifest cannot be read"):
         manifest.parse(b"[" * 100_000, "lab.tar")
+
+
+def made_up(path, named, content):
+    """Replace a member by something else, with its size and its sum in the manifest: nothing but its content is wrong."""
+    with tarfile.open(path) as tar:
+        said = json.load(tar.extractfile(manifest.NAME))
+    for each in said["members"]:
+        if each["name"].endswith(named):
+            each.update(size=len(content), sha256=hashlib.sha256(content).hexdigest())
+
+    def change(name, info, data):
+        new = json.dumps(said, indent=1, sort_keys=True).encode() if name == manifest.NAME else data
+        new = content if name.endswith(named) else new
+        info.size = len(new)
+        return info, new
+
+    changed(path, change)
+
+
+RUBBISH = bytes(range(256)) * 64
+WRONG = {
+    "/linux": {
+        "linux is no ELF file of 64 bits": [RUBBISH, b"", b"\x7fELF\x01\x01" + bytes(100)],
+        "linux is for another processor": [elf("Linux version 7.3.4 (", machine=8)],
+        "linux is neither a program nor a library": [elf("Linux version 7.3.4 (", kind=1)],
+        "linux is cut short": [elf("Linux version 7.3.4 (", size=10_000), elf()[:70]],
+        "linux does not begin where it says": [elf("Linux version 7.3.4 (", entry=5)],
+        "linux is not Linux 7.3.4": [elf("Linux version 6.1.0 (")],
+    },
+    "/confine": {"confine is no ELF file of 64 bits": [RUBBISH, b"#!/bin/sh\nrm -rf /\n" * 9]},
+    "/init.cpio": {
+        "init.cpio is no initial root": [RUBBISH, b"", init.initial_root(elf())[:-200], b"070701" + b"f" * 200],
+        "init.cpio has no program /init": [init.initial_root(b"rubbish"), init.archive({"other": elf()})],
+        "invalid literal": [b"070701" + b"x" * 200],
+    },
+    "/image.squashfs": {
+        "image.squashfs is no squashfs that": [squashfs(version=3)],
+        "image.squashfs is no squashfs": [RUBBISH, b"", b"hsqs"],
+        "image.squashfs has 4,096 bytes and not the": [squashfs(used=5000), squashfs(used=2**63)],
+        "image.squashfs has no tables": [
+            squashfs(folders=50),
+            squashfs(folders=4000),
+            b"hsqs" + squashfs()[4:32] + bytes(4000),
+        ],
+        "image.squashfs has no files": [squashfs(folders=110), squashfs()[:96] + bytes(4000)],
+    },
+    "/layer.squashfs": {"layer.squashfs is no squashfs": [RUBBISH]},
+    "/root.squashfs": {"root.squashfs is no squashfs": [RUBBISH]},
+    "/kernel.json": {"kernel.json": [b"{}", b"[]", b"rubbish", b'{"release": 3, "source": "x"}']},
+    "kernel.json": {"kernel.json": [b'{"release": "../../x", "source": "x"}']},
+}
+
+
+@pytest.mark.parametrize(
+    ("named", "why", "content"),
+    [
+        pytest.param(named, why, content, id=f"{why} {number}")
+        for named, whys in WRONG.items()
+        for why, contents in whys.items()
+        for number, content in enumerate(contents)
+    ],
+)
+def test_what_is_not_what_its_name_says_is_refused_with_right_sums(exported, empty, named, why, content):
+    made_up(exported, named, content)
+    line = refused(exported, empty)
+    assert why in line
+    assert "is not what it says" in line or "container image" in line
+    assert "nothing was imported" in line
+
+
+@pytest.mark.parametrize("name", ["/linux", "/confine", "/image.squashfs", "/kernel.json"])
+def test_a_missing_part_is_refused(exported, empty, name):
+    with tarfile.open(exported) as tar:
+        said = json.load(tar.extractfile(manifest.NAME))
+    said["members"] = [each for each in said["members"] if not each["name"].endswith(name)]
+    text = json.dumps(said).encode()
+
+    def change(member, info, data):
+        if member == manifest.NAME:
+            info.size = len(text)
+            return info, text
+        return None if member.endswith(name) else (info, data)
+
+    changed(exported, change)
+    assert f"{name[1:]} is missing" in refused(exported, empty)

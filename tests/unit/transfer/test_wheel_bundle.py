@@ -15,7 +15,7 @@ def test_it_has_kernel_init_and_site_but_not_the_image(with_site, tmp_path):
     assert bundle.make(tmp_path / "bundle")
     site = f"site/{image.find().site_key}/{wordpress_site.NAME}"
     parts = [f"kernel/{kernel.key()}/{name}" for name in ("digests.json", "kernel.json", "linux")]
-    parts += [f"init/{init.key()}/{name}" for name in ("confine", "digests.json", "init.cpio", "probe")]
+    parts += [f"init/{init.key()}/{name}" for name in ("absent.so", "confine", "digests.json", "init.cpio", "probe")]
     record = f"site/{image.find().site_key}/digests.json"
     assert sorted(held(tmp_path / "bundle")) == sorted(["SOURCES", site, record, *parts])
     wordpress_site.unpack(tmp_path / "bundle" / site, tmp_path / "site.tar")

@@ -19,7 +19,7 @@ from slownet.lab.shelf import Shelf
 from slownet.model import userfile
 from slownet.model.errors import DamagedError, LabError
 from slownet.model.shapes import Json
-from slownet.runner.transfer import manifest
+from slownet.runner.transfer import contents, manifest
 from slownet.runner.transfer.manifest import AGAIN, Manifest, Member
 
 STAGING = "import"
@@ -46,6 +46,9 @@ def read(path: Path) -> tuple[Manifest, list[str]]:
                 for each in found.members:
                     _unpack(tar, each, staging, str(path))
                 images = _images(found, staging, str(path))
+                for folder in found.folders:
+                    if wrong := contents.why_not(folder.partition("/")[0], staging / folder):
+                        raise LabError(f"{folder} is not what it says: {wrong}", str(path), AGAIN)
                 return found, [each for each in found.folders if _place(each, staging, base, images, found.digests(each))]
     except OSError as error:
         if error.filename == str(path):
