@@ -34,6 +34,7 @@ from slownet.judge.records import comparisons, cpu_variation, intervals
 from slownet.judge.records.charging import Charging, Terms
 from slownet.model.errors import ExperimentError, NoMetricError, nearest
 from slownet.model.sample import Metric, Sample
+from slownet.model.truth import NoTruth
 from slownet.model.units import duration, milliseconds_of
 from slownet.theory.stats import DECIDING, Summary, difference
 
@@ -90,7 +91,7 @@ def measured_under(setting: Callable[[], Setting]) -> Iterator[None]:
         _setting.reset(token)
 
 
-class Measured:
+class Measured(NoTruth):
     """One metric of one measurement, with an interval of 99 %.
 
     Parameters
@@ -110,6 +111,8 @@ class Measured:
     and hold if the whole interval is on that side. ``==`` and ``!=`` need an expectation on the other side:
     `slownet.judge.claim.slowed` or `slownet.judge.claim.about`.
     """
+
+    instead = 'compare it: page.time_per_request < "300ms", or == about("50ms"); float() gives its mean'
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -9,12 +9,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import slownet
 import slownet.tools
-from slownet.judge.claim import about, slowed
+from slownet.judge import claim
+from slownet.judge.claim import about, all_of, bound, law, not_, ratio, slowed
 from slownet.judge.measured import Measured, Metrics, Setting, measured_under
 from slownet.judge.records.charging import Charging
 from slownet.judge.records.comparisons import Comparisons, compared_in
 from slownet.model.errors import ExperimentError, UnitError
+from slownet.model.truth import NoTruth
 from slownet.theory.stats import from_moments
 
 NAME = "time_per_request_ms"
@@ -309,3 +312,37 @@ def test_further_boots_do_not_decide_what_is_late_in_each():
         assert found.verdict == "inconclusive"
         assert "up to 40 % of it" in found.text
         assert comparisons.goes_on
+
+
+CLAIMS = (
+    law("time_ms", round_trips=4, within=0.05),
+    bound("time_ms", at_most=300),
+    ratio("time_ms", at={"rtt": "10ms"}, published=1.2),
+    all_of(bound("time_ms", at_most=300), bound("time_ms", at_least=3)),
+    not_(bound("time_ms", at_most=300)),
+)
+
+
+@pytest.mark.parametrize(
+    "alone", [about(40, within=0.05), slowed(11.8, round_trips=4, rtt="10ms"), time(51.8), time(0.0, 0), *CLAIMS], ids=repr
+)
+def test_what_is_not_compared_or_judged_is_neither_true_nor_false(alone):
+    """`assert about(40, within=0.05)` passed whatever was measured."""
+    for ask in (bool, lambda each: not each, lambda each: each or None):
+        with pytest.raises(ExperimentError, match="alone is neither true nor false") as error:
+            ask(alone)
+        assert error.value.fix
+
+
+def test_all_claims_and_what_is_compared_are_of_that_kind():
+    kinds = [each for each in vars(claim).values() if isinstance(each, type) and hasattr(each, "judge")]
+    assert {claim.Expectation, claim.law, claim.any_of, claim.published_times} < {*kinds}
+    assert [each.__name__ for each in kinds if not issubclass(each, NoTruth) and each is not claim.Claim] == []
+    assert all(issubclass(each, NoTruth) for each in (Measured, slownet.Run, slownet.Compared))
+
+
+def test_after_a_comparison_it_still_is_not_true():
+    expected = about(40)
+    assert time(40.0) == expected
+    with pytest.raises(ExperimentError, match=r"'about 40.0, within 5 %: supported.* alone is neither true nor false"):
+        bool(expected)

@@ -179,7 +179,9 @@ LABELS = (
     "it never ended",
 )
 """Names, a cell's error and the error of an operation, which are values."""
-OF_ERRORS = ("what", "where", "fix", "why", "hint", "meant", "none", "limit", "shown", "how", "kept", "known", "UNMEASURED")
+OF_ERRORS = (
+    "what", "where", "fix", "why", "hint", "meant", "none", "limit", "shown", "how", "kept", "known", "instead", "UNMEASURED",
+)  # fmt: skip
 """The variables that hold an error's parts."""
 
 

@@ -13,6 +13,7 @@ from slownet.judge.records.charging import LEAST_BOOTS
 from slownet.judge.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, Judgement, Reason
 from slownet.judge.records.result import RunData
 from slownet.judge.records.statement import Statement, state
+from slownet.model.truth import NoTruth
 from slownet.theory.stats import Summary
 
 ROUNDING = 1e-9
@@ -52,6 +53,12 @@ class Claim(Protocol):
         ExperimentError
             The run lacks a cell or a metric that the claim names.
         """
+
+
+class Judged(NoTruth):
+    """The base class of claims, of which a run decides: a claim that is only written down is neither true nor false."""
+
+    instead = "judge it with a run, as in: assert law(...).judge(run)"
 
 
 def decide(

@@ -10,6 +10,7 @@ from slownet.judge.claim import validation
 from slownet.judge.claim.base import (
     ALONE,
     NO_INTERVAL,
+    Judged,
     Margin,
     Siblings,
     all_hold,
@@ -31,7 +32,7 @@ from slownet.theory.stats import Summary
 
 
 @dataclass(frozen=True)
-class bound:  # noqa: N801
+class bound(Judged):  # noqa: N801
     """Claim that a metric's mean, or a percentile of its values, stays within limits in every cell at some conditions.
 
     Parameters

@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Literal
 
 from slownet.judge.claim import validation
-from slownet.judge.claim.base import ALONE, Margin, Siblings, around, decide, placed, reasons
+from slownet.judge.claim.base import ALONE, Judged, Margin, Siblings, around, decide, placed, reasons
 from slownet.judge.claim.description import with_description
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.charging import NOTHING_MS
@@ -21,7 +21,7 @@ from slownet.theory.stats import Summary
 
 
 @dataclass(frozen=True)
-class ratio:  # noqa: N801
+class ratio(Judged):  # noqa: N801
     """Claim that the degradation ratio, metric(cell) / metric(baseline), has a value or stays within limits.
 
     Parameters
@@ -106,7 +106,7 @@ class ratio:  # noqa: N801
 
 
 @dataclass(frozen=True)
-class equal:  # noqa: N801
+class equal(Judged):  # noqa: N801
     """Claim that a metric is the same in two cells. Equivalence needs evidence: noise alone leaves it inconclusive.
 
     Parameters
@@ -153,7 +153,7 @@ class equal:  # noqa: N801
 
 
 @dataclass(frozen=True)
-class no_worse_than:  # noqa: N801
+class no_worse_than(Judged):  # noqa: N801
     """Claim that a metric is better than in another cell, or worse by a margin at most.
 
     Parameters

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from slownet.judge.claim import validation
-from slownet.judge.claim.base import ALONE, DECIDED, Claim, Siblings, all_hold, any_holds, judge_parts, raise_confidence
+from slownet.judge.claim.base import ALONE, DECIDED, Claim, Judged, Siblings, all_hold, any_holds, judge_parts, raise_confidence
 from slownet.judge.claim.description import with_description
 from slownet.judge.records.judgement import REFUTED, SUPPORTED, Judgement
 from slownet.judge.records.result import RunData
@@ -15,7 +15,7 @@ from slownet.model.errors import ExperimentError
 
 
 @dataclass(frozen=True, init=False)
-class all_of:  # noqa: N801
+class all_of(Judged):  # noqa: N801
     """Claim that all of several claims hold.
 
     Parameters
@@ -41,7 +41,7 @@ class all_of:  # noqa: N801
 
 
 @dataclass(frozen=True, init=False)
-class any_of:  # noqa: N801
+class any_of(Judged):  # noqa: N801
     """Claim that at least one of several claims holds.
 
     Parameters
@@ -67,7 +67,7 @@ class any_of:  # noqa: N801
 
 
 @dataclass(frozen=True)
-class not_:  # noqa: N801
+class not_(Judged):  # noqa: N801
     """Claim that another claim does not hold.
 
     Parameters

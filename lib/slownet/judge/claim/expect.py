@@ -43,6 +43,7 @@ from slownet.judge.records.judgement import INCONCLUSIVE, REFUTED, SUPPORTED, Ju
 from slownet.judge.records.observers import notify
 from slownet.judge.records.statement import Statement, state
 from slownet.model.errors import ExperimentError
+from slownet.model.truth import NoTruth
 from slownet.model.units import duration, show_duration
 from slownet.theory import stats
 from slownet.theory.stats import DECIDING, Summary
@@ -90,7 +91,7 @@ class _Said:
     is_trips: bool = False
 
 
-class Expectation:
+class Expectation(NoTruth):
     """An expected value with its margin; `slowed` and `about` make it.
 
     Parameters
@@ -117,6 +118,8 @@ class Expectation:
     ClaimError
         The margin is not a fraction below 1.
     """
+
+    instead = "write the measured number on the other side: assert page.time_per_request == about(...)"
 
     __hash__ = None  # type: ignore[assignment]
 

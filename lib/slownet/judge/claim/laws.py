@@ -9,6 +9,7 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from slownet.judge.claim import expected_values, lateness, validation
 from slownet.judge.claim.base import (
     ALONE,
+    Judged,
     Margin,
     Siblings,
     around,
@@ -32,7 +33,7 @@ from slownet.theory.stats import Summary, ratio
 
 
 @dataclass(frozen=True)
-class law:  # noqa: N801
+class law(Judged):  # noqa: N801
     """Claim about the round trips per operation: k of the law ``T(d) = T0 + k * d`` over all cells.
 
     Parameters
@@ -96,7 +97,7 @@ class law:  # noqa: N801
 
 
 @dataclass(frozen=True)
-class constant_round_trips:  # noqa: N801
+class constant_round_trips(Judged):  # noqa: N801
     """Claim that the round trips per operation are the same at two delays, so that the law is a straight line.
 
     They are computed from the baseline to each delay; their ratio is compared with 1.
@@ -162,7 +163,7 @@ class constant_round_trips:  # noqa: N801
 
 
 @dataclass(frozen=True)
-class more_round_trips:  # noqa: N801
+class more_round_trips(Judged):  # noqa: N801
     """Claim that an operation takes at least a multiple of the round trips of another experiment's operation.
 
     Parameters
@@ -230,7 +231,7 @@ class more_round_trips:  # noqa: N801
 
 
 @dataclass(frozen=True)
-class published_times:  # noqa: N801
+class published_times(Judged):  # noqa: N801
     """Claim that the published T0 and the measured k give the other published times.
 
     It tests the same k as a `law` claim of the same run, so it is no additional evidence: it shows whether the article's times

@@ -10,6 +10,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from slownet.judge.claim import expected_values, lateness, validation
 from slownet.judge.claim.base import (
     ALONE,
+    Judged,
     Siblings,
     around,
     decide,
@@ -32,7 +33,7 @@ from slownet.theory.stats import Summary
 
 
 @dataclass(frozen=True)
-class predicted:  # noqa: N801
+class predicted(Judged):  # noqa: N801
     """Claim that the metric of one cell has the value that theory predicts.
 
     Parameters
@@ -101,7 +102,7 @@ class predicted:  # noqa: N801
 
 
 @dataclass(frozen=True)
-class round_trips_between:  # noqa: N801
+class round_trips_between(Judged):  # noqa: N801
     """Claim about the round trips by which a time differs between two cells.
 
     Parameters
@@ -197,7 +198,7 @@ class round_trips_between:  # noqa: N801
 
 
 @dataclass(frozen=True)
-class follows:  # noqa: N801
+class follows(Judged):  # noqa: N801
     """Claim that measured over theoretical value stays within limits in every cell. The worst cell decides.
 
     Parameters

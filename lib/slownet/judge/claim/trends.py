@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from itertools import pairwise
 
 from slownet.judge.claim import validation
-from slownet.judge.claim.base import ALONE, Margin, Siblings, all_hold, around, decide, in_turn, judge_parts
+from slownet.judge.claim.base import ALONE, Judged, Margin, Siblings, all_hold, around, decide, in_turn, judge_parts
 from slownet.judge.claim.description import with_description
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.judgement import Judgement
@@ -21,7 +21,7 @@ SOME = 5e-324
 
 
 @dataclass(frozen=True)
-class grows:  # noqa: N801
+class grows(Judged):  # noqa: N801
     """Claim that a metric grows from each value of a condition to the next.
 
     Parameters
@@ -72,7 +72,7 @@ class grows:  # noqa: N801
 
 
 @dataclass(frozen=True)
-class monotone:  # noqa: N801
+class monotone(Judged):  # noqa: N801
     """Claim that a metric never falls by more than a margin along a condition; `grows` is the stronger claim.
 
     Parameters

@@ -17,6 +17,7 @@ from slownet.judge.records.result import RunData
 from slownet.judge.records.samples import finite
 from slownet.model.control_characters import visible
 from slownet.model.errors import ExperimentError, nearest
+from slownet.model.truth import NoTruth
 from slownet.report import html, table
 from slownet.report.answer import answer
 from slownet.report.plots import figures
@@ -45,7 +46,7 @@ class _Printer(Protocol):
 
 
 @dataclass(frozen=True, repr=False)
-class Run(RunData):
+class Run(NoTruth, RunData):
     """A run of an experiment, from `slownet.run` or `slownet.load`: `RunData` with its law, its plots and its data frame.
 
     A notebook shows it as question, answer, table, claims and picture; ``print(run)`` shows what `slownet run` prints.
@@ -55,6 +56,8 @@ class Run(RunData):
     directory, experiment, facts, cells, claims, confidence, lasting, damage, unfinished
         As in `RunData`.
     """
+
+    instead = "its `supported` says whether every claim is"
 
     @classmethod
     def of(cls, run: RunData) -> Run:
@@ -153,7 +156,7 @@ class Run(RunData):
 
 
 @dataclass(frozen=True, repr=False)
-class Compared(Comparison):
+class Compared(NoTruth, Comparison):
     """A comparison of two runs, from `slownet.compare`; ``outcome`` says what it comes to, ``rows`` hold each number.
 
     Parameters
@@ -171,6 +174,8 @@ class Compared(Comparison):
     judge : callable
         Makes the outcome from the rows.
     """
+
+    instead = "its `outcome` says what it comes to, and its `status` is 0 if the second run is equal or better"
 
     @classmethod
     def of(cls, found: Comparison) -> Compared:
