@@ -18,10 +18,20 @@ from typing import Any, TextIO, cast
 # C0 but tab and line feed, DEL, C1; marks, overrides and isolates of direction; line and paragraph separators; surrogates.
 _CONTROLS = re.compile("(?!\r\n)[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
+_NO_CHARACTERS = re.compile("[\ufffe\uffff]")
+
 
 def visible(text: str) -> str:
     r"""Return a text with escapes such as ``\x1b`` or ``\u202e`` for its control characters, but tab and the ends of lines."""
     return _CONTROLS.sub(_escape, text)
+
+
+def in_xml(text: str) -> str:
+    r"""Return a text for an XML document, with escapes for what `visible` shows and for U+FFFE and U+FFFF.
+
+    XML 1.0 has no way to write most control characters, not even as ``&#27;``: readers refuse the whole document (section 2.2).
+    """
+    return _NO_CHARACTERS.sub(_escape, visible(text))
 
 
 def _escape(match: re.Match[str]) -> str:

@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from slownet.model.control_characters import in_xml
 from slownet.report.scale import Scale, narrow, titled
 
 WIDTH, HEIGHT = 352, 272
@@ -286,5 +287,5 @@ def _n(number: float) -> str:
 
 
 def escaped(text: str) -> str:
-    """Escape a text; braces too, which `_placed` would read."""
-    return html.escape(text).replace("{", "&#123;").replace("}", "&#125;")
+    """Escape a text for a picture, which is XML as a file of its own; braces too, which `_placed` would read."""
+    return html.escape(in_xml(text)).replace("{", "&#123;").replace("}", "&#125;")

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.result import RunData
+from slownet.model.control_characters import in_xml
 
 PASSED, FAILED, SKIPPED, BROKEN = "passed", "failure", "skipped", "error"
 CLAIMS = {"supported": PASSED, "not judged": SKIPPED}
@@ -57,6 +58,9 @@ def write(suites: Iterable[Suite]) -> str:
     root.extend(made)
     for name in ("tests", "failures", "errors", "skipped"):
         root.set(name, str(sum(int(each.get(name) or 0) for each in made)))
+    for each in root.iter():  # a lab's own words, such as those of a failed program, may have control characters
+        each.attrib.update({name: in_xml(value) for name, value in each.attrib.items()})
+        each.text = in_xml(each.text) if each.text else each.text
     ET.indent(root)
     return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 

@@ -2,7 +2,9 @@
 
 import json
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from pathlib import Path
+from xml.dom import minidom
 
 import pytest
 
@@ -12,6 +14,7 @@ from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.result import gather
 from slownet.model.errors import ExperimentError
 from slownet.report import junit, summary
+from slownet.runner.api import Run
 
 FACTS = {
     "experiment": "shop", "question": "Is a <page> | slow?", "clock": "virtual", "tdf": 4, "cpu": "time", "kernel": "7.3",
@@ -129,3 +132,33 @@ def test_a_comparison_has_its_outcome_and_a_case_per_row(tmp_path, capsys, secon
     assert found == results
     assert (tmp_path / "junit.xml").read_text().count("worse: ") == (1 if "failure" in results else 0)
     assert (tmp_path / "summary.md").read_text().startswith("## shop: ")
+
+
+CHARACTERS = "".join(map(chr, [*range(0x250), 0x2028, 0x202E, 0xD800, 0xDFFF, 0xFFFD, 0xFFFE, 0xFFFF, 0x1F600]))
+
+
+def test_a_reader_of_xml_takes_whatever_a_program_or_a_claim_says():
+    """A program's last words with an escape sequence made a file that no reader of JUnit XML took."""
+    failed = sample(1, 10, "failed", CHARACTERS) | {"cell": {CHARACTERS: CHARACTERS}}
+    named = [replace(claim(verdict, CHARACTERS), text=CHARACTERS) for verdict in ("supported", "refuted", "not judged")]
+    facts = FACTS | {"experiment": CHARACTERS, "kernel": CHARACTERS, "started": "\x1b[2J", "error": CHARACTERS}
+    text = junit.write([junit.of_run(gather([sample(0, 0), failed], facts).judged(named))])
+    for read in (ET.fromstring, lambda each: minidom.parseString(each.encode())):
+        read(text)
+    refuted = ET.fromstring(text).find(".//failure").get("message")
+    assert "\\x00\\x01" in refuted
+    assert "\\x1b" in refuted
+    assert "\\ufffe\\uffff\U0001f600" in refuted
+
+
+def test_a_picture_of_its_own_is_xml_whatever_names_stand_in_it():
+    names = {f"9{CHARACTERS}", "1\x1b[31m", "2"}
+    samples = [
+        sample(index, index) | {"cell": {"a\x07": name}, "condition": {"a\x07": name}}
+        for index, name in enumerate(sorted(names))
+    ]
+    run = Run.of(gather(samples, FACTS | {"experiment": "a\x1b"}))
+    assert run.plots
+    for name in run.plots:
+        for drawn in (run.plot(name).svg, run.plot(name).figure.alone):
+            ET.fromstring(drawn)
