@@ -5,7 +5,7 @@ from __future__ import annotations
 from slownet.containers import blob_source, headers, image_source, streams
 from slownet.experiments import query_cost
 from slownet.hypotheses.experiment import MOST_CELLS
-from slownet.judge.records.charging import CPU_VARIATION, LEAST_BOOTS, USUAL_MARGIN, Charging
+from slownet.judge.records.charging import COUNTED_MARGIN, CPU_VARIATION, LEAST_BOOTS, USUAL_MARGIN, Charging
 from slownet.judge.records.comparisons import MOST, looks
 from slownet.judge.records.exactness import AGREEING
 from slownet.lab import boot, clock, counter
@@ -17,7 +17,7 @@ from slownet.links.traces import traffic
 from slownet.model import userfile
 from slownet.model.units import duration, show_duration
 from slownet.net import verify
-from slownet.runner import rule, warming
+from slownet.runner import finding, rule, warming
 from slownet.theory import fallback, handshakes, path_mtu, published, slow_start, throughput
 from slownet.theory.stats import DECIDING
 from slownet.tools import exchange
@@ -33,11 +33,15 @@ def facts() -> dict[str, str]:
         "base_mss": f"{path_mtu.BASE_MSS}",
         "boots": f"{LEAST_BOOTS}",
         "budget": rule.BUDGET,
+        "cheap": f"{finding.CHEAP}",
+        "coarse": f"{100 * finding.COARSE:g}",
         "confidence": f"{100 * DECIDING:g}",
+        "counted_margin": f"{100 * COUNTED_MARGIN:g}",
         "curl_delay": f"{fallback.CLIENTS['curl']:g} ms",
         "datagram": f"{handshakes.DATAGRAM}",
         "deepest": f"{userfile.DEEPEST}",
         "error": f"{100 * (1 - DECIDING):.2g}",
+        "fine": f"{100 * finding.FINE:g}",
         "first_window": f"{slow_start.INITIAL_WINDOW * slow_start.MSS:,}",
         "header_ipv4": f"{IPV4.header}",
         "header_ipv6": f"{IPV6.header}",

@@ -10,7 +10,12 @@ MISTAKE = "after a mistake, which one line explains"
 JUDGED = {0: "if every claim is supported", 1: "if one is not, or a cell failed or was not measured", 2: MISTAKE}
 DONE = {0: "when it is done", 2: MISTAKE}
 INTERRUPTED = {130: "if it was interrupted"}
-COMPARED = {0: "if the second run is equal or better", 1: "if it is worse or differs", 2: MISTAKE, 3: "if that is open"}
+COMPARED = {
+    0: "if the second run is equal or better",
+    1: "if it is worse or differs",
+    2: MISTAKE,
+    3: "if that is open, or with --fail-if-slower and of a baseline if the second run lacks a condition of the first",
+}
 SWEPT = {0: "if every cell was measured", 1: "if one failed or was set aside", 2: MISTAKE}
 PASSED_ON = "that of the program"
 

@@ -13,6 +13,7 @@ from slownet.judge.records.result import RunData
 from slownet.judge.records.samples import need_place_for_runs, new_run_directory
 from slownet.model.errors import ExperimentError, SlownetError
 from slownet.report.bars import bars
+from slownet.report.words import few_boots
 from slownet.tools.web import address
 from slownet.tools.web.page_requests import INTERRUPTED
 from slownet.trials.field import baseline, field_page, field_tables
@@ -74,6 +75,8 @@ def save_baseline(run: Path, file: Path) -> None:
     found = baseline.save(run, file)
     size = file.stat().st_size / 1000
     print(f"{file}: {found.experiment}, {len(found.cells)} cell{'s' * (len(found.cells) > 1)}, {size:.0f} kB")
+    if few := few_boots(found):
+        print(f"slownet: {run}: {few}, then save it again: until then every comparison with it is open", file=sys.stderr)
 
 
 def conditions(words: Sequence[str]) -> dict[str, str]:

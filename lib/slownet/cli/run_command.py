@@ -75,7 +75,7 @@ def run(
             "--repeat",
             metavar="N|PART%|auto",
             help="Number of repetitions. 1%: until such a difference between two runs would be found. auto (default): until "
-            "every claim is decided.",
+            "every claim is decided; without claims, until two such runs can be compared.",
         ),
     ] = None,
     budget: Annotated[
@@ -89,7 +89,10 @@ def run(
     resume: Annotated[
         Path | None,
         typer.Option(
-            "--resume", metavar="RUN", help="Continue the interrupted run in this directory.", autocompletion=completing.runs
+            "--resume",
+            metavar="RUN",
+            help="Continue the interrupted run in this directory. With --repeat: measure more of one that has ended.",
+            autocompletion=completing.runs,
         ),
     ] = None,
     runs: RunsOption = RUNS,

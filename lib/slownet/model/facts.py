@@ -68,6 +68,7 @@ class Sampling(TypedDict, total=False):
     confidence: float
     why: str
     last_line: str
+    finds: float
 
 
 class Measurer(TypedDict, total=False):

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from slownet.judge.records.condition_columns import NONE
 from slownet.judge.records.judgement import SUPPORTED, WORST_FIRST, Judgement
 from slownet.judge.records.result import RunData
+from slownet.judge.records.samples import RUN
 from slownet.model.errors import UnitError
 from slownet.model.units import rate, rounded, show_rate, spoken, stated, unit_of
-from slownet.report.text import trimmed
+from slownet.report.text import near, trimmed
 
 OPERATION = "request"
 """What is timed, unless a run says what its service answers with."""
@@ -105,12 +107,20 @@ def with_article(name: str) -> str:
 
 
 def few_boots(run: RunData) -> str:
-    """Say that programs that slownet does not know were measured too seldom to know how boots differ; empty if not."""
+    """Say that unknown programs were measured too seldom to know how boots differ, and what measures more; empty if not."""
     few = [cell for cell in run.cells if run.terms.own_programs and cell.lacks_boots]
     if not few:
         return ""
     boots, least = min(cell.repetitions for cell in few), max(cell.verdict_from for cell in few)
-    return f"{counted(boots, 'boot')}: how much boots differ is not known: that takes {least} repetitions or more"
+    said = f"{counted(boots, 'boot')}: how much boots differ is not known: that takes {least} repetitions or more"
+    return f"{said}: {measuring_more(run, least)}"
+
+
+def measuring_more(run: RunData, repetitions: int) -> str:
+    """Return the command that measures a run in that many boots in all: this run if it is one, or another one like it."""
+    if (run.directory / RUN).is_file():
+        return f"slownet run --resume {shlex.quote(near(run.directory))} --repeat {repetitions}"
+    return f"slownet run --repeat {repetitions}"
 
 
 def capital(sentence: str) -> str:

@@ -233,8 +233,11 @@ def source_of(name: str) -> str:
     return str(Path(name).resolve()) if name.endswith((*FILES, RECORD)) else name
 
 
-def resume(directory: Path, labs: int | None = None) -> Plan:
-    """Return the plan of an interrupted run, with any number of labs. Raises SlownetError."""
+def resume(directory: Path, labs: int | None = None, rule: Rule | None = None) -> Plan:
+    """Return the plan of an interrupted run, with any number of labs. Raises SlownetError.
+
+    rule: how often to measure from now on, if that is not what the run was begun with: it may have ended and need more boots.
+    """
     facts = _facts(directory)
     facts.pop("error", None)
     Given.from_json(facts.get("given"))  # raises LabError for a variable that has no value now
@@ -243,7 +246,7 @@ def resume(directory: Path, labs: int | None = None) -> Plan:
         with samples.SampleLog(directory) as log:  # sets aside what is damaged
             facts["samples"] = log.seal
     compose_project.take(directory)
-    rule = Rule.from_json(facts.get("sampling") or {})
+    rule = rule or Rule.from_json(facts.get("sampling") or {})
     boots = read(facts)
     facts["boots"] = facts.get("boots") or [boot.to_json() for boot in boots]
     experiment = find(facts["source"])

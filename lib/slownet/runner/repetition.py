@@ -131,6 +131,8 @@ def _still_open(plans: Mapping[int, Plan], runs: Mapping[str, RunData], spent_s:
         decision = sampling.decide(runs[name], each.experiment.judged_by, runs, each.rule, spent_s, each.boot_s)
         each.add(decision.cells, decision.boots)
         why: Sampling = {"confidence": decision.confidence, "why": decision.why, "last_line": decision.last_line}
+        if decision.finds is not None:
+            why["finds"] = decision.finds
         each.state(sampling={**each.rule.to_json(), **why})
         each.write()
         if decision.cells:

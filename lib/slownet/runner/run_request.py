@@ -67,8 +67,6 @@ class RunRequest:
             if self.clock or self.tdf or self.cpu or self.speed:
                 fix = "leave out --clock, --tdf, --cpu and --speed"
                 raise ExperimentError("a resumed run keeps its clock", where="--resume", fix=fix)
-            if self.repeat or self.budget:
-                raise ExperimentError("a resumed run keeps its plan", "--resume", "leave out --repeat and --budget")
             if self.experiments or self.vary or self.compose or self.faults:
                 fix = "leave out the experiments and --vary"
                 raise ExperimentError("a resumed run keeps its plan", where="--resume", fix=fix)
@@ -90,7 +88,8 @@ class RunRequest:
         named = names(self)
         check_labs(labs, place)
         if self.resume:
-            return [replace(planning.resume(self.resume, labs), keep=self.keep)], place
+            asked_again = rule if self.repeat or self.budget else None
+            return [replace(planning.resume(self.resume, labs, asked_again), keep=self.keep)], place
         if not named:
             raise ExperimentError("no experiment is named", fix=nearest("", discover()))
         chosen = {} if self.compose else conditions(self.vary)

@@ -48,6 +48,8 @@ class Decision:
     last_line: str = ""
     """One line for the caller if repetition ended with undecided claims and an option can change that: the wall time was spent,
     or the requested repetitions are too few. Otherwise empty."""
+    finds: float | None = None
+    """The relative difference to another such run that it is repeated for; None if it is repeated for claims, or not."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,8 @@ def first_boots(rule: Rule, terms: Terms, claims: bool) -> int:
     charging = terms.charging or Charging.REAL
     if rule.find is not None:
         return min(finding.first(terms), rule.most)
-    return rule.repeat or (min(charging.first_look(verdict_from((), terms)), rule.most) if claims else 1)
+    least = charging.first_look(verdict_from((), terms)) if claims else finding.first_without_claims(terms)
+    return rule.repeat or min(least, rule.most)
 
 
 def decide(
@@ -82,8 +85,10 @@ def decide(
         return _fixed(run, good, claims, repetitions, rule.repeat)
     if rule.find is not None and good:
         return _until_found(run, good, rule, rule.find, spent_s, round_s)
-    if not claims or not good:
-        return Decision((), DECIDING, f"{_count(repetitions)}: {'no cell is ok' if claims else 'there is no claim to decide'}")
+    if not good:
+        return Decision((), DECIDING, f"{_count(repetitions)}: no cell is ok")
+    if not claims:
+        return _without_claims(run, good, rule, spent_s, round_s)
     plan = _schedule(run, good, rule.most)
     left = RemainingBudget(
         min(plan.next(repetitions) - repetitions, _affordable(rule, spent_s, round_s)), repetitions, rule, round_s
@@ -103,12 +108,26 @@ def _until_found(run: RunData, good: Sequence[Cell], rule: Rule, part: float, sp
     total = min(finding.needed(run, part), rule.most)
     why = f"{_count(repetitions)}: {finding.reached(run, part)}"
     if repetitions >= total:
-        return Decision((), DECIDING, why)
+        return Decision((), DECIDING, why, finds=part)
     more = min(total - repetitions, _affordable(rule, spent_s, round_s))
     if more < 1:
         spent = f"{why}, and the wall time of {show_duration(rule.budget_s)} is spent: --budget"
-        return Decision((), DECIDING, why, last_line=spent)
-    return Decision(_labels(good), DECIDING, f"{_count(repetitions)} of about {total}", more)
+        return Decision((), DECIDING, why, last_line=spent, finds=part)
+    again = _labels(finding.too_seldom(run, good, part))
+    return Decision(again, DECIDING, f"{_count(repetitions)} of about {total}", more, finds=part)
+
+
+def _without_claims(run: RunData, good: Sequence[Cell], rule: Rule, spent_s: float, round_s: float) -> Decision:
+    """Repeat until the run can be compared with another one, if the budget is enough for that."""
+    repetitions = run.repetitions
+    part = finding.of_a_comparison(run, rule.most)
+    if part is None:
+        return Decision((), DECIDING, f"{_count(repetitions)}: there is no claim to decide")
+    total = finding.needed(run, part)
+    if total <= rule.most:
+        return _until_found(run, good, rule, part, spent_s, round_s)
+    why = f"{_count(repetitions)}: {finding.reached(run, part)}; {100 * part:g} % would take about {_count(total)}"
+    return Decision((), DECIDING, why, finds=part)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from conftest import TIMES
 
 from slownet.model.errors import ExperimentError
 from slownet.trials.field import outcome
+from slownet.trials.field.compare import compare
 from slownet.trials.field.row import DIFFERS, EQUIVALENT, INCONCLUSIVE
 from slownet.trials.field.runs import compare_runs
 
@@ -84,6 +85,29 @@ def test_a_baseline_whose_cells_were_not_all_measured_again_is_open(made):
     assert "rtt 40ms (not measured again)" in found.outcome.text
     assert replace(found, judge=outcome.gate).status == 3
     assert compare_runs(less, made(), 0.05, whole=True).status == 0
+
+
+def test_a_gate_does_not_pass_what_was_not_measured_again(made):
+    """`compare --fail-if-slower 5%` passed a run that lacked half of the conditions."""
+    whole, less = made(), made({0: 9.0, 10: 49.0})
+    found = compare(whole, less, 0.05, one_sided=True)
+    assert (found.outcome.word, found.status) == ("open", 3)
+    assert "2 of 4 comparisons are undecided, such as rtt 40ms (not measured again)" in found.outcome.text
+    assert compare(less, whole, 0.05, one_sided=True).status == 0
+    assert compare(whole, less, 0.05, at={"rtt": "10ms"}, one_sided=True).status == 0
+    slower = made({0: 9.0, 10: 60.0})
+    assert compare(whole, slower, 0.05, one_sided=True).status == 1
+
+
+def test_a_gate_and_a_baseline_do_not_pass_a_time_that_was_not_measured_again(made):
+    metrics = {"time_ms": {"mean": 9.0, "sd": 0.4, "n": 100}, "wait_ms": {"mean": 2.0, "sd": 0.1, "n": 100}}
+    both, one = made(metrics=metrics), made(metrics={"time_ms": metrics["time_ms"]})
+    found = compare(both, one, 0.05, one_sided=True)
+    assert (found.status, found.outcome.text) == (3, "1 of 5 comparisons are undecided, such as wait_ms (not measured again)")
+    assert compare(both, one, 0.05, whole=True).status == 3
+    assert compare(both, one, 0.05, ["time_ms"], one_sided=True).status == 0
+    assert compare(both, one, 0.05).status == 0
+    assert compare(one, both, 0.05, one_sided=True).status == 0
 
 
 @pytest.mark.parametrize(("clock", "least"), [({"tdf": "inf"}, 4), ({"tdf": 4, "cpu": "work"}, 3)])

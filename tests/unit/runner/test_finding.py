@@ -87,6 +87,85 @@ def test_a_difference_of_that_size_is_found_and_none_is_found_where_there_is_non
     assert same.count("equal") >= 0.97 * pairs
 
 
+FREE = {"experiment": "page", "clock": "virtual", "tdf": "inf", "cpu": "free", "own_programs": True}
+WORK = {"experiment": "page", "clock": "virtual", "tdf": 1.0, "cpu": "work", "own_programs": True}
+TIME = {"experiment": "page", "clock": "virtual", "tdf": 1.0, "cpu": "time", "own_programs": True}
+DEFAULT = Rule()
+
+
+def repeated(draw, facts, started="9:00", rule=DEFAULT, claims=False):
+    """Return the run that a rule makes of boots whose means are drawn, with what it says of itself."""
+    boots = [draw() for _ in range(sampling.first_boots(rule, Terms.of(facts), claims))]
+    while (found := sampling.decide(run_of(boots, facts, started), (), {}, rule, 10.0, 2.0)).boots:
+        boots += [draw() for _ in range(found.boots)]
+    finds = {} if found.finds is None else {"finds": found.finds}
+    return run_of(boots, facts | {"sampling": {"why": found.why, **finds}}, started)
+
+
+@pytest.mark.parametrize(("facts", "boots"), [(FREE, 4), (EXACT, 3), (FREE | {"own_programs": False}, 1), (WORK, 3), (TIME, 1)])
+def test_a_run_without_claims_has_the_boots_that_comparing_it_takes(facts, boots):
+    assert repeated(lambda: 7.277, facts).repetitions == boots
+
+
+@pytest.mark.parametrize("facts", [FREE, EXACT, FREE | {"own_programs": False}])
+@pytest.mark.parametrize(
+    ("times", "word", "status"),
+    [(1.0, "equal", 0), (1.04, "worse", 1), (1.01, "worse", 1), (0.96, "better", 0), (1.006, "worse", 1), (1.004, "equal", 0)],
+)
+def test_where_nothing_varies_every_comparison_is_decided(facts, times, word, status):
+    """7.277 ms against 7.277 and against 4 % more was open on the exact clock and with free CPU: one boot each."""
+    first, second = (repeated(lambda mean=mean: mean, facts, at) for mean, at in ((7.277, "9:00"), (7.277 * times, "10:00")))
+    found = compare(first, second, None)
+    assert (found.outcome.word, found.status, found.within) == (word, status, 0.005)
+
+
+@pytest.mark.parametrize("facts", [FREE, EXACT])
+@pytest.mark.parametrize(("spread", "part", "finds"), [(0.0005, 0.01, 0.01), (0.002, 0.1, 0.1), (0.01, 0.1, 0.1)])
+def test_what_a_run_says_it_finds_is_found_and_nothing_is_found_between_two_that_are_alike(facts, spread, part, finds):
+    """The error of two runs that are alike is 1 % at most, the power of what a run was repeated for 99 %: 100 pairs each."""
+    chance = random.Random(11)
+
+    def pair(times):
+        means = ((80.0, "9:00"), (80.0 * times, "10:00"))
+        return (repeated(lambda mean=mean: chance.gauss(mean, spread * mean), facts, at) for mean, at in means)
+
+    pairs = [(*pair(1 + part), *pair(1.0)) for _ in range(100)]
+    assert {run.facts["sampling"]["finds"] for each in pairs for run in each} <= {0.01, finds}
+    slower = [compare(one, other, None).outcome.word for one, other, *_ in pairs]
+    same = [compare(one, other, None).outcome.word for *_, one, other in pairs]
+    assert slower.count("worse") >= 0.97 * len(pairs)
+    assert same.count("equal") >= 0.97 * len(pairs)
+    assert same.count("worse") + same.count("better") <= 0.01 * len(pairs)
+
+
+def test_a_run_that_no_budget_makes_comparable_ends_and_says_what_it_would_take():
+    chance = random.Random(3)
+    run = repeated(lambda: chance.gauss(80.0, 16.0), FREE)
+    assert run.repetitions == 5
+    assert "10 % would take about " in run.facts["sampling"]["why"]
+
+
+def test_a_number_of_repetitions_that_is_asked_for_is_what_is_made():
+    assert repeated(lambda: 7.277, FREE, rule=Rule(repeat=1)).repetitions == 1
+    assert repeated(lambda: 7.277, EXACT, rule=Rule(repeat=2)).repetitions == 2
+    assert repeated(lambda: 7.277, FREE, rule=Rule(most=2)).repetitions == 2
+
+
+def test_what_was_asked_for_is_the_margin_and_never_more_than_the_usual_one():
+    runs = {
+        part: [repeated(lambda: 80.0, FREE, at, Rule(find=part)) for at in ("9:00", "10:00")] for part in (0.002, 0.02, 0.5)
+    }
+    assert [compare(*pair, None).within for pair in runs.values()] == [0.001, 0.01, 0.05]
+    assert compare(runs[0.02][0], runs[0.5][1], None).within == 0.05
+    assert compare(runs[0.02][0], repeated(lambda: 80.0, EXACT), None).within == 0.05  # other clocks
+
+
+def test_what_timers_make_of_a_time_with_free_cpu_is_no_difference():
+    one, other, more = (repeated(lambda mean=mean: mean, FREE, at) for mean, at in ((0.105, "9"), (0.121, "10"), (0.145, "11")))
+    assert compare(one, other, None).outcome.word == "equal"
+    assert compare(one, more, None).outcome.word == "worse"
+
+
 def test_the_margin_of_counted_instructions_is_narrower_unless_it_is_given():
     one, other = run_of([80.0] * 3), run_of([80.8] * 3, started="10:00")
     assert compare(one, other, None).outcome.word == "worse"

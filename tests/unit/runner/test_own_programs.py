@@ -1,7 +1,7 @@
 """Programs that slownet does not know are measured in several boots, by whatever way they come."""
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 from mininet.topo import SingleSwitchTopo
@@ -20,6 +20,7 @@ from slownet.lab.place import Place
 from slownet.model import extensions
 from slownet.report.statement_words import SAME
 from slownet.report.view import intervals_line, view
+from slownet.report.words import measuring_more
 from slownet.runner import planning
 from slownet.runner.rule import Rule
 from slownet.runner.sweep.criterion import Criterion
@@ -229,10 +230,19 @@ def test_a_sweeps_criterion_takes_as_many():
 
 
 def test_intervals_of_too_few_boots_say_so():
-    assert (
-        intervals_line(view(drawn(6)))
-        == "intervals: 95 %, within one boot: how much boots differ is not known: that takes 4 repetitions or more"
-    )
+    said = "intervals: 95 %, within one boot: how much boots differ is not known: that takes 4 repetitions or more"
+    assert intervals_line(view(drawn(6))) == f"{said}: slownet run --repeat 4"
+
+
+def test_a_run_is_measured_further_by_a_command_that_is_named(tmp_path):
+    folder = tmp_path / "a run"
+    folder.mkdir()
+    assert measuring_more(replace(drawn(6), directory=folder), 4) == "slownet run --repeat 4"  # a baseline's run, perhaps
+    (folder / "run.json").write_text("{}")
+    assert measuring_more(replace(drawn(6), directory=folder), 4) == f"slownet run --resume '{folder}' --repeat 4"
+
+
+def test_intervals_of_enough_boots_say_nothing():
     assert intervals_line(view(drawn(6, 6, 6, 6))) == "intervals: 95 %"
 
 

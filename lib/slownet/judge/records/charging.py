@@ -20,6 +20,8 @@ from slownet.theory.stats.student import z_quantile
 
 USUAL_MARGIN = 0.05
 """The default margin of claims. Experiments with narrower margins are about the network only and run with free CPU."""
+COUNTED_MARGIN = 0.005
+"""The default margin of comparisons of runs whose numbers repeat: there only what one cares about needs a margin."""
 LEAST_BOOTS = 3
 """Boots, or seeds, needed to estimate the variation between them: two would give Student's t one degree of freedom."""
 NOTHING_MS = 1.0

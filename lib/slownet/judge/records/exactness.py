@@ -67,10 +67,11 @@ def _are_near(one: Boot, other: Boot) -> bool:
     left, right = (
         {(at, name): numbers[0] for at, block in enumerate(boot) for name, numbers in block.items()} for boot in (one, other)
     )
-    return left.keys() == right.keys() and all(_is_near(key[1], left[key], right[key]) for key in left)
+    return left.keys() == right.keys() and all(is_near(key[1], left[key], right[key]) for key in left)
 
 
-def _is_near(metric: str, one: float, other: float) -> bool:
+def is_near(metric: str, one: float, other: float) -> bool:
+    """Return whether two numbers of a metric differ by no more than programs and kernel make of the order of cells."""
     least = NEAR_MS / (milliseconds_of(metric) or math.inf)
     if math.isclose(one, other, rel_tol=NEAR, abs_tol=least):
         return True

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from slownet.judge.records import measured_folder
-from slownet.judge.records.charging import Charging
+from slownet.judge.records.charging import COUNTED_MARGIN, USUAL_MARGIN, Charging
 from slownet.judge.records.result import RunData
 from slownet.model.errors import SlownetError
 from slownet.trials.field import baseline, outcome, record
@@ -15,10 +15,8 @@ from slownet.trials.field.extrapolation import compare_field
 from slownet.trials.field.record import Field
 from slownet.trials.field.runs import Comparison, compare_runs
 
-USUAL = 0.05
-"""The margin of a comparison."""
-COUNTED = 0.005
-"""That of two runs in which instructions were counted: 1 % more of them is found, and what chance makes of them is not."""
+USUAL, COUNTED = USUAL_MARGIN, COUNTED_MARGIN
+"""The margin of a comparison, and that of two runs whose numbers repeat: there 1 % more is found."""
 
 
 def compare(
@@ -33,8 +31,9 @@ def compare(
 ) -> Comparison:
     """Compare two runs, or those, baselines or field measurements at paths; ``at`` selects cells.
 
-    whole: of two runs, whether the second has to have measured all cells of the first.
-    within: the margin, by default `USUAL`, and `COUNTED` of two runs on the exact clock. Raises SlownetError.
+    whole: of two runs, whether the second has to have measured all cells of the first, as it always has to if one_sided: a
+    condition that was not measured again may be the one that is slower.
+    within: the margin, by default `usual_margin`. Raises SlownetError.
     """
     one, other = (_read(path, at) for path in (first, second))
     if isinstance(one, Field) and isinstance(other, RunData):
@@ -48,9 +47,29 @@ def compare(
     if t0:
         raise SlownetError("T0 is the field site's", "--t0", "give it with a run and a field.json")
     runs = [each.run() if isinstance(each, Field) else each for each in (one, other)]
-    counted = all(each.terms.charging is Charging.EXACT for each in runs)
-    found = compare_runs(runs[0], runs[1], (COUNTED if counted else USUAL) if within is None else within, metrics, whole)
+    found = compare_runs(runs[0], runs[1], usual_margin(*runs) if within is None else within, metrics, whole or one_sided)
     return replace(found, judge=outcome.gate) if one_sided else found
+
+
+def usual_margin(first: RunData, second: RunData) -> float:
+    """Return the margin of a comparison for which none is stated, which is known before it: what both runs are good for.
+
+    A run that was repeated until a difference would be found is good for half of it (`slownet.runner.finding`). Of others the
+    clock says it: `COUNTED` where instructions are counted, and where the CPU is free and no number differs between boots.
+    """
+    if first.charging is not second.charging:
+        return USUAL
+    return max(_good_for(first), _good_for(second))
+
+
+def _good_for(run: RunData) -> float:
+    finds = (run.facts.get("sampling") or {}).get("finds")
+    if finds:
+        return min(USUAL, finds / 2)
+    if run.charging is Charging.EXACT:
+        return COUNTED
+    repeats = run.charging is Charging.FREE and all(cell.is_exact for cell in run.cells)
+    return COUNTED if repeats else USUAL
 
 
 def _read(path: Path | RunData, at: Mapping[str, object] | None) -> RunData | Field:

@@ -107,6 +107,11 @@ def compared(condition: str, metric: str, first: Summary, second: Summary, withi
     return Row(condition, metric, first, second, times, absolute, p, verdict, note, beyond, (gap, width))
 
 
+def as_equal(row: Row) -> Row:
+    """Return the row of two numbers whose difference is too small to mean anything, however narrow the margin is."""
+    return replace(row, verdict=EQUIVALENT, p=0.0, p_differs=1.0 if row.p_differs is not None else None)
+
+
 def _logarithm(number: Summary) -> Summary:
     """Return the natural logarithm of a positive number, whose error is the relative one."""
     middle, half = math.log(number.mean), number.half_width / number.mean

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from slownet.judge.records import sample_values
+from slownet.judge.records import exactness, sample_values
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.charging import Charging
 from slownet.judge.records.result import RunData
@@ -19,9 +19,10 @@ from slownet.theory.stats import DECIDING, Summary
 from slownet.trials.field import outcome, page_parts, sight
 from slownet.trials.field.outcome import Judge, Outcome
 from slownet.trials.field.page_parts import Part
-from slownet.trials.field.row import EQUIVALENT, Row, compared, missing, with_holm
+from slownet.trials.field.row import EQUIVALENT, Row, as_equal, compared, missing, with_holm
 
 FREE_IN_BOTH = "the CPU was free in both runs: what programs compute is not compared (slownet run --tdf auto charges it)"
+NOT_AGAIN = "not measured again"
 SETTINGS = ("experiment", "clock", "tdf", "kernel", "slownet")
 
 
@@ -72,8 +73,8 @@ def compare_runs(
     """Compare the cells that have the same conditions in both runs.
 
     By default, all metrics that both runs have and that have intervals are compared. ``whole``: a cell of the first that the
-    second lacks leaves the outcome open, as the cells of a baseline do. Raises ExperimentError if the runs share
-    no condition or no metric.
+    second lacks, or a metric that would have been compared, leaves the outcome open, as those of a baseline do. Raises
+    ExperimentError if the runs share no condition or no metric.
     """
     others = {_key(cell): cell for cell in second.cells}
     pairs = [(cell.title, cell, others[_key(cell)]) for cell in first.cells if _key(cell) in others]
@@ -83,7 +84,9 @@ def compare_runs(
         raise ExperimentError(what, fix="compare runs of the same conditions, or a run with a law and a field.json")
     rows, notes = compare_cells(first, second, pairs, within, metrics)
     shared = {_key(cell) for _, cell, _ in pairs}
-    rows += [missing(cell.title, "", "not measured again") for cell in first.cells if whole and _key(cell) not in shared]
+    if whole:
+        rows += [missing(cell.title, "", NOT_AGAIN) for cell in first.cells if _key(cell) not in shared]
+        rows += [] if metrics else _not_again(first, second)
     for run in (first, second):
         alone = [cell for cell in run.cells if _key(cell) not in shared]
         notes += [f"only in {run.directory}: {_titles(alone)}"] if alone else []
@@ -95,6 +98,12 @@ def compare_runs(
     charged = {run.charging for run in (first, second) if run.facts.get("clock")}
     notes += filter(None, [sight.note(_as_measured(pairs, rows, within), within, charged)])
     return Comparison(first, second, within, with_holm(rows), None, (*_settings(first, second), *notes))
+
+
+def _not_again(first: RunData, second: RunData) -> list[Row]:
+    """Return a row for each metric of the first run that the second one lacks altogether, although its cells did not fail."""
+    lost = [name for name in first.metrics if name not in second.metrics] if second.metrics else []
+    return [missing("", name, NOT_AGAIN) for name in lost if any(known(cell, name) for cell in first.cells)]
 
 
 def _measured_alone(run: RunData, other: RunData) -> list[str]:
@@ -156,7 +165,8 @@ def _rows(title: str, one: Cell, other: Cell, metrics: Collection[str], within: 
     found = []
     for name in metrics:
         if name in one.metrics and name in other.metrics:
-            found.append(compared(title, name, *_both(one, other, name), within))
+            row = compared(title, name, *_both(one, other, name), within)
+            found.append(as_equal(row) if _is_near(one, other, name) else row)
         elif name in one.metrics or name in other.metrics:
             found.append(missing(title, name, "measured in only one of the two"))
     return found
@@ -170,18 +180,30 @@ def _as_measured(pairs: Sequence[tuple[str, Cell, Cell]], rows: Sequence[Row], w
 
 
 def _both(one: Cell, other: Cell, metric: str) -> tuple[Summary, Summary]:
-    """Return the summaries of a metric in two runs. On the exact clock the same numbers are the same, without an interval.
+    """Return the summaries of a metric in two runs. Where numbers repeat, the same ones are the same, without an interval.
 
-    Both runs drew the same random numbers there, so what chance makes of a time is the same unless the programs are not.
+    On the exact clock both runs drew the same random numbers, so what chance makes of a time is the same unless the programs
+    are not. With free CPU that holds for the numbers of links, and for those of programs if no metric of the cell differs.
     """
     first, second = sure(one, metric), sure(other, metric)
-    if _counts(one) and _counts(other) and _numbers(one, metric) == _numbers(other, metric):
+    if _is_the_same(one, other, metric):
         return replace(first, low=first.mean, high=first.mean), replace(second, low=second.mean, high=second.mean)
     return first, second
 
 
-def _counts(cell: Cell) -> bool:
-    return cell.terms.charging is Charging.EXACT
+def _is_the_same(one: Cell, other: Cell, metric: str) -> bool:
+    charging = one.terms.charging
+    if charging is not other.terms.charging or charging not in (Charging.EXACT, Charging.FREE):
+        return False
+    names = [metric] if charging is Charging.EXACT else list(one.metrics)
+    return all(_numbers(one, name) == _numbers(other, name) for name in names)
+
+
+def _is_near(one: Cell, other: Cell, metric: str) -> bool:
+    """Return whether two exact numbers with free CPU differ by no more than the kernel's timers make."""
+    if not (one.is_exact and other.is_exact and one.terms.charging is other.terms.charging is Charging.FREE):
+        return False
+    return exactness.is_near(metric, one.metrics[metric].mean, other.metrics[metric].mean)
 
 
 def _numbers(cell: Cell, metric: str) -> list[Any]:
