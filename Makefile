@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help run test check unit lab-tests e2e bench fuzz soak trust nightly nightly-status lab wheel release docs docs-figures docs-test proof delays \
-	examples walls kills test-experiments test-report test-commands test-compose-go test-exact test-long test-packaging test-mininet test-stock-kernel test-vagrant \
+	examples walls kills test-experiments test-report test-commands test-compose-go test-exact test-long test-packaging test-mininet test-theory test-stock-kernel test-vagrant \
 	test-provision test-kernels test-chromium clean
 .DELETE_ON_ERROR:
 
@@ -37,7 +37,7 @@ unit: $(VENV)/dev ## run the tests that need no lab
 	$(BIN)/pytest -q -n 2 --dist worksteal $(NO_LAB) tests/unit tests/docs/test_docs_blocks.py tests/docs/test_docs_errors.py tests/docs/test_docs_reference.py
 
 lab-tests: $(VENV)/dev lab ## run the tests that need a network, inside one lab
-	$(BIN)/slownet lab exec --tdf inf -- python -m pytest -q -p no:cacheprovider -m 'not charged' tests/lab
+	$(BIN)/slownet lab exec --tdf inf -- python -m pytest -q -p no:cacheprovider -m 'not charged and not distances and not strict' tests/lab
 	$(BIN)/slownet lab exec --cpu time -- python -m pytest -q -p no:cacheprovider -m charged tests/lab
 
 e2e: $(VENV)/dev lab ## run the tests of the commands, which boot labs, one of them in QEMU
@@ -105,6 +105,9 @@ test-exact: $(VENV)/dev lab ## test labs on the exact clock, in QEMU (apt-get in
 
 test-long: $(VENV)/dev lab ## run the tests of the commands that `make test` leaves out, because they take long; minutes
 	$(BIN)/pytest -q -n 2 --dist loadfile -m long tests/e2e
+
+test-theory: $(VENV)/dev lab ## compare the formulas of slownet.theory with a lab from 1 to 600 ms of round trip; minutes
+	$(BIN)/slownet lab exec --tdf inf -- python -m pytest -q -p no:cacheprovider -m distances tests/lab
 
 test-mininet: $(VENV)/dev lab ## run Mininet's own examples and its walk-through, from the package in the lab's image; half an hour
 	$(BIN)/pytest -q -n 2 tests/mininet_examples

@@ -38,8 +38,8 @@ download.claims(
         "mib_per_s", queue_alone, at_least=CUBIC_KEEPS, at_most=1, name="100 ms with tc's default queue",
         because="netem's default queue of 1000 packets also holds those in flight, so no more than 1000 pass in 100 ms",
     ),
-    # Theory does not say how far TCP's buffers grow, only that half of them may be in flight. With at least 6 MiB at the
-    # receiver (tcp_rmem) that is 30 MiB/s, more than the default queue allows.
+    # Theory does not say how far TCP's buffers grow, only that half of them may be in flight. With 4 MiB at the sender
+    # (tcp_wmem) that is 20 MiB/s, more than the default queue allows.
     bound(
         "mib_per_s", FAR_SIZED, at_least=limited_by_queue(1000, 0.1) / 8 / MIB,
         because="a queue with room for all packets in flight drops none, and slow start goes on to the limits of TCP's buffers",

@@ -10,7 +10,9 @@ from slownet.tools.curl import curl
 PAPER, SAVED = published.initial_window(), published.initial_window_saves()
 # RFC 3390 allowed 4380 bytes, which are three segments of 1448; RFC 6928 allows ten segments.
 BEFORE, TODAY = "3", "10"
-SIZES = {"4kB": 4000, "12kB": 12_000, "40kB": 40_000, "100kB": 100_000}
+# Each is farther from the steps of slow start, at 14,480, 43,440 and 101,360 bytes, than what the small segments at the ends of
+# nginx's writes of 32 KiB move them.
+SIZES = {"4kB": 4000, "12kB": 12_000, "40kB": 40_000, "80kB": 80_000}
 NEAR, FAR = "20ms", "120ms"
 VARY = {"window": [BEFORE, TODAY], "page": list(SIZES), "rtt": [NEAR, FAR]}
 HEADER = 237  # bytes of the response's header

@@ -6,7 +6,7 @@ from slownet.theory.multipath import longest_stall_ms
 
 RTTS_MS = (40, 100)
 SENT = 800_000  # a hundred messages of 1000 bytes in each of 8 s
-CUT_AT = 300_000
+AFTER_MS = 3000  # when the path is cut
 
 
 # One block: nothing is random.
@@ -28,7 +28,7 @@ def at(protocol, rtt_ms):
 one_path_cut.claims(
     *(
         bound(
-            "stall_ms", at("MPTCP", rtt_ms), at_most=longest_stall_ms(rtt_ms),
+            "stall_ms", at("MPTCP", rtt_ms), at_most=longest_stall_ms(rtt_ms, after_ms=AFTER_MS),
             because="what the cut path lost is sent on the other one when its first timeout has passed, or its second",
         )
         for rtt_ms in RTTS_MS

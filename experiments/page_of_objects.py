@@ -13,9 +13,9 @@ PAGES = {
     "20 x 1 kB": (20, 1000),
     "44 x 1 kB": (44, 1000),
     "100 x 1 kB": (100, 1000),
-    "44 x 4 kB": (44, 4000),
+    "44 x 6 kB": (44, 6000),
 }
-MAIN = "44 x 4 kB"
+MAIN = "44 x 6 kB"
 FEW, RTTS = ("20ms", "120ms"), tuple(f"{rtt}ms" for rtt in published.spdy()["rtt_ms"])
 CELLS = [{"page": MAIN, "protocol": name, "rtt": rtt} for name in ALL for rtt in (FEW if name == "HTTP/1.1" else RTTS)]
 CELLS += [{"page": page, "protocol": name, "rtt": rtt} for page in PAGES if page != MAIN for name in ALL for rtt in FEW]

@@ -31,6 +31,7 @@ JOBS: Mapping[str, Sequence[str]] = {
     "chromium": soak.make("test-chromium"),
     "experiments": soak.make("test-experiments"),
     "long": soak.make("test-long"),
+    "theory": soak.make("test-theory"),
     "exact": soak.make("test-exact"),
     "examples": soak.make("examples"),
     "mininet": soak.make("test-mininet"),

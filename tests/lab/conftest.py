@@ -10,6 +10,8 @@ from slownet.topologies import ClientWebDb
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "distances: one of the round trips that `make test-theory` adds to the representative")
+    config.addinivalue_line("markers", "strict: of a list that may be too long, which `make test-stock-kernel` asks")
     config.addinivalue_line("markers", "charged: asks what the CPU's time does, so it needs a clock that counts that")
 
 

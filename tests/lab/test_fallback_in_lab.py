@@ -1,6 +1,7 @@
 """Clients that try IPv6 first: what captures of both paths show."""
 
 import pytest
+from distances import distances
 
 from slownet.model.errors import ToolError
 from slownet.services.dual_stack import REFUSED, DualStack
@@ -35,6 +36,24 @@ def test_a_client_loses_what_its_fallback_takes(net, site, client, name, ipv6_rt
     assert (found.seen.families, found.seen.answered) == (tried, answered)
     expected = first_byte_ms(client=client, rtt_ms=RTT_MS, ipv6_rtt_ms=ipv6_rtt_ms, refused=name == REFUSED)
     assert found.metrics()["first_byte_ms"]["mean"] == pytest.approx(expected, rel=0.01)
+
+
+@distances()
+def test_the_time_to_the_first_byte_is_that_of_the_fallback(net, site, rtt_ms):
+    """A millisecond beside the timers is for the programs' own, which count in whole ones."""
+    for client, name, ipv6_rtt_ms in (
+        ("curl", PAGE, rtt_ms), ("curl", REFUSED, rtt_ms), ("curl", PAGE, None), ("curl", PAGE, 900), ("asyncio", PAGE, None),
+        ("wget", PAGE, 700), ("wget", REFUSED, rtt_ms),
+    ):  # fmt: skip
+        second = {"loss": "100%"} if ipv6_rtt_ms is None else {"delay_up": f"{ipv6_rtt_ms}ms", "ping": False}
+        with (
+            net.link("server", "first").set(delay_up=f"{rtt_ms}ms", ping=False),
+            net.link("server", "second").set(**second),
+        ):
+            found = site.page(client, name)
+        expected = first_byte_ms(client=client, rtt_ms=rtt_ms, ipv6_rtt_ms=ipv6_rtt_ms, refused=name == REFUSED)
+        measured = found.metrics()["first_byte_ms"]["mean"]
+        assert measured == pytest.approx(expected, rel=0.01, abs=1), (client, name, ipv6_rtt_ms)
 
 
 def test_an_unknown_client_is_one_line(site):

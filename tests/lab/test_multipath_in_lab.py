@@ -1,6 +1,7 @@
 """A path that is cut while messages arrive over MPTCP, and over TCP."""
 
 import pytest
+from distances import distances
 
 from slownet.model.errors import ToolError
 from slownet.services.two_paths import INTERFACES, Messages
@@ -11,6 +12,7 @@ from slownet.topologies import TwoPaths
 TOPOLOGY = TwoPaths
 RTT_MS = 50
 MESSAGE = 1000
+AFTER_MS = 3000  # when the path is cut
 
 
 @pytest.fixture(scope="module")
@@ -23,6 +25,19 @@ def messages(net, tmp_path_factory):
 
 def cut(net):
     return lambda: net.link("server", "first").set(loss="100%", ping=False)
+
+
+@distances()
+def test_a_stall_is_no_longer_than_its_timers(net, messages, rtt_ms):
+    for path in ("first", "second"):
+        net.link("server", path).set(delay_up=f"{rtt_ms}ms")
+    try:
+        found = messages.receive("MPTCP", cut(net))
+    finally:
+        for path in ("first", "second"):
+            net.link("server", path).set(delay_up=f"{RTT_MS}ms")
+    assert found.paths == 2
+    assert found.gap_ms <= longest_stall_ms(rtt_ms, after_ms=AFTER_MS)
 
 
 def test_the_other_path_carries_on(net, messages):

@@ -1,6 +1,7 @@
 """Tests native mode as users run it: root by sudo on Debian's own kernel."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,12 @@ import pytest
 from machine import SHARED
 
 CHECKOUT = Path(__file__).parents[2]
+sys.path.append(str(CHECKOUT / "tests" / "lab"))
+
+from stock_sysctls import RECORD, read, without_states  # noqa: E402
+
+from slownet.net.stock_settings import FIRST_SEND_BUFFER  # noqa: E402
+
 EXPERIMENT = "tests/stock_kernel/few_pages.py"
 SMOKE = ["tests/lab/test_native.py", "tests/lab/test_plugin_in_place.py"]
 CLAIMS = "tests/vagrant/users.py"
@@ -37,6 +44,36 @@ def test_root_by_sudo_lacks_nothing_there(guest):
     assert guest.run(f"/opt/slownet/venv/bin/python -c '{program}'", LIMIT_S).output == "['root']\n"
     modules = {line.split()[0] for line in guest.run("cat /proc/modules", LIMIT_S).output.splitlines()}
     assert {"sch_netem", "sch_htb", "openvswitch"} <= modules
+
+
+def test_the_record_of_its_settings_is_what_a_new_namespace_has(guest):
+    """Of which hosts in labs are to have all: where Debian's kernel changes, write RECORD_SYSCTLS=1 before `make`."""
+    settings = guest.run("sudo unshare --net sh -c 'sysctl -a 2>/dev/null'", LIMIT_S).output
+    if os.environ.get("RECORD_SYSCTLS"):
+        RECORD.write_text("".join(f"{line}\n" for line in settings.splitlines() if line))
+    assert without_states(read(settings)) == without_states(read(RECORD.read_text()))
+
+
+def test_a_host_in_a_lab_differs_in_what_is_listed_and_in_nothing_else():
+    words = [sys.executable, "-m", "slownet.cli", "lab", "exec", "--tdf", "inf", "--", "python", "-m", "pytest", "-q"]
+    words += ["-p", "no:cacheprovider", "tests/lab/test_stock_sysctls.py"]
+    done = subprocess.run(words, cwd=CHECKOUT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_connection_opens_with_the_same_buffers(guest):
+    """The window of a SYN and the send buffer, over a veth of MTU 1500, as a lab's hosts have them."""
+    program = """
+import os, socket
+os.system("ip netns add A && ip link add v0 type veth peer name v1 netns A")
+os.system("ip addr add 10.9.0.1/24 dev v0 && ip link set v0 up")
+os.system("ip -n A addr add 10.9.0.2/24 dev v1 && ip -n A link set v1 up")
+with socket.create_server(("10.9.0.1", 8000)) as listening:
+    os.system("ip netns exec A bash -c 'exec 3<>/dev/tcp/10.9.0.1/8000; ss -Htmn'")
+"""
+    shown = guest.run(f"cat >/tmp/open.py <<'END'\n{program}END\nsudo python3 /tmp/open.py", LIMIT_S).output
+    assert "rb131072," in shown, shown
+    assert f"tb{FIRST_SEND_BUFFER}," in shown, shown
 
 
 @pytest.fixture(scope="module")

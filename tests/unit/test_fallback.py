@@ -3,7 +3,7 @@
 import pytest
 
 from slownet.model.errors import SlownetError
-from slownet.theory.fallback import SYN_TIMEOUT_LATE_MS, SYN_TIMEOUT_MS, first_byte_ms, late_ms
+from slownet.theory.fallback import SYN_TIMEOUT_LATE_MS, SYN_TIMEOUT_MS, first_byte_ms
 
 RTT_MS = 40
 
@@ -30,8 +30,7 @@ def test_a_refusal_costs_a_round_trip(client):
     assert first(client, RTT_MS, refused=True) == 120
 
 
-def test_long_timers_are_kept_in_coarse_slots():
-    assert [late_ms(each) for each in (248, 252, 1000, 2012, 2016, 32_000, 64_000)] == [4, 32, 32, 32, 256, 2048, 2048]
+def test_a_syns_timers_may_be_late():
     assert SYN_TIMEOUT_LATE_MS == 6 * 32 + 3 * 256 + 2 * 2048
 
 

@@ -9,7 +9,7 @@ from slownet.theory.page_loads import PROTOCOLS, round_trips
 @pytest.mark.parametrize(
     ("objects", "size", "expected"),
     [(1, 1000, [3, 3, 3, 2]), (20, 1000, [22, 6, 4, 3]), (44, 1000, [46, 10, 5, 4]), (100, 1000, [102, 19, 6, 5]),
-     (44, 4000, [46, 10, 7, 6])],
+     (44, 4000, [46, 10, 6, 6]), (44, 6000, [46, 10, 7, 6])],
 )  # fmt: skip
 def test_pages_over_each_protocol(objects, size, expected):
     assert [round_trips(protocol=name, objects=objects, size=size) for name in PROTOCOLS] == expected

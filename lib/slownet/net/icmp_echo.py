@@ -19,6 +19,10 @@ _NOTHING_SENT = re.compile(r"^0 packets transmitted, 0 received\b", re.MULTILINE
 _COMMAS = re.compile(r"= \d+,\d+/\d+,\d+/")
 _OTHER_PING = re.compile(r"^round-trip (min/avg/max)|\bpackets received\b", re.MULTILINE)
 _RTT = re.compile(r"^rtt min/avg/max/mdev = ([\d.]+)/([\d.]+)/([\d.]+)/([\d.]+) ms")
+_LASTED = re.compile(r", time (\d{1,12})ms\b")
+_ASKED = "-i"
+PACED = 0.05
+"""From which part of the stated interval on a longer one is no matter of rounding."""
 _EXTRA = re.compile(r"\+(\d{1,9}) (errors|duplicates|corrupted)")
 
 
@@ -56,6 +60,8 @@ class Echoes:
         Round-trip times in ms; None if there was no reply.
     replies : tuple of Reply
         Each reply, without duplicates.
+    lasted_ms : int or None
+        From the first packet to the last, as ``ping`` printed it; None if it did not.
     """
 
     command: tuple[str, ...]
@@ -66,6 +72,24 @@ class Echoes:
     duplicates: int
     rtt_ms: Rtt | None
     replies: tuple[Reply, ...]
+    lasted_ms: int | None = None
+
+    @property
+    def every_ms(self) -> float | None:
+        """The mean time in ms between two packets; None if it is not known."""
+        return None if self.lasted_ms is None or self.sent < 2 else self.lasted_ms / (self.sent - 1)
+
+    @property
+    def asked_ms(self) -> float | None:
+        """The time between two packets that the command states, in ms; None if it states none."""
+        words = self.command
+        return 1000 * float(words[words.index(_ASKED) + 1]) if _ASKED in words else None
+
+    @property
+    def is_paced(self) -> bool:
+        """Whether ``ping`` sent more slowly than stated: it waits up to 10 ms for a reply that is on its way."""
+        every, asked = self.every_ms, self.asked_ms
+        return every is not None and asked is not None and every > (1 + PACED) * asked + 1 / (self.sent - 1)
 
     @property
     def loss(self) -> float:
@@ -82,12 +106,14 @@ class Echoes:
 
 
 def echo(host: Host, address: str, count: int, interval: float, timeout: float | None = None) -> Echoes:
-    """Send ``count`` echo requests every ``interval`` seconds; unanswered ones are no error.
+    """Send ``count`` echo requests every ``interval`` seconds, as far as ping does (see `Echoes.is_paced`).
+
+    Unanswered ones are no error.
 
     timeout: seconds for all of them; by default derived from ``count`` and ``interval``. Raises ToolError if the address is
     unknown or unreachable, or the output is not understood.
     """
-    argv = ["ping", "-n", "-c", str(count), "-i", f"{interval:g}", address]
+    argv = ["ping", "-n", "-c", str(count), _ASKED, f"{interval:g}", address]
     seconds = count * interval + 60 if timeout is None else timeout
     done = run(host, argv, timeout=seconds, check=False)
     if done.status > 1:  # 1 means that replies are missing
@@ -153,6 +179,7 @@ def parse(text: str, command: Sequence[str] = ("ping",)) -> Echoes:
         extra.get("duplicates", 0),
         rtt,
         tuple(replies),
+        int(lasted[1]) if (lasted := _LASTED.search(counts.string)) else None,
     )
 
 

@@ -29,6 +29,7 @@ from slownet.net import (
     openvswitch,
     reach,
     spanning_tree,
+    stock_settings,
     topology_statements,
     unique_names,
 )
@@ -53,15 +54,16 @@ DEADLINE_S = 30.0
 Remembered = Mapping[Any, tuple[OneWay, OneWay]]
 """Mininet's links and the conditions of their ends."""
 
-# Settings that affect measurements and differ between distributions and their releases; they are recorded.
+# Settings that affect measurements and differ between distributions, their releases and machines; they are recorded.
 SYSCTLS = {
+    **stock_settings.OF_A_HOST,
     "net.ipv4.tcp_congestion_control": "cubic",
     "net.ipv4.tcp_no_metrics_save": "1",
     "net.ipv4.tcp_slow_start_after_idle": "1",
     "net.ipv6.conf.all.disable_ipv6": "1",
 }
 BUFFERS = ("net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem", "net.ipv4.tcp_moderate_rcvbuf", "net.core.rmem_max", "net.core.wmem_max")
-"""Settings that limit a connection's windows, as Mininet or the machine has them; they are recorded."""
+"""Settings that limit a connection's windows, as its first host has them; they are recorded."""
 
 
 class Network:
@@ -117,10 +119,11 @@ class Network:
         if self._topology.switches():
             openvswitch.ensure(may_start=native.inside_lab())
         try:
-            with unique_names.choosing():
+            with unique_names.choosing(), stock_settings.kept():
                 self.mininet = QuickNet(
                     topo=self._topology, switch=STANDALONE, controller=None, link=TCLink, autoSetMacs=True, build=False,
-                    sysctls=SYSCTLS, offloads_off=list(device.OFFLOADS), shaping=self.shaping, stp=self._stp,
+                    sysctls=stock_settings.of_a_host() | SYSCTLS, offloads_off=list(device.OFFLOADS), shaping=self.shaping,
+                    stp=self._stp,
                 )  # fmt: skip
                 self.mininet.build()
                 self._files = Path(mkdtemp(prefix="names-", dir=owner.directory()))

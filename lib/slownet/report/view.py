@@ -274,6 +274,10 @@ def sampling_notes(run: RunData) -> list[str]:
         notes.append(f"circumstances differed between repetitions: {name} was {', then '.join(map(str, values))}")
     limited = ((cell.title, cell.window_limited) for cell in run.cells if cell.window_limited)
     notes += [f"{title}: limited by the receive window for {share:.0%} of the time" for title, share in limited]
+    notes += [
+        f"{title}: ping sent every {every:.3g} ms instead of {asked:.3g}, because it waits up to 10 ms for a reply on its way"
+        for title, (every, asked) in ((cell.title, cell.paced) for cell in run.cells if cell.paced)
+    ]
     notes += position_notes(run)
     for cell in run.cells:
         for name, count in cell.warm_up.items():

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from slownet.model.errors import SlownetError, nearest
+from slownet.theory.timers import late_ms
 
 CLIENTS: Mapping[str, float | None] = {"curl": 200.0, "asyncio": 250.0, "wget": None}
 """After how many ms a client tries the next address beside the first; None: only when the first has failed. Python's asyncio
@@ -18,31 +19,6 @@ SYN_RETRIES, LINEAR, FIRST_RTO_MS = 6, 4, 1000.0
 SYN_TIMEOUTS_MS: Sequence[float] = [FIRST_RTO_MS] * LINEAR + [FIRST_RTO_MS * 2**each for each in range(SYN_RETRIES + 1)]
 SYN_TIMEOUT_MS = sum(SYN_TIMEOUTS_MS)
 """How long a connection attempt lasts that nobody answers: the last retransmission, too, has its timeout."""
-TICK_MS = 4.0
-"""At 250 ticks a second, as Debian's kernels and the lab's."""
-
-
-def late_ms(timeout_ms: float) -> float:
-    """Return by how much a timer of the kernel may be late.
-
-    Longer timers are kept in coarser slots, of 1, 8, 64 ticks and so on, 63 of each size (Linux, kernel/time/timer.c).
-
-    Parameters
-    ----------
-    timeout_ms : float
-        The timer's length in ms.
-
-    Returns
-    -------
-    float
-        The size of its slot in ms.
-    """
-    slot = 1
-    while timeout_ms / TICK_MS >= 63 * slot:
-        slot *= 8
-    return slot * TICK_MS
-
-
 SYN_TIMEOUT_LATE_MS = sum(map(late_ms, SYN_TIMEOUTS_MS))
 """By how much that may be later."""
 

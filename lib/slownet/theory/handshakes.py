@@ -81,9 +81,9 @@ def round_trips(
     Notes
     -----
     Slow start doubles a window that was filled, each round trip (RFC 5681, RFC 9002); receive windows are taken as large
-    enough, which holds for TCP up to 40,000 bytes (see `slownet.theory.slow_start`). A HelloRetryRequest rejects early data,
-    which costs one more round trip (RFC 8446, 4.2.10). A Retry validates the client's address (RFC 9000, 8.1.2), and so does
-    the first packet with Handshake keys.
+    enough, as a stock client's is for ten segments over TCP (see `slownet.theory.slow_start`). A HelloRetryRequest rejects
+    early data, which costs one more round trip (RFC 8446, 4.2.10). A Retry validates the client's address (RFC 9000, 8.1.2),
+    and so does the first packet with Handshake keys.
     """
     traits = opened(stack, hello_retry=hello_retry, retry=retry)
     for name, value, least in (

@@ -27,7 +27,8 @@ def round_trips(*, transport: str, kept: bool = False, held: bool = False) -> in
         Whether the questions go over a connection that is open already.
     held : bool
         Whether the second of two questions, or of two answers, is a write of its own on a connection without TCP_NODELAY:
-        Nagle's algorithm then holds it until the first one is acknowledged (RFC 9293, 3.7.4).
+        Nagle's algorithm then holds it until the first one is acknowledged (RFC 9293, 3.7.4), at once or, after up to 40 ms,
+        by a delayed ACK.
 
     Returns
     -------

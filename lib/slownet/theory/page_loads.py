@@ -77,7 +77,8 @@ def round_trips(*, protocol: str, objects: int, size: int, window: int | None = 
     Notes
     -----
     A server that sends each answer in packets of its own fills its first window with fewer bytes (nginx: 9 to 11 kB). So the
-    result is one too small for pages that fit just so into their last flight.
+    result is one too small for pages that fit just so into their last flight. Over QUIC it holds from 10 ms of round trip on:
+    nearer, the programs' own timers, which count whole milliseconds, add some to each page.
     """
     if protocol not in PROTOCOLS:
         raise SlownetError(f"no protocol '{protocol}'", "in round_trips", nearest(protocol, PROTOCOLS))

@@ -11,10 +11,13 @@ from slownet.model.errors import SlownetError
 MSS = 1448  # 1500 B Ethernet less IPv4 (20), TCP (20) and the timestamp option (12)
 TIMESTAMPS = 12  # bytes of the timestamp option, which the MSS in the SYN includes
 INITIAL_WINDOW = 10  # segments, RFC 6928
-RECEIVE_WINDOW = 43_520
-"""First receive window of a Linux client in bytes, before it is rounded down to whole segments: a third of tcp_rmem's 131,072,
-because Linux assumes three bytes of buffer per byte of payload (tcp_select_initial_window, TCP_DEFAULT_SCALING_RATIO). The SYN
-in a capture shows 42,340 at MTU 1500 and 35,840 at 9000; later windows are rounded up to the window scale, here 512 bytes."""
+RECEIVE_WINDOW = 65_535
+"""First receive window of a Linux client in bytes, before it is rounded down to whole segments.
+
+It is half of tcp_rmem's 131,072, because Linux assumes that a byte of payload takes two of the buffer until it has seen a
+segment (TCP_DEFAULT_SCALING_RATIO, tcp_select_initial_window), and the most that a SYN can offer, whose window has no scale
+(RFC 7323, 2.2). The SYN in a capture shows 64,240 at MTU 1500 and 62,720 at 9000. A host that Mininet sets up has a tcp_rmem of
+87,380 and shows 42,340."""
 
 LAST_BYTE: Literal["last byte"] = "last byte"
 CLOSE: Literal["close"] = "close"
@@ -70,9 +73,10 @@ def round_trips(
     trip if the client waits for the end of the connection. In later flights the last segment carries the FIN, because it is
     still in the server's queue when the connection is closed (tcp_send_fin).
 
-    The result is exact for two flights. From the third on it also depends on how the programs read and write: bytes that the
-    client has not read yet reduce its receive window (22 to 36 segments in the third flight, where this function assumes 29),
-    and each 32 KiB that nginx writes may end in a small segment, which counts as a whole one.
+    The first receive window holds three flights that double, of 10, 20 and 40 segments, and it grows before the fourth: so it
+    is no limit for a client that reads at once. The result is exact for two flights. From the third on it also depends on how
+    the programs read and write: bytes that the client has not read yet reduce its receive window, and each 32 KiB that nginx
+    writes may end in a small segment, which counts as a whole one.
     """
     for name, value, least in (
         ("size_bytes", size_bytes, 0), ("header_bytes", header_bytes, 0), ("initial_window", initial_window, 1),

@@ -32,6 +32,12 @@ class Ping(Echoes, Metrics):
         sd = _sample_sd(math.sqrt(self.loss * (1 - self.loss)), self.sent)
         return metrics | {"loss": metric(self.loss, sd, self.sent)}
 
+    def facts(self) -> dict[str, float]:
+        """Return the mean time between two packets, ``sent_every_ms``, and the one that was stated, if it is longer."""
+        if not self.is_paced or self.every_ms is None or self.asked_ms is None:
+            return {}
+        return {"sent_every_ms": round(self.every_ms, 3), "stated_interval_ms": self.asked_ms}
+
 
 def ping(
     host: Host,
@@ -52,7 +58,9 @@ def ping(
     count : int
         The number of packets.
     interval : float
-        Seconds between two packets.
+        Seconds between two packets. Where that is less than 10 ms from the next one, iputils' ``ping`` waits up to 10 ms for a
+        reply that is on its way before it sends again (MININTERVAL in its ping_common.c): so over a round trip of 20 ms an
+        interval of 2 ms is one of 10 ms. The record's `facts` and the report then state the time that passed.
     timeout : float, optional
         Seconds for the whole test; by default derived from ``count`` and ``interval``.
     check : bool

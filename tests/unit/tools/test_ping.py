@@ -95,3 +95,29 @@ def test_a_summary_that_contradicts_itself_is_an_error():
 def test_a_malformed_number_is_shown():
     with pytest.raises(ToolError, match=r"not understood: '64 bytes from .*time=0\.0\.58 ms'"):
         parse((DATA / "ping-5.txt").read_text().replace("time=0.058", "time=0.0.58"))
+
+
+def paced(lasted_ms: int, interval: str, sent: int = 20):
+    """A summary of iputils' ping, whose time is from the first packet to the last."""
+    text = (
+        f"--- 10.0.0.2 ping statistics ---\n{sent} packets transmitted, {sent} received, 0% packet loss, time {lasted_ms}ms\n"
+        "rtt min/avg/max/mdev = 20.012/20.013/20.020/0.002 ms, pipe 3\n"
+    )
+    return parse(text, ("ping", "-n", "-c", str(sent), "-i", interval, "10.0.0.2"))
+
+
+def test_a_ping_that_waits_for_replies_says_how_often_it_sent():
+    record = paced(190, "0.002")
+    assert (record.every_ms, record.asked_ms, record.is_paced) == (10, 2, True)
+    assert record.facts() == {"sent_every_ms": 10, "stated_interval_ms": 2}
+
+
+@pytest.mark.parametrize(("lasted_ms", "interval"), [(38, "0.002"), (39, "0.002"), (190, "0.01"), (3801, "0.2"), (3960, "0.2")])
+def test_a_ping_that_keeps_to_its_interval_says_nothing(lasted_ms, interval):
+    assert paced(lasted_ms, interval).facts() == {}
+
+
+def test_a_log_without_an_interval_is_not_judged():
+    assert captured("ping-5").asked_ms is None
+    assert captured("ping-5").facts() == {}
+    assert paced(0, "0.002", sent=1).facts() == {}

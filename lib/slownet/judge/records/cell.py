@@ -92,6 +92,16 @@ class Cell:
         return math.fsum(each["share"] for each in found) / len(found)
 
     @property
+    def paced(self) -> tuple[float, float] | None:
+        """The mean time in ms between two packets of ping, and the stated one, of the first sample where it is longer."""
+        for sample in self.samples:
+            facts = sample.get("facts") or {}
+            every, asked = facts.get("sent_every_ms"), facts.get("stated_interval_ms")
+            if isinstance(every, float | int) and isinstance(asked, float | int):
+                return every, asked
+        return None
+
+    @property
     def title(self) -> str:
         """The condition in words: ``"rtt 10ms"``."""
         return cell_in_words(self.label) or "no condition"
