@@ -25,7 +25,7 @@ mkdir -p lists
 for package in $PACKAGES; do
     apt-get -q -o APT::Sandbox::User=root download "$package" >/dev/null 2>&1 || { echo "$package" >>lists/absent; continue; }
     needed=$(apt-cache depends --no-recommends --no-suggests "$package" | sed -n 's/^ *|*Depends: \([a-z0-9][^<]*\)$/\1/p')
-    dpkg-deb -c ./*.deb | grep -qE '/s?bin/' || for each in $needed; do
+    dpkg-deb -c ./*.deb | grep -E '/s?bin/' >/dev/null || for each in $needed; do
         apt-get -q -o APT::Sandbox::User=root download "$each" >/dev/null 2>&1 || true
     done
     for file in ./*.deb; do

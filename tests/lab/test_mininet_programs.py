@@ -440,3 +440,83 @@ def test_commands_that_do_not_come_from_a_terminal_wait_for_no_time_of_their_own
     assert "of-a-script" in printed
     assert "script 2\n" in printed
     assert ("slept" in printed, "at 2" in printed, "done" in printed) == (given != "nothing",) * 3
+
+
+QUEUES = """
+    from mininet.link import TCLink
+    from mininet.net import Mininet
+    from mininet.node import OVSBridge
+
+    net = Mininet(link=TCLink, switch=OVSBridge, controller=None)
+    h1, h2, s1 = net.addHost("h1"), net.addHost("h2"), net.addSwitch("s1")
+    net.addLink(h1, s1, delay="10ms")
+    net.addLink(s1, h2, bw=10, delay="20ms", loss=1)
+    net.start()
+    {change}
+    net.stop()
+"""
+OF_OVS = "s1.cmd('ovs-vsctl set port s1-eth2 qos=@q -- --id=@q create qos type=linux-htb other-config:max-rate=5000000')"
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        (OF_OVS,
+         "s1-eth2 has lost its delay of 20 ms and loss to Open vSwitch's qos (htb 1:), link s1-h2, {program}:9: add netem"),
+        ("h1.cmd('tc qdisc del dev h1-eth0 root')",
+         "h1-eth0 has lost its delay of 10 ms to a tc command of the program (no queueing discipline is left), link h1-s1,"
+         " {program}:8: add netem below it with tc, or state the rate of the link itself (bw=)"),
+        ("import os; os.system('tc qdisc replace dev s1-eth2 root handle 1: tbf rate 1mbit burst 10k latency 1s')",
+         "s1-eth2 has lost its delay of 20 ms and loss to a tc command of the program (tbf 1:), link s1-h2, {program}:9: add"),
+        ("h2.cmd('tc qdisc replace dev h2-eth0 root netem delay 5ms')",
+         "h2-eth0 has lost its loss and rate of 10 Mbit/s to a tc command of the program (netem "),
+        ("h1.cmd('tc qdisc change dev h1-eth0 root handle 10: netem delay 50ms'); net.links[1].intf1.config(delay='1ms')", ""),
+    ],
+)  # fmt: skip
+def test_what_queues_take_from_a_link_is_one_line(tmp_path, change, line):
+    done = standin(code=QUEUES.format(change=change), folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    said = [each for each in done.stderr.splitlines() if each.startswith("slownet: ")]
+    assert len(said) == bool(line), said
+    assert not line or said[0].startswith("slownet: " + line.format(program=tmp_path / "program.py")), said
+
+
+FULL = """
+    import time
+    from pathlib import Path
+    from mininet.net import Mininet
+
+    net = Mininet(controller=None)
+    h1, h2 = net.addHost("h1"), net.addHost("h2")
+    net.addLink(h1, h2)
+    net.start()
+    h1.cmd("(seq 100000; touch done) &")
+    h2.cmd("seq 100000 > kept.txt &")
+    {waits}
+    {stops}
+"""
+
+
+@pytest.mark.parametrize("stops", ["net.stop()", ""])
+def test_a_program_whose_terminal_is_full_is_named_at_the_end(tmp_path, stops):
+    done = standin(code=FULL.format(waits="time.sleep(3)", stops=stops), folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    line = (
+        "slownet: seq on h1 stands still, because nobody reads what it prints to its terminal: redirect it, as in h1.cmd('seq "
+    )
+    assert [each for each in done.stderr.splitlines() if each.startswith(line)] == done.stderr.splitlines() != []
+
+
+def test_a_program_that_waits_for_one_whose_terminal_is_full_is_told_while_it_waits(tmp_path):
+    wait = "\n    ".join(
+        ["began = time.time()", "while time.time() < began + 200:", "    time.sleep(1)", "print('waited', flush=True)"]
+    )
+    done = standin(code=FULL.format(waits=wait, stops="net.stop()"), folder=tmp_path)
+    assert done.stdout == "waited\n"
+    assert [each.partition(" stands still")[0] for each in done.stderr.splitlines()] == ["slownet: seq on h1"] * 2
+
+
+def test_a_program_whose_output_is_read_is_not_named(tmp_path):
+    done = standin(code=FULL.format(waits="print(len(h1.cmd('wait')))", stops="net.stop()"), folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert int(done.stdout) > 500000

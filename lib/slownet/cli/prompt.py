@@ -22,7 +22,7 @@ from slownet.lab.counters import Flow
 from slownet.links.faults import shown
 from slownet.model.errors import ExperimentError, SlownetError, nearest
 from slownet.model.shapes import Json
-from slownet.net import machine, missing_commands
+from slownet.net import blocked_writers, machine, missing_commands
 from slownet.net.network import Network
 from slownet.net.piped_cli import PipedCLI
 from slownet.runner.inside import end_with_parent
@@ -200,8 +200,9 @@ def main(argv: list[str]) -> int:
             if len(network.parts) > 1:
                 groups = " | ".join(", ".join(host.name for host in part) for part in network.parts)
                 print(f"slownet: these do not reach each other: {groups}", file=sys.stderr, flush=True)
-            with breaking(services):
+            with breaking(services), blocked_writers.watched(network.mininet.values):
                 prompt = Prompt(network, services)
+            blocked_writers.report(network.mininet.values())
     except SlownetError as error:
         print(f"slownet: {error}", file=sys.stderr)
         return 2

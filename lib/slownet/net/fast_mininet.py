@@ -22,7 +22,18 @@ from mininet.node import (
 from mininet.nodelib import LinuxBridge
 
 from slownet.model.errors import NetworkError
-from slownet.net import collisions, device, learning, loops, parameters, places, spanning_tree, unique_names
+from slownet.net import (
+    blocked_writers,
+    collisions,
+    device,
+    dropped_conditions,
+    learning,
+    loops,
+    parameters,
+    places,
+    spanning_tree,
+    unique_names,
+)
 from slownet.net.conversion import fast_class, fast_factory
 from slownet.net.mininet_links import QuickLink, quick_link
 from slownet.net.mininet_tests import MininetTests
@@ -60,6 +71,8 @@ class QuickNet(MininetTests, Mininet):  # type: ignore[misc]  # Mininet has no t
     stp = False  # for networks that a program makes, see `slownet.net.standin`
     forgives = False
     """Whether two hosts may share an address, as under Mininet: a line says so."""
+    unstopped: ClassVar[set[Any]] = set()
+    """Those of a program's networks that it has not stopped: the end of the program reports of them."""
     running: ClassVar[WeakSet[QuickNet]] = WeakSet()
     """The networks of this process that were built and not stopped."""
 
@@ -189,6 +202,8 @@ class QuickNet(MininetTests, Mininet):  # type: ignore[misc]  # Mininet has no t
     def build(self) -> None:
         """Build it like Mininet. Raises NetworkError for a loop of switches without a spanning tree."""
         self.running.add(self)
+        if self.forgives:
+            self.unstopped.add(self)
         super().build()
         loops.check_network(self.switches, self.links, self.controllers, "in this network")
         for line in collisions.shared_addresses(self.hosts, self.switches, self.links):
@@ -216,6 +231,13 @@ class QuickNet(MininetTests, Mininet):  # type: ignore[misc]  # Mininet has no t
         if self._stp:
             spanning_tree.wait(self.switches, "in this network")
 
+    def report(self) -> None:
+        """Print what the program has taken from its links, and which of its programs stand still, while it runs."""
+        if self.forgives and self in self.running:
+            blocked_writers.report(self.values())
+            for line in dropped_conditions.lines(self.links, self.shaping, self._links_at):
+                print(f"slownet: {line}", file=sys.stderr)
+
     def waitConnected(self, timeout: float | bool | None = None, delay: float = 0.5) -> bool:  # noqa: N802
         """Wait like Mininet until switches have their controllers. Raises NetworkError where Mininet would wait for ever."""
         if timeout not in (None, True):
@@ -232,7 +254,9 @@ class QuickNet(MininetTests, Mininet):  # type: ignore[misc]  # Mininet has no t
 
     def stop(self) -> None:
         """Remove everything; a failure does not prevent the removal of the rest."""
+        self.report()
         self.running.discard(self)
+        self.unstopped.discard(self)
         self.shaping.programs.close()
         try:
             super().stop()

@@ -20,7 +20,7 @@ from types import ModuleType
 from typing import Any
 
 from slownet.model.errors import ExperimentError, SlownetError
-from slownet.net import machine, missing_commands
+from slownet.net import blocked_writers, machine, missing_commands
 
 
 class _StandIn(ModuleType):
@@ -172,6 +172,21 @@ def find(program: str) -> str:
     return str(path)
 
 
+def _nodes() -> list[Any]:
+    """Return the nodes of all networks that run."""
+    from slownet.net.fast_mininet import QuickNet
+
+    return [node for network in list(QuickNet.running) for node in network.values()]
+
+
+def _report() -> None:
+    """Print what is to be said of networks that the program did not stop."""
+    if fast := sys.modules.get("slownet.net.fast_mininet"):
+        for network in list(fast.QuickNet.unstopped):
+            with suppress(SlownetError, OSError):  # a network that is half-built
+                network.report()
+
+
 def main(argv: list[str]) -> int:
     """Run the program as `python PROGRAM` would; a user's mistake gives one line and exit status 2, and leaves no network.
 
@@ -194,7 +209,8 @@ def main(argv: list[str]) -> int:
         if Path(path).name == MN:
             return _run_mn(path, argv[1:])
         try:
-            runpy.run_path(path, run_name="__main__")
+            with blocked_writers.watched(_nodes):
+                runpy.run_path(path, run_name="__main__")
         except SlownetError:
             raise
         except Exception as error:
@@ -202,6 +218,7 @@ def main(argv: list[str]) -> int:
     except SlownetError as error:
         return _failed(error)
     finally:
+        _report()
         if missing := missing_commands.line():
             print(f"slownet: {missing}", file=sys.stderr)
     return 0
