@@ -61,6 +61,14 @@ def test_pages_in_a_browser(tmp_path):
     run("slownet run throttled.py --memory 1500", folder)
 
 
+def test_routing(tmp_path):
+    folder = copy("routing", tmp_path)
+    build, *measured = commands((folder / "README.md").read_text())
+    run(build, folder)
+    for line in measured:
+        run(line, folder)  # status 0: every claim is supported
+
+
 def test_etcd(tmp_path):
     folder = copy("etcd", tmp_path)
     for line in ("slownet lab build", "slownet run etcd_put.py", "slownet run etcd_settings.py"):
