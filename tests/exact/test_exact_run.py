@@ -66,6 +66,45 @@ def test_a_file_of_ones_own_may_ask_for_it_and_its_boots_have_other_seeds(tmp_pa
     assert len({each["boot"] for each in facts["boots"]}) >= 3  # of programs that slownet does not know
 
 
+COUNTING = """
+import os
+import sys
+import time
+from pathlib import Path
+
+from slownet import TwoHosts, experiment
+
+
+@experiment(topology=TwoHosts, vary={"rtt": ["0ms"]}, unit="ms", clock="exact", warm_up=1)
+def counting(net, rtt):
+    \"\"\"How long does my program take?\"\"\"
+    with net.link("client", "server").set(rtt=rtt):
+        words = [sys.executable, "-c", COUNT.replace("TIMES", os.environ["TIMES"])]
+        return [float(net["client"].popen(words, stdout=-1, text=True).communicate()[0]) for _ in range(2)]
+
+
+COUNT = "import time; began = time.monotonic(); sum(range(TIMES)); print(1000 * (time.monotonic() - began))"
+"""
+
+
+def test_an_own_program_without_claims_equals_itself_and_four_per_cent_more_work_is_found(tmp_path):
+    """Both were inconclusive, status 3: one boot each, "how much boots differ is not known"."""
+    (tmp_path / "counting.py").write_text(COUNTING)
+    folders = {}
+    for name, times in (("one", 400_000), ("again", 400_000), ("more", 416_000)):
+        words = [*SLOWNET, "run", "counting.py", "--runs", name, "--env", f"TIMES={times}"]
+        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=1800, check=False)
+        assert done.returncode == 0, done.stderr
+        assert "a difference of 1 % would be found between two such runs" in done.stdout
+        (folders[name],) = (tmp_path / name).iterdir()
+        facts = json.loads((folders[name] / "run.json").read_text())
+        assert 3 <= len(facts["boots"]) <= 10
+    for name, status, word in (("again", 0, "equal: "), ("more", 1, "worse: ")):
+        words = [*SLOWNET, "compare", str(folders["one"]), str(folders[name])]
+        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False)
+        assert (done.returncode, word in done.stdout) == (status, True), done.stdout
+
+
 def test_a_claim_that_depends_on_the_cpu_has_it_without_being_asked(tmp_path):
     claimed = MINE.replace(', clock="exact"', "").replace(
         'law("rtt_ms", round_trips=1, within=0.02)', 'bound("rtt_ms", at={"rtt": "10ms"}, at_most="11ms")'

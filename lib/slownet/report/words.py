@@ -10,7 +10,7 @@ from typing import Any
 from slownet.judge.records.condition_columns import NONE
 from slownet.judge.records.judgement import SUPPORTED, WORST_FIRST, Judgement
 from slownet.judge.records.result import RunData
-from slownet.judge.records.samples import RUN
+from slownet.judge.records.samples import RUN, SWEEP
 from slownet.model.errors import UnitError
 from slownet.model.units import rate, rounded, show_rate, spoken, stated, unit_of
 from slownet.report.text import near, trimmed
@@ -118,8 +118,11 @@ def few_boots(run: RunData) -> str:
 
 def measuring_more(run: RunData, repetitions: int) -> str:
     """Return the command that measures a run in that many boots in all: this run if it is one, or another one like it."""
+    folder = shlex.quote(near(run.directory))
     if (run.directory / RUN).is_file():
-        return f"slownet run --resume {shlex.quote(near(run.directory))} --repeat {repetitions}"
+        return f"slownet run --resume {folder} --repeat {repetitions}"
+    if (run.directory / SWEEP).is_file():
+        return f"its own command with --out {folder} --resume --repeat {repetitions}"
     return f"slownet run --repeat {repetitions}"
 
 

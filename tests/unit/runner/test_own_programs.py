@@ -240,6 +240,8 @@ def test_a_run_is_measured_further_by_a_command_that_is_named(tmp_path):
     assert measuring_more(replace(drawn(6), directory=folder), 4) == "slownet run --repeat 4"  # a baseline's run, perhaps
     (folder / "run.json").write_text("{}")
     assert measuring_more(replace(drawn(6), directory=folder), 4) == f"slownet run --resume '{folder}' --repeat 4"
+    (folder / "run.json").rename(folder / "sweep.json")
+    assert measuring_more(replace(drawn(6), directory=folder), 4).endswith(f"--out '{folder}' --resume --repeat 4")
 
 
 def test_intervals_of_enough_boots_say_nothing():
