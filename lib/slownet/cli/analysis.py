@@ -31,7 +31,10 @@ from slownet.runner import RUNS
 FailOption = Annotated[
     str | None,
     typer.Option(
-        "--fail-if-slower", metavar="PERCENT", help="Fail only if a time is longer or a rate lower by more than this, like 5%."
+        "--fail-if-slower",
+        metavar="PERCENT",
+        help="Fail only if a time is longer or a rate lower by more than this, like 5%. A condition that was not measured "
+        "again leaves it open.",
     ),
 ]
 baseline = typer.Typer(cls=Group, help="Keep a run's numbers in a file to commit, and compare later runs with it.")
@@ -89,7 +92,8 @@ def compare(
         typer.Option(
             "--within",
             metavar="PART",
-            help="Relative difference that still counts as equal. Default: 0.05; of two runs on the exact clock 0.005.",
+            help="Relative difference that still counts as equal. Default: 0.05; of two runs whose numbers repeat 0.005; half "
+            "of what run --repeat 2% asked for.",
         ),
     ] = None,
     fail_if_slower: FailOption = None,

@@ -57,3 +57,10 @@ def test_rows_without_intervals_say_nothing():
     lone = Summary(100, float("-inf"), float("inf"), 1, float("nan"))
     assert sight.note([missing("rtt 0ms", "", "failed")], 0.05, set()) == ""
     assert sight.note([row(lone, lone)], 0.05, set()) == ""
+    assert sight.note([row(lone, lone)], 0.05, {Charging.FREE}) == ""
+
+
+def test_where_the_speed_of_a_machine_counts_another_clock_is_named_although_nothing_has_an_interval():
+    lone = Summary(100, float("-inf"), float("inf"), 1, float("nan"))
+    for clock in (Charging.TIME, Charging.REAL):
+        assert sight.note([row(lone, lone)], 0.05, {clock}).endswith(f"for lack of an interval; to find any: {sight.COUNT}")

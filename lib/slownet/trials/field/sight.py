@@ -12,7 +12,7 @@ from slownet.trials.field.row import Row
 NOTED = 0.0005
 """What measurements vary less than that is not spoken of."""
 FINDS_MORE = "a smaller margin"
-REPEAT = "more repetitions (slownet run --repeat)"
+REPEAT = "more repetitions (slownet run --resume RUN --repeat N)"
 MORE = "more requests or repetitions"
 COUNT = "both runs on the exact clock (slownet run --clock exact), which needs QEMU and no counter"
 
@@ -32,13 +32,14 @@ def smallest(row: Row) -> tuple[float, float] | None:
 
 
 def note(rows: Sequence[Row], within: float, charged: Collection[Charging]) -> str:
-    """Return the note of a comparison; empty if nothing was compared.
+    """Return the note of a comparison; empty if nothing was compared, or nothing that another clock would tell apart.
 
     charged: what the clocks of both runs charge; in the field there is none.
     """
     seen = [(size, varies, row.name) for row in rows if (found := smallest(row)) for size, varies in [found]]
     if not seen:
-        return ""
+        blind = any(row.first and row.second for row in rows) and _way(is_vague=True, charged=charged) == COUNT
+        return f"no difference would have been found, for lack of an interval; to find any: {COUNT}" if blind else ""
     size, varies, name = max(seen)
     made = f", {_percent(within)} of margin and what measurements vary" if varies > NOTED else ", the margin"
     said = f"any difference of {_percent(size)} or more would have been found (in {name}{made}){_but(rows)}"
