@@ -137,6 +137,11 @@ class Lab:
         if self._run:
             self._run.signal(number)
 
+    def notify(self, number: int) -> None:
+        """Pass a signal to the command which does not ask it to end."""
+        if self._run:
+            self._run.notify(number)
+
     def resize(self, rows: int, columns: int) -> None:
         """Resize the command's terminal."""
         if self._run:
@@ -202,6 +207,10 @@ class _Run:
             self._channel.send(frames.SIGNAL, str(int(number)).encode())
         else:
             self._process.kill()
+
+    def notify(self, number: int) -> None:
+        if self._started:
+            self._channel.send(frames.SIGNAL, str(int(number)).encode())
 
     @contextlib.contextmanager
     def stopped(self) -> Iterator[None]:

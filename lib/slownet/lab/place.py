@@ -179,6 +179,12 @@ class Place:
         for each in list(self._running):
             each.signal(number)
 
+    def notify(self, number: int) -> None:
+        """Pass a signal, which does not ask it to end, to every command that runs in a lab."""
+        for each in list(self._running):
+            if isinstance(each, Lab):
+                each.notify(number)
+
     def resize(self, rows: int, columns: int) -> None:
         """Resize the terminal of every running command."""
         for each in list(self._running):

@@ -29,6 +29,7 @@ from slownet.pytest_plugin import (
     session_junit,
     several_boots,
     short_names,
+    timeouts,
     topology_marker,
     xdist_workers,
 )
@@ -101,6 +102,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if forwarding.is_forwarded(config):
         forwarding.silence(config)
         config.pluginmanager.register(forwarding.Forwarder(config), "slownet forwarder")
+        timeouts.register(config)
         return
     if xdist_workers.is_worker(config):
         xdist_workers.settle(config)

@@ -6,10 +6,11 @@ caches or totals leave that to the host's session. It runs the tests that the ho
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import socket
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -125,7 +126,9 @@ class Forwarder:
         return True
 
     @pytest.hookimpl(trylast=True)
-    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        for plugin, text in summaries(self._config, exitstatus):
+            inside.send({"event": "summary", "plugin": plugin, "text": _shortened(text)})
         inside.send({"event": "end", "failed": str(session.shouldfail or "")})
 
     def _report(self, event: str, report: pytest.CollectReport | pytest.TestReport) -> None:
@@ -133,6 +136,27 @@ class Forwarder:
         data = self._config.hook.pytest_report_to_serializable(config=self._config, report=report)
         # What a plugin adds and JSON would change is left out: testmon gets no lines of code rather than the names of lines.
         inside.send({"event": event, "report": {name: each for name, each in data.items() if name in TEXTS or _is_json(each)}})
+
+
+def summaries(config: pytest.Config, exitstatus: int) -> Iterator[tuple[str, str]]:
+    """Yield what plugins say at the end of a session, such as pytest-benchmark's table, by their names.
+
+    pytest's own and slownet's say it on the host; those that know of workers, such as pytest-cov, say nothing here.
+    """
+    from _pytest.terminal import TerminalReporter  # which plugins are given
+
+    for each in config.hook.pytest_terminal_summary.get_hookimpls():
+        module = getattr(each.function, "__module__", "")
+        if each.wrapper or each.hookwrapper or module.partition(".")[0] in ("_pytest", "pytest", "slownet", "xdist"):
+            continue
+        stream = io.StringIO()
+        given = {"terminalreporter": TerminalReporter(config, stream), "exitstatus": exitstatus, "config": config}
+        try:
+            each.function(*(given[name] for name in each.argnames))
+        except Exception as error:
+            stream.write(f"{type(error).__name__}: {error}\n")
+        if stream.getvalue().strip():
+            yield each.plugin_name, stream.getvalue()
 
 
 def _is_json(value: Any) -> bool:

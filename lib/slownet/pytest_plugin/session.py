@@ -32,9 +32,10 @@ from slownet.lab.boot import MEGABYTES
 from slownet.lab.clock import Clock, ClockRequest
 from slownet.lab.events import Event
 from slownet.lab.place import Place, choose
+from slownet.model.control_characters import visible
 from slownet.model.errors import SlownetError
-from slownet.pytest_plugin import exports, projects, readable_folders, records, session_junit, staging
-from slownet.pytest_plugin.relayed_reports import Lines, Reporter
+from slownet.pytest_plugin import exports, projects, readable_folders, records, session_junit, staging, timeouts
+from slownet.pytest_plugin.relayed_reports import SUMMARIES, Lines, Reporter
 from slownet.pytest_plugin.session_summary import Total
 from slownet.pytest_plugin.wishes import CONFINED, MEMORY, needs_network, of_session, option_names_here, wish_or_none
 
@@ -91,6 +92,13 @@ class Session:
         if self._labs and reporter and exitstatus not in SUMMARIZED and not self._config.getoption("no_summary", False):
             reporter.ensure_newline()
             self._config.hook.pytest_terminal_summary(terminalreporter=reporter, exitstatus=exitstatus, config=self._config)
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """Show what plugins said at the end of sessions in labs, such as pytest-benchmark's table."""
+        for _, text in self._config.stash.get(SUMMARIES, []):
+            terminalreporter.ensure_newline()
+            for line in text.strip("\n").splitlines():
+                terminalreporter.write_line(visible(line))
 
     def _of(self, wishes: Sequence[ClockRequest], items: Sequence[pytest.Item]) -> list[pytest.Item]:
         return [item for item in items if needs_network(item) and wish_or_none(item) in wishes]
@@ -250,7 +258,9 @@ class Elsewhere:
         self._terminal = foreground.are_terminals(0, 1, 2) and not place.clock.is_exact  # to which nothing comes from outside
         self._answers = -1
         """The pipe to the lab's input. What is typed while nothing asks for it waits in this machine's terminal."""
-        self._reporter = Reporter(session, items, self._ask)
+        self._reporter = Reporter(
+            session, items, self._ask, lambda: place.notify(timeouts.RINGS), lambda: place.signal(signal.SIGKILL)
+        )
         self._line = b""
         self._told = False
 
@@ -266,6 +276,8 @@ class Elsewhere:
             self._reporter.fail_running(line)
             print(line, file=sys.stderr)
             pytest.exit("the lab did not run these tests to their end", int(pytest.ExitCode.INTERNAL_ERROR))
+        finally:
+            self._reporter.stop()
         self._conclude(status)
 
     def _conclude(self, status: int) -> None:
@@ -288,7 +300,7 @@ class Elsewhere:
             if found.running is not None:
                 how = signal.Signals(status - 128).name if crashed else f"status {status}"
                 what = f"{found.running.nodeid} ended pytest in the lab with {how}"
-                line = f"slownet: {what}: a test must not end its process, as os._exit does"
+                line = found.timed_out or f"slownet: {what}: a test must not end its process, as os._exit does"
                 found.fail_running(line)
                 print(line, file=sys.stderr)
             pytest.exit(f"pytest in the lab ended with status {status}", status or int(pytest.ExitCode.INTERNAL_ERROR))

@@ -36,7 +36,6 @@ from slownet.net.seeds import FREE, Seeds
 from slownet.runner import disk
 from slownet.runner.job import CAPTURES, SERVICES, Job
 from slownet.runner.measurement import Measurements, new_sample
-from slownet.runner.warming import RealTime
 from slownet.services import snapshot
 from slownet.tools.user_metrics import as_record
 
@@ -119,7 +118,7 @@ def warm_up(experiment: Experiment, net: Network, service: Any, job: Job, folder
     def say(cell: Cell, done: int, note: str) -> None:
         tell("warming", index=next(numbers), cell=cell, done=done, of=job.warm_up.operations, note=note)
 
-    job.warm_up.run(lambda cell: _measured(experiment, net, *arguments, **cell), RealTime(folder), say)
+    job.warm_up.run(lambda cell: _measured(experiment, net, *arguments, **cell), native.RealTime(folder), say)
 
 
 @contextmanager

@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 from slownet.hypotheses.experiment import Cell, Experiment, Record
 from slownet.judge.records.samples import cell_key
@@ -79,20 +78,6 @@ class WarmUp:
 
 
 NONE = WarmUp()
-
-
-class RealTime:
-    """Real time in a place whose clock is virtual: the host gives its own to a file that is written in a shared folder."""
-
-    def __init__(self, folder: Path) -> None:
-        self._file = folder / ".real-time"
-
-    def __call__(self) -> float:
-        """Return seconds since 1970."""
-        self._file.write_bytes(b"")
-        found = self._file.stat().st_mtime
-        self._file.unlink()
-        return found
 
 
 def length(experiment: Experiment) -> tuple[int, float]:

@@ -8,6 +8,9 @@ import pytest
 from slownet.lab import pytest_inside as inside
 from slownet.pytest_plugin.relayed_reports import Lines, Reporter, ReportError
 
+NOTHING = (lambda: None,) * 3
+"""What a reporter may ask of a lab."""
+
 
 def sent(event, monkeypatch, tmp_path):
     """Return an event as the lab's pytest writes it."""
@@ -56,7 +59,7 @@ def reporter(request):
     item = SimpleNamespace(
         nodeid="test_a.py::test_it", location=("test_a.py", 3, "test_it"), ihook=hook, keywords={"test_it": 1}
     )
-    return Reporter(SimpleNamespace(config=request.config, shouldfail=False), [item], lambda: None), heard
+    return Reporter(SimpleNamespace(config=request.config, shouldfail=False), [item], *NOTHING), heard
 
 
 def data(config, **changed):
@@ -136,7 +139,7 @@ def test_a_test_that_the_lab_does_not_have_is_explained_by_the_plugins_that_it_l
 def test_a_warning_names_what_this_process_knows_or_is_a_plain_one(request, monkeypatch, tmp_path):
     heard = []
     hook = SimpleNamespace(pytest_warning_recorded=SimpleNamespace(call_historic=lambda kwargs: heard.append(kwargs)))
-    found = Reporter(SimpleNamespace(config=SimpleNamespace(hook=hook), shouldfail=False), [], lambda: None)
+    found = Reporter(SimpleNamespace(config=SimpleNamespace(hook=hook), shouldfail=False), [], *NOTHING)
     plain = {"event": "warning", "text": "careful\x1b[2J", "file": "a.py", "line": 3, "when": "runtest", "test": "t",
              "location": ["a.py", 3, "f"]}  # fmt: skip
     for module, name in [("builtins", "DeprecationWarning"), ("os", "system"), ("this", "x"), ("builtins", "ValueError")]:

@@ -7,6 +7,7 @@ import pytest
 
 from slownet import ClientWebDb, experiment, ping
 from slownet.hypotheses.catalogue import discover
+from slownet.lab import native
 from slownet.model.errors import ExperimentError, ToolError
 from slownet.runner import warming
 from slownet.runner.job import Job
@@ -66,7 +67,7 @@ def test_a_loaded_machine_does_not_cut_what_psycopg_needs(clock):
 
 def test_real_time_is_that_of_a_file(tmp_path):
     before = time.time()
-    assert before - 1 < warming.RealTime(tmp_path)() < time.time() + 1
+    assert before - 1 < native.RealTime(tmp_path)() < time.time() + 1
     assert not list(tmp_path.iterdir())
 
 
