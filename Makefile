@@ -91,7 +91,7 @@ test-compose-go: $(VENV)/dev ## compare what is expected of compose files with c
 walls: $(VENV)/dev lab ## attack the host from labs, as root and as an ordinary user, with Landlock and without it; half an hour
 	$(BIN)/pytest -q -n 2 --dist loadscope tests/walls
 
-kills: $(VENV)/dev lab ## kill runs and sweeps at random moments, and resume each (KILLS=100)
+kills: $(VENV)/dev lab ## kill runs, sweeps, hunts, imports and what writes files at random moments (KILLS=100)
 	KILLS=$(or $(KILLS),100) $(BIN)/pytest -q -n 2 tests/walls/test_kills.py
 
 examples: $(VENV)/dev lab ## run the examples as their pages say, with images for the shop, layers for Node.js, Java, Go, git, rsync and npm; a quarter of an hour

@@ -3,6 +3,7 @@
 import io
 import os
 import threading
+import time
 import tomllib
 
 import pytest
@@ -157,3 +158,43 @@ def test_a_path_that_is_too_long_only_beside_its_folder_is_refused(tmp_path):
     folder = tmp_path.joinpath(*["x" * 200] * 19)
     with pytest.raises(LabError, match="is too long"):
         userfile.beside(folder, "y" * 250, "", LabError)
+
+
+BOMBS = {
+    "lists": "a = [" + "[]," * 1_300_000 + "]",
+    "tables": "a = [" + "{}," * 1_300_000 + "]",
+    "numbers": "a = [" + "1," * 2_000_000 + "]",
+    "keys": "".join(f"a{number}=1\n" for number in range(400_000)),
+    "heads": "".join(f"[a{number}]\n" for number in range(400_000)),
+    "a dotted key": "a." * 1_000_000 + "b = 1",
+    "a dotted key in quotes": '"a".' * 1_000_000 + "b = 1",
+    "a dotted key with spaces": "a . " * 1_000_000 + "b = 1",
+    "a dotted head": "[" + "a." * 1_000_000 + "b]",
+    "a word": "a" * 4_000_000,
+    "brackets": "a = " + "[" * 90_000,
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_toml_that_would_take_long_is_refused_at_once(name):
+    began = time.process_time()
+    with pytest.raises(tomllib.TOMLDecodeError):
+        userfile.toml(BOMBS[name])
+    assert time.process_time() - began < 3
+
+
+def test_toml_with_dots_in_texts_and_numbers_is_read():
+    text = 'a = "' + "1.5, " * 60 + '"\nb = [' + "1.5, " * 1000 + ']\n[c.d.e]\nf.g = "10.0.0.1"\n'
+    assert userfile.toml(text)["c"] == {"d": {"e": {"f": {"g": "10.0.0.1"}}}}
+
+
+@pytest.mark.parametrize("text", ["[" + "[]," * 20_000_000 + "[]]", "[" * 5_000_000, '{"a": [' + "0," * 4_000_000 + "0]}"])
+def test_json_that_would_take_much_memory_is_refused_at_once(text):
+    began = time.process_time()
+    with pytest.raises(ValueError, match="more than 3,000,000 values"):
+        userfile.json(text)
+    assert time.process_time() - began < 5
+
+
+def test_json_with_many_commas_in_a_text_is_read():
+    assert len(userfile.json('["' + ",[{" * 2_000_000 + '"]')[0]) == 6_000_000

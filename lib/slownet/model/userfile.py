@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import itertools
 import json as _json
 import os
 import re
@@ -27,6 +28,8 @@ MOST_RECORD = 64 * MEBIBYTE
 """Bytes of a file that slownet wrote, such as a baseline, and of a line of one."""
 MOST_VALUES = 3_000_000
 """Values of a JSON text: three bytes, ``[],``, take sixty in memory."""
+MOST_ENTRIES = 100_000
+"""Values of a TOML text, which Python reads at a hundredth of the speed of JSON."""
 MOST_NUMBER = 1 << 64
 _DIGITS = 21
 """The largest number of a JSON text, and its characters with a sign."""
@@ -206,6 +209,10 @@ def toml(text: str) -> dict[str, Json]:
     """Return the content of a TOML text. Raises tomllib.TOMLDecodeError, also for what would exceed Python's limits."""
     import tomllib  # not at the top: a lab's processes import this module, and rarely read such a file
 
+    if sum(text.count(each) for each in ",[{=") > MOST_ENTRIES:  # it takes as long as a person waits for any command
+        raise tomllib.TOMLDecodeError(f"it has more than {MOST_ENTRIES:,} entries")
+    if _DOTTED.search(text):
+        raise tomllib.TOMLDecodeError(_too_deep())
     try:
         found = tomllib.loads(text)
     except RecursionError as error:
@@ -217,6 +224,10 @@ def toml(text: str) -> dict[str, Json]:
     if not is_shallow(found):
         raise tomllib.TOMLDecodeError(_too_deep())
     return found
+
+
+_DOTTED = re.compile(rf"""(?<![\w"'.-])(?:[\w"'-]++[ \t]*+\.[ \t]*+){{{DEEPEST + 1}}}""")
+"""A key of more parts than tables may be in one another, of which tomllib's time is the square."""
 
 
 def toml_text(text: str) -> str:
@@ -254,7 +265,8 @@ def _values(text: str | bytes) -> int:
     if found <= MOST_VALUES:
         return found
     shown = text.decode(errors="replace") if isinstance(text, bytes) else text
-    return sum(1 for each in _MARKS.finditer(shown) if each[0] in ",[{")  # not those in texts, such as a program's output
+    marks = (each for each in _MARKS.finditer(shown) if each[0] in ",[{")  # not those in texts, such as a program's output
+    return sum(1 for _ in itertools.islice(marks, MOST_VALUES + 1))
 
 
 _MARKS = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[{,]')

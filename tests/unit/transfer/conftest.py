@@ -51,6 +51,12 @@ def home(tmp_path, monkeypatch):
 @pytest.fixture
 def built(home):
     """A lab: kernel, init and image."""
+    small_lab(home)
+    return home
+
+
+def small_lab(home, squashed=IMAGE):
+    """Put the parts of a lab into a cache, which are what their names say, but do nothing."""
     facts = {"release": "7.3.4", "source": "linux-source-7.3_7.3.4-1"}
     fill(home / "kernel" / kernel.key(), {"linux": KERNEL, "kernel.json": json.dumps(facts)})
     (home / "kernel" / kernel.key() / "linux").chmod(0o700)
@@ -65,8 +71,7 @@ def built(home):
         },
     )
     facts = {"built": 100, "packages": {"bash": "5.2"}}
-    fill(home / "image" / image.key(), {"image.squashfs": IMAGE, "image.json": json.dumps(facts)})
-    return home
+    fill(home / "image" / image.key(), {"image.squashfs": squashed, "image.json": json.dumps(facts)})
 
 
 @pytest.fixture
