@@ -17,6 +17,7 @@ from slownet.services.objects import Objects
 from slownet.services.protocols import Opening, Protocols
 from slownet.theory import handshakes, head_of_line, lookups, page_loads, slow_start, throughput
 from slownet.theory.multipath import DELAYED_ACK_MS
+from slownet.theory.timers import TICK_MS
 from slownet.tools.ab import ab
 from slownet.tools.curl import curl
 from slownet.topologies import TwoHosts
@@ -116,8 +117,10 @@ def test_lookups(net, tmp_path, rtt_ms):
                 continue  # the ACK for which the second write waits may be delayed, at one of both distances
             found = pages.page(net["client"], transport, at(net), rtts_ms=(rtt_ms / TIMES, rtt_ms), **more)
             expected = lookups.round_trips(transport=transport, **theory)
-            measured = found.metrics()["lookup_round_trips"]["mean"]
-            assert measured == between(expected, rtt_ms), (transport, more)
+            measured, margin = found.metrics()["lookup_round_trips"]["mean"], between(expected, rtt_ms)
+            if more.get("kept"):  # a connection that has rested may acknowledge at a tick of the kernel instead of at once
+                margin = pytest.approx(expected, abs=margin.abs + TICK_MS / (rtt_ms - rtt_ms / TIMES))
+            assert measured == margin, (transport, more)
 
 
 @distances(least=10)
