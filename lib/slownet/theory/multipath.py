@@ -51,7 +51,7 @@ def longest_stall_ms(rtt_ms: float, *, every_ms: float = 10.0, after_ms: float =
             raise SlownetError(f"{name} is {value:g}", "in longest_stall_ms", "give more than 0")
     known = rtt_ms + DELAYED_ACK_MS
     rounds = max(0.0, after_ms / rtt_ms - BEFORE_STEADY)
-    timeout = known + RTO_MIN_MS + max(0.0, 2 * rtt_ms - RTO_MIN_MS) * VARIANCE_KEEPS**rounds
+    timeout = known + RTO_MIN_MS + max(0.0, 2 * rtt_ms - RTO_MIN_MS) * math.pow(VARIANCE_KEEPS, rounds)
     alone = rtt_ms < 2 * every_ms
     probe = min(2 * known + (RTO_MIN_MS if alone else PROBE_ADDS_MS), timeout)
     return sum(each + late_ms(each) for each in (probe, timeout, 2 * timeout)) + rtt_ms
