@@ -113,6 +113,7 @@ setup(
             "setup-says",
             "setup-native",
             "linux/*.config",
+            "linux/*.modules",
             "linux/*/*.patch",
             "linux/*/*.diff",
             "linux/*/series",

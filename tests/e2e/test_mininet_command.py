@@ -251,3 +251,19 @@ def test_programs_that_are_not_there_are_named_whoever_starts_them(built, tmp_pa
         "wg (wireguard-tools)",
     }
     assert 'packages = ["frr", "wireguard-tools"]' in line
+
+
+def test_what_the_kernel_lacks_is_named_at_the_end(built, tmp_path):
+    code = """
+        for command in (
+            "ip link add red type vrf table 10", "tc qdisc add dev lo root cbq",
+            "modprobe no_such_module", "modprobe tcp_bbr", "ip link add t type dummy", "ifconfig eth7",
+        ):
+            a.cmd(command)
+    """
+    done = run("mininet", "--tdf", "inf", code=code, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.splitlines()[-1] == (
+        "slownet: the lab's kernel lacks vrf: Debian's own has it (as root: --place native); "
+        "the lab's kernel does not know no_such_module; Linux itself has no more cbq (gone since 6.3)"
+    )

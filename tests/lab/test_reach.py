@@ -46,8 +46,9 @@ def shares():
 
 @pytest.fixture
 def share():
-    """A folder that is shared to be read."""
-    return next(where for where, only_to_read in shares().items() if only_to_read)
+    """A folder that is shared to be read, and has folders."""
+    read_only = (where for where, only_to_read in shares().items() if only_to_read)
+    return next(where for where in read_only if any(each.is_dir() for each in where.iterdir()))
 
 
 @pytest.fixture

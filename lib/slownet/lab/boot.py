@@ -96,6 +96,8 @@ class Lab:
     """Number of this boot among several, from 0: boots rotate over the processors."""
     pinned: Callable[[int], None] = lambda processor: None
     """Called with the number of the processor that the lab is pinned to."""
+    asked: Callable[[Sequence[str]], None] = lambda names: None
+    """Called at the end with the modules that the kernel was asked for and does not have, if there are any."""
 
     def __post_init__(self) -> None:
         check_megabytes(self.megabytes)
@@ -170,6 +172,7 @@ class _Run:
     ) -> None:
         self._megabytes = lab.megabytes
         self._stdout, self._stderr = stdout, stderr
+        self._asked = lab.asked
         self._terminal = terminal
         self._memory = folder
         self._console_text = b""
@@ -288,6 +291,8 @@ class _Run:
                 self._must_end_soon()
             case frames.Full(what):
                 self._full = what
+            case frames.Asked(names):
+                self._asked(names)
             case frames.Message(text):
                 self._message = text
                 self._must_end_soon()

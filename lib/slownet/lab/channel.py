@@ -19,7 +19,7 @@ from slownet.model.errors import LabError
 
 _HEAD = struct.Struct("<cI")
 
-READY, OUTPUT, ERRORS, TAKEN, FULL, MESSAGE, EXIT = b"R", b"O", b"E", b"T", b"F", b"M", b"X"
+READY, OUTPUT, ERRORS, TAKEN, FULL, ASKED, MESSAGE, EXIT = b"R", b"O", b"E", b"T", b"F", b"A", b"M", b"X"
 CHANGE, CONTENT = b"S", b"C"
 """Of an exact lab alone, whose writable shares are copies: see init_exact.h."""
 JOB, INPUT, END_OF_INPUT, SIGNAL, WINDOW = b"J", b"I", b"Z", b"K", b"W"
@@ -28,9 +28,10 @@ HEAD_BYTES = _HEAD.size
 # Bytes of JOB and INPUT frames that may be in flight; init.c has a buffer of this size.
 WINDOW_BYTES = 3072
 # Largest payloads of frames from the lab: CHUNK of init.c, its buffer for a message, and room for its numbers.
-MOST_BYTES = {READY: 0, OUTPUT: 4096, ERRORS: 4096, TAKEN: 23, FULL: 9, MESSAGE: 511, EXIT: 15}
+MOST_BYTES = {READY: 0, OUTPUT: 4096, ERRORS: 4096, TAKEN: 23, FULL: 9, ASKED: 4096, MESSAGE: 511, EXIT: 15}
 MOST_BYTES_EXACT = {**MOST_BYTES, CHANGE: 8256, CONTENT: 4096}
 _NUMBER = re.compile(rb"[0-9]{1,5}")
+_NAME = re.compile(r"[!-~]{1,64}")
 
 
 class ProtocolError(LabError):
@@ -71,6 +72,13 @@ class Full:
 
 
 @dataclass(frozen=True)
+class Asked:
+    """Modules that the kernel was asked for and does not have, as it would name them to modprobe."""
+
+    names: Sequence[str]
+
+
+@dataclass(frozen=True)
 class Message:
     """The lab cannot go on, and why."""
 
@@ -98,15 +106,15 @@ class Content:
     data: bytes
 
 
-Frame = Ready | Output | Taken | Full | Message | Exit | Change | Content
+Frame = Ready | Output | Taken | Full | Asked | Message | Exit | Change | Content
 
 
 class Parser:
     """Takes bytes from a lab in pieces of any size and yields its frames.
 
-    Frames come in this order: READY; OUTPUT, ERRORS and TAKEN, any number; FULL, at most once; OUTPUT and ERRORS; EXIT. A
-    MESSAGE may come at any time, and is the last one, as EXIT is. Memory is bounded by the largest frame, time is linear in the
-    input.
+    Frames come in this order: READY; OUTPUT, ERRORS and TAKEN, any number; FULL, at most once; OUTPUT and ERRORS; ASKED, at
+    most once; EXIT. A MESSAGE may come at any time, and is the last one, as EXIT is. Memory is bounded by the largest frame,
+    time is linear in the input.
 
     most: the largest payload of each type of frame, `MOST_BYTES_EXACT` for an exact lab, which sends CHANGE and CONTENT, too,
     any number of them after READY.
@@ -115,7 +123,7 @@ class Parser:
     def __init__(self, most: Mapping[bytes, int] = MOST_BYTES) -> None:
         self._most = most
         self._received = bytearray()
-        self._is_ready = self._is_full = False
+        self._is_ready = self._is_full = self._has_asked = False
         self._last = ""
 
     def feed(self, data: bytes) -> Iterator[Frame]:
@@ -147,6 +155,8 @@ class Parser:
             raise ProtocolError.of(
                 "a second frame of type R" if self._is_ready else f"a frame of type {name} before that of type R"
             )
+        if self._has_asked and kind not in (EXIT, MESSAGE):
+            raise ProtocolError.of(f"a frame of type {name} after that of type A")
         if kind in (FULL, TAKEN) and self._is_full:
             raise ProtocolError.of(f"a frame of type {name} after that of type F")
 
@@ -167,10 +177,20 @@ class Parser:
             if payload not in (b"disk", b"memory", b"processes"):
                 raise ProtocolError.of(f"a frame of type F that names {payload!r}")
             return Full(payload.decode())
+        if kind == ASKED:
+            self._has_asked = True
+            return Asked(_names(payload))
         self._last = kind.decode()
         if kind == EXIT:
             return Exit(_exit_code(_number(kind, payload, 0xFFFF)))
         return Message(payload.decode(errors="replace"))
+
+
+def _names(payload: bytes) -> list[str]:
+    names = payload.decode(errors="replace").split("\n")
+    if not all(_NAME.fullmatch(each) for each in names):
+        raise ProtocolError.of(f"a frame of type A with {payload[:80]!r}, not names of modules")
+    return names
 
 
 def _number(kind: bytes, payload: bytes, most: int) -> int:

@@ -8,6 +8,7 @@
  *   to the host    R ready   O, E output and error output of the command
  *                  T how many bytes of jobs and input were taken, heads included
  *                  F what of the lab is full, "disk", "memory" or "processes"
+ *                  A names of modules that the kernel was asked for, a line each
  *                  M a message, the lab cannot go on
  *                  X how the command ended, as wait(2) tells it
  *                  S, C of an exact lab: see init_exact.h
@@ -65,6 +66,8 @@
 #define LAYER "/dev/ubdb"
 #define CHUNK 4096
 #define GROUP "/sys/fs/cgroup/command"
+#define REQUESTS "/proc/module_requests"
+#define MODPROBE "/usr/sbin/modprobe"
 #define LOOK_S 2	/* how often to look whether a command that has all its memory starves */
 #define READS_OF_A_PAGE 2	/* major faults for each page that can be evicted, from one look to the next, of one that starves */
 #define WINDOW_BYTES 3072
@@ -411,6 +414,38 @@ static void name_lab(void)
 	create_file("/etc/resolv.conf", "# no name server\n");
 }
 
+/*
+ * The image's modprobe looks for files of modules, and there are none. This one asks the kernel, where some drivers wait until
+ * they are asked for, then the list of what is built in. What is not there is among what the kernel was asked for.
+ */
+static void offer_modprobe(void)
+{
+	static const char script[] =
+		"#!/bin/sh\n"
+		"# A lab's kernel has no modules: what it has is built in.\n"
+		"status=0 quiet=\n"
+		"for word; do\n"
+		"    case $word in\n"
+		"    -r | --remove) exit 0 ;;\n"
+		"    -q | --quiet) quiet=1 ;;\n"
+		"    -* | *=*) ;;\n"
+		"    *)\n"
+		"        printf %s \"$word\" 2>/dev/null >" REQUESTS " ||\n"
+		"            tr ' ' '\\n' </lib/modules/$(uname -r)/modules 2>/dev/null |\n"
+		"            grep -qxF -e \"$word\" -e \"$(printf %s \"$word\" | tr - _)\" || status=1\n"
+		"        [ $status = 0 ] || [ $quiet ] ||\n"
+		"            echo \"modprobe: FATAL: Module $word not found in the lab's kernel $(uname -r).\" >&2\n"
+		"        ;;\n"
+		"    esac\n"
+		"done\n"
+		"exit $status\n";
+
+	if (access(REQUESTS, F_OK) || unlink(MODPROBE))
+		return;
+	create_file(MODPROBE, script);
+	chmod(MODPROBE, 0755);
+}
+
 static void settle(void)
 {
 	struct ifreq lo = { .ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING };
@@ -419,6 +454,8 @@ static void settle(void)
 	ioctl(fd, SIOCSIFFLAGS, &lo);
 	close(fd);
 	name_lab();
+	if (!exact)
+		offer_modprobe();
 	limit_memory();
 	limit_processes();
 	if (cpu_is_free())
@@ -823,6 +860,23 @@ static void report_full(int starved)
 		send_frame('F', "processes", 9);
 }
 
+/* Tells the host what the kernel would have loaded if it had modules. Names that do not fit are left out. */
+static void report_requests(void)
+{
+	char names[CHUNK + 1];
+	size_t size = 0;
+	ssize_t n = 1;
+	const int fd = open(REQUESTS, O_RDONLY | O_CLOEXEC);
+
+	while (fd >= 0 && size < CHUNK && (n = read(fd, names + size, CHUNK - size)) > 0)
+		size += n;
+	close(fd);
+	while (size && names[size - 1] != '\n')
+		size--;
+	if (size)
+		send_frame('A', names, size - 1);
+}
+
 static const struct { long number; const char *name; } CALLS[] = {
 	{ SYS_read, "read" }, { SYS_write, "write" }, { SYS_readv, "readv" }, { SYS_writev, "writev" },
 	{ SYS_poll, "poll" }, { SYS_ppoll, "ppoll" }, { SYS_select, "select" }, { SYS_pselect6, "pselect" },
@@ -1033,6 +1087,8 @@ int main(void)
 	sync();
 	if (exact)
 		send_all_changes();
+	else
+		report_requests();
 	send_frame('X', text, strlen(text));
 	power_off();
 	return 0;

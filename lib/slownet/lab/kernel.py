@@ -2,6 +2,10 @@
 
 It is built once per machine. Debian's backports bring a new kernel every few weeks: the newest one that takes the patches,
 compiles and boots is used, down to Debian 13's own 6.12.
+
+There are two, of the same source and patches. The base kernel has what most labs use. The wide one has besides what Debian's
+kernel can do with networks (tunnels, IPsec, VRF, MPLS, all queues and filters), takes twice as long to compile, and is built
+when it is first asked for. Neither has modules: all is built in.
 """
 
 from __future__ import annotations
@@ -13,9 +17,9 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 
 from slownet.lab import cache, debian, digests, patch_series
@@ -29,6 +33,13 @@ PROGRAMS = {
     "gcc": "gcc", "make": "make", "flex": "flex", "bison": "bison", "bc": "bc", "patch": "patch", "perl": "perl",
     "tar": "tar", "strip": "binutils",
 }  # fmt: skip
+BASE, WIDE = "base", "wide"
+KINDS = (BASE, WIDE)
+FRAGMENTS: Mapping[str, Sequence[str]] = {BASE: (), WIDE: ("wide.config",)}
+"""What each kind of kernel has beyond lab.config."""
+NAMES = "wide.modules"
+"""The modules that only the wide kernel has, by which they are named where it is not built."""
+TABLES = ("filter", "mangle", "nat", "raw")
 MEGABYTES = 3500
 MOST_RELEASES = 4  # how many of Debian's kernels to try, newest first
 NEWEST = "^linux-source-[0-9]"  # apt's pattern for the names of the source packages
@@ -44,10 +55,17 @@ class Kernel:
     path: Path
     release: str
     source: str
+    kind: str = BASE
 
     @property
     def description(self) -> str:
-        return f"{self.release} (User-Mode Linux, {self.source})"
+        """What records say: the base kernel is not named, as it is what labs have."""
+        return f"{self.release} (User-Mode Linux, {self.source}{', wide' if self.kind == WIDE else ''})"
+
+    @cached_property
+    def modules(self) -> Mapping[str, str]:
+        """The modules that are built in, by their names and aliases."""
+        return names_of(self.path.with_name(MODULES).read_text(encoding="utf-8"))
 
     @property
     def arguments(self) -> list[str]:
@@ -59,35 +77,57 @@ Trial = Callable[[Kernel], None]
 """Is called with a kernel that was just built, and raises LabError if it is of no use."""
 
 
-def key() -> str:
+def key(kind: str = BASE) -> str:
     """Return what a kernel of this version is kept under."""
-    return cache.key(*sorted(path for path in FILES.rglob("*") if path.is_file()))
+    others = {NAMES, *(name for each, names in FRAGMENTS.items() if each != kind for name in names)}
+    return cache.key(*sorted(path for path in FILES.rglob("*") if path.is_file() and path.name not in others))
 
 
-def find() -> Kernel | None:
+def find(kind: str = BASE) -> Kernel | None:
     """Return the kernel, or None if it was not built on this machine. Raises DamagedError."""
-    return SHELF.find(key())
+    return SHELF.find(key(kind))
 
 
-def build(trial: Trial = lambda kernel: None) -> Kernel:
+def build(trial: Trial = lambda kernel: None, kind: str = BASE) -> Kernel:
     """Return the kernel; build it if necessary (a few minutes), and keep one that passes the trial. Raises LabError."""
-    return SHELF.make(key(), partial(_build, trial=trial))
+    return SHELF.make(key(kind), partial(_build, trial=trial, kind=kind))
+
+
+def kind_of(description: str) -> str:
+    """Return the kind of a kernel from what a record says of it."""
+    return WIDE if description.endswith(f", {WIDE})") else BASE
+
+
+def names_of(text: str) -> dict[str, str]:
+    """Return modules by their names and aliases, from lines of a name and its aliases."""
+    lines = (line.split() for line in text.splitlines() if not line.startswith("#"))
+    return {name: words[0] for words in lines if words for name in words}
 
 
 def _load(folder: Path) -> Kernel:
-    facts = digests.facts(folder / FACTS, PART, {"release": TEXT, "source": TEXT})
+    facts = digests.facts(folder / FACTS, PART, {"release": TEXT, "source": TEXT}, {"kind": TEXT})
     if not RELEASE.match(facts["release"]):
         raise PART.damaged(folder / FACTS, "has a 'release' that is not a version")
-    return Kernel(folder / PROGRAM, facts["release"], facts["source"])
+    return Kernel(folder / PROGRAM, facts["release"], facts["source"], facts.get("kind", BASE))
 
 
-PROGRAM, FACTS = "linux", "kernel.json"
+PROGRAM, FACTS, MODULES = "linux", "kernel.json", "modules"
 RELEASE = re.compile(r"\d{1,9}\.\d{1,9}(?![0-9])")
+NFT = "nft_compat"
+NFT_SERVES = ("ip_tables", "ip6_tables", *(f"{ip}table_{name}" for ip in ("ip", "ip6") for name in TABLES))
+"""Modules that programs ask for before they run iptables, and that Debian's does not need: it speaks to nf_tables."""
+ALIAS = re.compile(r"(?P<module>[\w-]+)\.alias=(?P<alias>\S+)")
 PART = Part("the lab's kernel", (PROGRAM, FACTS))
 SHELF = Shelf("kernel", PART, _load)
 
 
-def _build(folder: Path, sources: str = NEWEST, configs: Sequence[Path] = (), trial: Trial = lambda kernel: None) -> None:
+def _build(
+    folder: Path,
+    sources: str = NEWEST,
+    configs: Sequence[Path] = (),
+    trial: Trial = lambda kernel: None,
+    kind: str = BASE,
+) -> None:
     cache.need_programs(PROGRAMS, "building the lab's kernel")
     cache.need_space(cache.root(), MEGABYTES, "building the lab's kernel")
     work = folder / "work"
@@ -102,8 +142,8 @@ def _build(folder: Path, sources: str = NEWEST, configs: Sequence[Path] = (), tr
         try:
             tree = _unpack(deb, work, log)
             _patch(tree, log)
-            _compile(tree, log, configs)
-            built = Kernel(tree / "linux", _release(tree / "linux"), deb.name.removesuffix("_all.deb"))
+            _compile(tree, log, [*(FILES / name for name in FRAGMENTS[kind]), *configs])
+            built = Kernel(tree / "linux", _release(tree / "linux"), deb.name.removesuffix("_all.deb"), kind)
             trial(built)
         except LabError as error:
             why = error
@@ -118,8 +158,9 @@ def _build(folder: Path, sources: str = NEWEST, configs: Sequence[Path] = (), tr
 def _keep(built: Kernel, folder: Path, log: Path) -> None:
     shutil.copy(built.path, folder / PROGRAM)
     cache.run(["strip", folder / PROGRAM], log, "stripping the kernel")
-    facts = {"format": digests.FORMAT, "release": built.release, "source": built.source}
+    facts = {"format": digests.FORMAT, "release": built.release, "source": built.source, "kind": built.kind}
     (folder / FACTS).write_text(json.dumps(facts, indent=1) + "\n")
+    (folder / MODULES).write_text(_modules(built.path.parent), encoding="utf-8")
     shutil.copy(built.path.with_name(".config"), folder / "config")
 
 
@@ -168,6 +209,17 @@ def _compile(tree: Path, log: Path, configs: Sequence[Path] = ()) -> None:
     merge = ["scripts/kconfig/merge_config.sh", "-m", ".config", str(FILES / "lab.config"), *map(str, configs)]
     for step in ([*make, "tinyconfig"], merge, [*make, "olddefconfig"], [*make, "linux"]):
         cache.run(step, log, "building the lab's kernel", cwd=tree, hints=[debian.NO_SPACE])
+
+
+def _modules(tree: Path) -> str:
+    """Return a line for each module that a compiled tree has built in: its name and its aliases."""
+    listed = (tree / "modules.builtin").read_text(encoding="utf-8").split()
+    found: dict[str, list[str]] = {Path(each).name.removesuffix(".ko").replace("-", "_"): [] for each in listed}
+    for each in (tree / "modules.builtin.modinfo").read_bytes().decode(errors="replace").split("\0"):
+        if alias := ALIAS.fullmatch(each):
+            found.setdefault(alias["module"].replace("-", "_"), []).append(alias["alias"])
+    found.get(NFT, []).extend(name for name in NFT_SERVES if name not in found)
+    return "".join(f"{' '.join([name, *sorted(set(aliases))])}\n" for name, aliases in sorted(found.items()))
 
 
 def _stamp(tree: Path) -> list[str]:

@@ -72,10 +72,11 @@ class Parts:
 
     def lab(self, clock: Clock, *, megabytes: int = MEGABYTES, shares: Sequence[Share] = ()) -> Lab:
         """Return a lab of these parts, not yet booted."""
+        modules = Share(self.kernel.path.parent, at=f"/lib/modules/{self.kernel.release}")
         return _Lab(
             kernel=self.kernel.path, init=self.tools / "init.cpio", confine=self.tools / "confine", image=self.image.path,
             layer=self.layer.path if self.layer else None, kernel_arguments=self.kernel.arguments,
-            clock=clock, megabytes=megabytes, shares=shares, verify=self.verify,
+            clock=clock, megabytes=megabytes, shares=[modules, *shares], verify=self.verify,
         )  # fmt: skip
 
     def verify(self) -> None:

@@ -20,6 +20,7 @@ from slownet.lab import (
     extension_shares,
     host_programs,
     image,
+    missing_features,
     native,
     project,
 )
@@ -28,6 +29,7 @@ from slownet.lab.boot import MEGABYTES, Lab, Share, Sink, check_megabytes
 from slownet.lab.caller import Given
 from slownet.lab.clock import ANY_CLOCK, EXACT, INF, SPEED, TIME, WORK, Clock, ClockRequest, check_speed, check_tdf
 from slownet.lab.inplace import InPlace
+from slownet.model import option_names
 from slownet.model.errors import LabError, nearest
 
 if TYPE_CHECKING:
@@ -49,6 +51,9 @@ DAY_S = 86_400
 # On the exact clock they are the same for everybody, whenever the image was built: another date moves a page of WordPress by
 # some microseconds. It is a year after the image's files, so that certificates of that year are valid.
 EXACT_DATE = image.FILES_UNTIL + 365 * DAY_S
+
+_named: set[str] = set()
+"""What was said to be missing."""
 
 
 @dataclass
@@ -147,7 +152,9 @@ class Place:
         nested = sorted([*asked, *projects], key=lambda share: len(share.path.parts))
         lab = self._lab(self.parts, nested)
         lab.turn, lab.pinned = turn, pinned
-        if not isinstance(lab, Lab):
+        if isinstance(lab, Lab):
+            lab.asked = self._name_what_is_missing
+        else:
             lab.later = later
         programs = {} if self.clock.is_exact else host_programs.environment()
         given = {**lab_environment(self.clock), **programs, **(env or {})}
@@ -158,6 +165,12 @@ class Place:
                 stdout=stdout, stderr=stderr, terminal=terminal,
                 wall_clock=self._date(self.parts, turn),
             )  # fmt: skip
+
+    def _name_what_is_missing(self, asked: Sequence[str]) -> None:
+        """Print what the lab's kernel lacks of what was asked for, once for all boots of a command."""
+        if self.parts and (said := missing_features.line(asked, self.parts.kernel)) and said not in _named:
+            _named.add(said)
+            sys.stderr.write(f"slownet: {option_names.here(said)}\n")
 
     def _date(self, parts: lab_parts.Parts, turn: int) -> int:
         """Return the date at which a boot begins, in seconds since 1970; 0 for the host's."""

@@ -32,15 +32,6 @@ exec ovs-testcontroller "$@"
 KERNEL_CONFIG = Path("/boot", f"config-{os.uname().release}")
 NO_REAL_TIME_GROUPS = "# CONFIG_RT_GROUP_SCHED is not set\n"
 """What programs look up there before they limit the CPU with Mininet's scheduler "rt", as in Debian's own configuration."""
-BUILT_IN = (
-    "8021q", "act_mirred", "act_police", "bridge", "cls_basic", "cls_flower", "cls_fw", "cls_matchall", "cls_u32", "dummy",
-    "ifb", "ip_tables", "iptable_filter", "iptable_mangle", "iptable_nat", "nf_conntrack", "nf_nat", "openvswitch", "sch_cake",
-    "sch_codel", "sch_drr", "sch_fq", "sch_fq_codel", "sch_hfsc", "sch_htb", "sch_ingress", "sch_netem", "sch_pie", "sch_prio",
-    "sch_red", "sch_sfq", "sch_tbf", "tcp_bbr", "tcp_bic", "tcp_cubic", "tcp_dctcp", "tcp_htcp", "tcp_illinois", "tcp_vegas",
-    "tcp_westwood", "tun", "veth", "vxlan", "xt_conntrack", "xt_MASQUERADE",
-)  # fmt: skip
-"""What the lab's kernel has without a module, by the names that programs give to modprobe."""
-MODULES = Path("/lib/modules", os.uname().release)
 SSH_RUN, SSH_KEY = Path("/run/sshd"), Path("/etc/ssh/ssh_host_ed25519_key")
 
 
@@ -63,20 +54,8 @@ def prepare(program: str = "") -> None:
             KERNEL_CONFIG.write_text(NO_REAL_TIME_GROUPS)
     if re.search(r"\bovs-", program):
         openvswitch.ensure(may_start=True)
-    if "modprobe" in program and not MODULES.exists():
-        _state_what_is_built_in()
     if "sshd" in program and SSH_KEY.parent.is_dir() and not SSH_KEY.exists():
         SSH_RUN.mkdir(exist_ok=True)
         words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", str(SSH_KEY)]
         with suppress(OSError):
             subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False)
-
-
-def _state_what_is_built_in() -> None:
-    """Tell modprobe what the kernel has built in: of that it says nothing, and succeeds."""
-    with suppress(OSError):
-        MODULES.mkdir(parents=True)
-        lines = [f"kernel/{name}.ko\n" for name in BUILT_IN]
-        (MODULES / "modules.builtin").write_text("".join(lines))
-        (MODULES / "modules.order").write_text("")
-        subprocess.run(["depmod", MODULES.name], stdin=subprocess.DEVNULL, capture_output=True, check=False)

@@ -40,10 +40,8 @@ OF_A_MACHINE: Mapping[str, str] = {
     "net.core.rmem_max": "212992",
     "net.core.wmem_max": "212992",
     "net.netfilter.nf_conntrack_max": "65536",
-    "net.core.fb_tunnels_only_for_init_net": "1",
 }
-"""Settings that all hosts have in common; set in a lab only. The last one keeps sit0, gre0 and so on, which on Debian are there
-when a program has loaded their module, out of hosts."""
+"""Settings that all hosts have in common; set in a lab only."""
 FOR_MANY_HOSTS: Mapping[str, int] = {
     "net.ipv4.neigh.default.gc_thresh1": 4096,
     "net.ipv4.neigh.default.gc_thresh2": 8192,

@@ -41,6 +41,12 @@ def test_frames_that_come_together_are_taken_apart(ends):
     ]  # fmt: skip
 
 
+def test_the_modules_that_were_asked_for_come_last_before_the_end(ends):
+    channel, lab = ends
+    lab.sendall(R + frame(b"A", b"net-sch-cbq\nrtnl-link-vrf") + frame(b"X", b"0"))
+    assert received(channel) == [Ready(), frames.Asked(["net-sch-cbq", "rtnl-link-vrf"]), Exit(0)]
+
+
 def test_a_frame_that_comes_in_pieces_is_put_together(ends):
     channel, lab = ends
     whole = frame(b"R", b"") + frame(b"O", bytes(range(256)) * 3)
@@ -109,6 +115,12 @@ def fed(data, size):
         (R + frame(b"F", b"flask"), "a frame of type F that names b'flask'"),
         (R + frame(b"F", b"process"), "a frame of type F that names b'process'"),
         (R + frame(b"F", b"memory") + frame(b"F", b"disk"), "a frame of type F after that of type F"),
+        (R + frame(b"A", b""), "a frame of type A with b'', not names of modules"),
+        (R + frame(b"A", b"a\n\nb"), "a frame of type A with b'a\\n\\nb', not names of modules"),
+        (R + frame(b"A", b"\x1b[2J"), "a frame of type A with b'\\x1b[2J', not names of modules"),
+        (R + frame(b"A", b"a" * 65), f"a frame of type A with {b'a' * 65!r}, not names of modules"),
+        (R + frame(b"A", b"a") + frame(b"O", b""), "a frame of type O after that of type A"),
+        (R + frame(b"A", b"a") + frame(b"A", b"a"), "a frame of type A after that of type A"),
         (b"Q\0\0\0\0", "a frame of unknown type 0x51"),
         (b"\x1b\0\0\0\0", "a frame of unknown type 0x1b"),
         (R + b"J\0\0\0\0", "a frame of unknown type 0x4a"),

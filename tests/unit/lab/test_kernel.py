@@ -33,7 +33,7 @@ def write(files):
 def builds(files, tmp_path, monkeypatch):
     """Run a build with fake steps: Debian has the releases `there`, and the patches do not fit those in `bad`."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    state = {"there": [], "bad": [], "log": []}
+    state = {"there": [], "bad": [], "log": [], "configs": []}
 
     def download(pattern, rank, into, log):
         if rank > len(state["there"]):
@@ -49,12 +49,14 @@ def builds(files, tmp_path, monkeypatch):
 
     def keep(built, folder, log):
         (folder / "linux").touch()
-        (folder / "kernel.json").write_text(json.dumps({"release": built.release, "source": built.source}))
+        (folder / "modules").write_text("veth rtnl-link-veth\n")
+        facts = {"release": built.release, "source": built.source, "kind": built.kind}
+        (folder / "kernel.json").write_text(json.dumps(facts))
 
     monkeypatch.setattr(kernel.debian, "download", download)
     monkeypatch.setattr(kernel, "_unpack", lambda deb, work, log: work / deb.stem.split("_")[0].removeprefix("linux-source-"))
     monkeypatch.setattr(kernel, "_patch", patch)
-    monkeypatch.setattr(kernel, "_compile", lambda tree, log, configs: None)
+    monkeypatch.setattr(kernel, "_compile", lambda tree, log, configs: state["configs"].append([each.name for each in configs]))
     monkeypatch.setattr(kernel, "_release", lambda linux: linux.parent.name)
     monkeypatch.setattr(kernel, "_keep", keep)
     monkeypatch.setattr(kernel.cache, "need_programs", lambda programs, what: None)
@@ -141,10 +143,43 @@ def test_a_kernel_that_was_built_is_found_with_its_facts(files, tmp_path, monkey
     folder = tmp_path / "cache" / "slownet" / "kernel" / kernel.key()
     folder.mkdir(parents=True)
     (folder / "linux").touch()
-    (folder / "kernel.json").write_text(json.dumps({"release": "7.2.1", "source": "s"}))
+    (folder / "modules").write_text("tcp_bbr\nip_gre rtnl-link-gre netdev-gre0\n")
+    (folder / "kernel.json").write_text(json.dumps({"release": "7.2.1", "source": "s", "kind": "base"}))
     found = kernel.find()
     assert found == Kernel(folder / "linux", "7.2.1", "s")
     assert found.description == "7.2.1 (User-Mode Linux, s)"
+    assert found.modules == {"tcp_bbr": "tcp_bbr", "ip_gre": "ip_gre", "rtnl-link-gre": "ip_gre", "netdev-gre0": "ip_gre"}
+
+
+def test_the_wide_kernel_is_built_beside_the_base_one_and_says_so(builds, files):
+    builds.update(there=["7.3"])
+    (files / "wide.config").touch()
+    base, wide = kernel.build(), kernel.build(kind=kernel.WIDE)
+    assert builds["configs"] == [[], ["wide.config"]]
+    assert (kernel.find(), kernel.find(kernel.WIDE)) == (base, wide)
+    assert wide.description == "7.3 (User-Mode Linux, linux-source-7.3, wide)"
+    assert [kernel.kind_of(each.description) for each in (base, wide)] == ["base", "wide"]
+
+
+def test_only_the_wide_kernel_follows_its_own_configuration(files):
+    keys = []
+    for text in ("CONFIG_A=y", "CONFIG_A=n"):
+        (files / "wide.config").write_text(text)
+        keys.append([kernel.key(kind) for kind in kernel.KINDS])
+    (files / "wide.modules").write_text("only names")
+    keys.append([kernel.key(kind) for kind in kernel.KINDS])
+    assert len({base for base, _ in keys}) == 1
+    assert [wide for _, wide in keys] == [keys[0][1], keys[1][1], keys[1][1]]
+    assert keys[0][0] != keys[0][1]
+
+
+def test_the_modules_that_are_built_in_are_listed_with_what_else_they_are_called(tmp_path):
+    (tmp_path / "modules.builtin").write_text(
+        "kernel/net/ipv4/ip_gre.ko\nkernel/net/ipv4/tcp_bbr.ko\nkernel/net/8021q/8021q.ko\n"
+    )
+    texts = ["ip_gre.license=GPL", "ip_gre.alias=rtnl-link-gre", "ip_gre.alias=netdev-gre0", "ip_gre.alias=netdev-gre0"]
+    (tmp_path / "modules.builtin.modinfo").write_bytes("\0".join([*texts, "nf-nat.alias=nf-nat-2", ""]).encode())
+    assert kernel._modules(tmp_path).splitlines() == ["8021q", "ip_gre netdev-gre0 rtnl-link-gre", "nf_nat nf-nat-2", "tcp_bbr"]
 
 
 @pytest.fixture

@@ -1,0 +1,109 @@
+"""What the lab's kernel was asked for and does not have, in one line at the end, as programs that are missing are named.
+
+A kernel with modules would have loaded them: a tunnel, a queue, a congestion control. The lab's has none, and keeps a list of
+the names that it would have given to modprobe (`linux/7/0016-*`). Of these the wide kernel's modules are named here, and what
+Linux itself has given up. Other names, which programs ask for to see what there is, are not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from functools import cache
+
+from slownet.lab import kernel
+from slownet.lab.kernel import WIDE, Kernel
+
+GONE = {
+    "net-sch-cbq": "cbq (gone since 6.3)",
+    "net-sch-dsmark": "dsmark (gone since 6.3)",
+    "net-sch-atm": "the queue atm (gone since 6.3)",
+    "net-cls-rsvp": "the classifier rsvp (gone since 6.3)",
+    "net-cls-tcindex": "the classifier tcindex (gone since 6.3)",
+    "tcp_probe": "tcp_probe (gone since 4.16: the event tcp:tcp_probe has taken its place)",
+    "ipt_ULOG": "iptables' ULOG (gone since 3.17: NFLOG has taken its place)",
+    "dccp": "DCCP (gone since 6.16)",
+    "net-pf-2-proto-33-type-6": "DCCP (gone since 6.16)",
+    "ipx": "IPX (gone since 5.15)",
+}
+"""What Linux has given up, by what is asked for, and the release without it."""
+SYSCTLS = {
+    "net/mpls": "mpls_router", "net/mpls/*": "mpls_router", "net/bridge": "br_netfilter", "net/bridge/*": "br_netfilter",
+    "net/ipv4/vs": "ip_vs", "net/ipv4/vs/*": "ip_vs", "net/sctp": "sctp", "net/sctp/*": "sctp",
+    "net/ipv4/tcp_ao_keys": "tcp_ao", "net/ipv6/conf/*/rpl_seg_enabled": "rpl",
+}  # fmt: skip
+"""The modules that bring sysctls, by patterns of their paths."""
+OF_THE_MACHINE = {"net/ipv4/tcp_low_latency", "net/core/default_qdisc"}
+"""Sysctls that coursework sets on hosts, and that Linux has in a machine's first network namespace alone."""
+OPTIONS = {
+    "fs-tracefs": "events (tracefs)", "fs-debugfs": "debugfs", "rtnl-lwt-SEG6": "seg6", "rtnl-lwt-SEG6LOCAL": "seg6",
+    "rtnl-lwt-RPL": "rpl", "rtnl-lwt-IOAM6": "ioam6", "rtnl-lwt-BPF": "eBPF", "nft-chain-7-filter": "nf_tables_bridge",
+    "nft-chain-3-filter": "nf_tables_arp", "nft-chain-5-filter": "nf_tables_netdev",
+    "net-sch-dualpi2": "sch_dualpi2",
+}  # fmt: skip
+"""What the wide kernel has and Debian builds in, or has as parts of modules that the base kernel has without them."""
+KIND = re.compile(r"(?:rtnl-link-|rtnl-lwt-|net-sch-|net-cls-|net-act-)(?P<kind>[\w-]+)|(?P<target>(?:ip|ip6|x|arp|eb)t_\w+)")
+"""Requests that only somebody makes who wants that very feature."""
+MODPROBE = "modprobe-"
+"""Before what a program asked for by modprobe, in the kernel's list."""
+LOOKED_FOR = {
+    "af_alg", "algif_hash", "algif_skcipher", "algif_aead", "tls", "netlink_diag", "raw_diag", "sctp_diag", "xsk_diag",
+    "nfnetlink_cttimeout", "rtnl-link-ovs_geneve",
+}  # fmt: skip
+"""What programs look for, and do without: libraries, `ss`, which asks for every kind of socket, and Open vSwitch."""
+
+
+LACKING = "the lab's kernel lacks {}: Debian's own has it (as root: --place native)"
+UNKNOWN = "the lab's kernel does not know {}"
+GIVEN_UP = "Linux itself has no more {}"
+OF_A_MACHINE = "hosts of Linux do not have {}, only a machine as a whole"
+TEXTS = (LACKING, UNKNOWN, GIVEN_UP, OF_A_MACHINE)
+
+
+def line(asked: Sequence[str], has: Kernel) -> str:
+    """Return one line that names what a lab's kernel lacks of what was asked for, and what brings it; or nothing."""
+    found: dict[str, dict[str, bool]] = {text: {} for text in TEXTS}
+    for each in asked:
+        if named := _named(each, has.modules):
+            found[named[0]][named[1]] = True
+    if has.kind == WIDE:
+        del found[LACKING]
+    return "; ".join(text.format(", ".join(names)) for text, names in found.items() if names)
+
+
+def _named(asked: str, there: Mapping[str, str]) -> tuple[str, str] | None:
+    """Return which text names what was asked for, and how it is called there; None if it is there, or only looked for."""
+    name = asked.removeprefix(MODPROBE)
+    path = name.removeprefix("sysctl-") if name.startswith("sysctl-") else ""
+    if name in GONE:
+        return GIVEN_UP, GONE[name]
+    if path:
+        return (OF_A_MACHINE, path.replace("/", ".")) if path in OF_THE_MACHINE else _lacking(_sysctl(path))
+    if name in LOOKED_FOR or (_module(name, there) and name not in OPTIONS):
+        return None
+    if module := OPTIONS.get(name) or _module(name, wide_modules()):
+        return _lacking(module)
+    if found := KIND.fullmatch(name):
+        return UNKNOWN, found["kind"] or found["target"]
+    return (UNKNOWN, name) if name != asked else None
+
+
+def _lacking(module: str) -> tuple[str, str] | None:
+    return (LACKING, module) if module and module not in LOOKED_FOR else None
+
+
+def _sysctl(path: str) -> str:
+    return next((module for pattern, module in SYSCTLS.items() if fnmatchcase(path, pattern)), "")
+
+
+def _module(name: str, known: Mapping[str, str]) -> str:
+    """Return the module of a name or an alias; empty if none is known."""
+    found = known.get(name) or known.get(name.replace("-", "_"))
+    return found or next((known[each] for each in known if "*" in each and fnmatchcase(name, each)), "")
+
+
+@cache
+def wide_modules() -> Mapping[str, str]:
+    """Return the modules that only the wide kernel has, by their names and aliases."""
+    return kernel.names_of((kernel.FILES / kernel.NAMES).read_text(encoding="utf-8"))

@@ -1,0 +1,83 @@
+"""Which names that a kernel would have given to modprobe are named at the end, and with what that brings them."""
+
+from pathlib import Path
+
+import pytest
+
+from slownet.lab import kernel, missing_features
+from slownet.lab.kernel import BASE, WIDE, Kernel
+
+
+@pytest.fixture
+def has(tmp_path):
+    def has(*lines, kind=BASE):
+        (tmp_path / "modules").write_text("".join(f"{line}\n" for line in lines))
+        return Kernel(tmp_path / "linux", "7.3.4", "linux-source-7.3", kind)
+
+    return has
+
+
+@pytest.mark.parametrize(
+    ("asked", "line"),
+    [
+        (["rtnl-link-wireguard"], "the lab's kernel lacks wireguard: Debian's own has it (as root: --place native)"),
+        (["rtnl-link-vrf", "net-sch-gred", "ipt_TEE"],
+         "the lab's kernel lacks vrf, sch_gred, xt_TEE: Debian's own has it (as root: --place native)"),
+        (["modprobe-wireguard", "rtnl-link-wireguard"],
+         "the lab's kernel lacks wireguard: Debian's own has it (as root: --place native)"),
+        (["modprobe-ip-gre"], "the lab's kernel lacks ip_gre: Debian's own has it (as root: --place native)"),
+        (["sysctl-net/mpls"], "the lab's kernel lacks mpls_router: Debian's own has it (as root: --place native)"),
+        (["sysctl-net/mpls/platform_labels"],
+         "the lab's kernel lacks mpls_router: Debian's own has it (as root: --place native)"),
+        (["fs-debugfs"], "the lab's kernel lacks debugfs: Debian's own has it (as root: --place native)"),
+        (["net-pf-10-proto-132-type-5", "net-pf-10-proto-132"],
+         "the lab's kernel lacks sctp: Debian's own has it (as root: --place native)"),
+        (["net-sch-cbq"], "Linux itself has no more cbq (gone since 6.3)"),
+        (["modprobe-tcp_probe"],
+         "Linux itself has no more tcp_probe (gone since 4.16: the event tcp:tcp_probe has taken its place)"),
+        (["rtnl-link-tipc", "modprobe-no_such_module"], "the lab's kernel does not know tipc, no_such_module"),
+        (["sysctl-net/ipv4/tcp_low_latency"],
+         "hosts of Linux do not have net.ipv4.tcp_low_latency, only a machine as a whole"),
+        (["rtnl-link-vrf", "net-sch-cbq"],
+         "the lab's kernel lacks vrf: Debian's own has it (as root: --place native); "
+         "Linux itself has no more cbq (gone since 6.3)"),
+    ],
+)  # fmt: skip
+def test_what_is_missing_is_named_with_what_brings_it(has, asked, line):
+    assert missing_features.line(asked, has("tcp_bbr")) == line
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        [],
+        ["modprobe-tcp_bbr"],  # which is built in
+        ["netdev-eth7", "eth7"],  # an interface that is not there
+        ["rtnl-link-ip-gre-no-kind"],
+        ["net-pf-38"],  # libraries look for the kernel's ciphers, and do without
+        ["tcp-ulp-tls"],
+        ["net-pf-16-proto-4-type-40"],  # ss asks for every kind of socket
+        ["sysctl-net/ipv4/no_such_thing"],  # sysctl says that itself
+        ["fs-fuse"],
+    ],
+)
+def test_what_programs_only_look_for_is_not_named(has, asked):
+    assert missing_features.line(asked, has("tcp_bbr", "ip_gre rtnl-link-ip-gre-no-kind")) == ""
+
+
+def test_of_the_wide_kernel_only_what_it_lacks_is_named(has):
+    wide = has("vrf rtnl-link-vrf", kind=WIDE)
+    assert missing_features.line(["rtnl-link-vrf", "sysctl-net/mpls"], wide) == ""
+    assert missing_features.line(["rtnl-link-tipc"], wide) == "the lab's kernel does not know tipc"
+
+
+def test_an_alias_may_be_a_pattern(has):
+    assert missing_features.line(["nf-nat-helper-x"], has("nf_nat nf-nat-helper-*")) == ""
+
+
+def test_the_base_kernel_has_none_of_the_modules_that_only_the_wide_one_has():
+    """The list names what wide.config adds: each of its modules stands in a line of its own, sorted."""
+    lines = (Path(kernel.FILES) / kernel.NAMES).read_text().splitlines()
+    names = [line.split()[0] for line in lines if not line.startswith("#")]
+    assert names == sorted(set(names))
+    assert len(names) > 200
