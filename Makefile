@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help run test check unit lab-tests e2e bench fuzz soak trust nightly nightly-status lab wheel release docs docs-figures docs-test proof delays \
-	examples walls kills test-experiments test-report test-commands test-compose-go test-exact test-long test-packaging test-mininet test-theory test-stock-kernel test-vagrant \
+	examples walls kills test-experiments test-report test-commands test-compose-go test-tshark test-exact test-long test-packaging test-mininet test-theory test-stock-kernel test-vagrant \
 	test-provision test-kernels test-chromium clean
 .DELETE_ON_ERROR:
 
@@ -87,6 +87,10 @@ test-commands: $(VENV)/dev ## look the table of missing commands up in their Deb
 
 test-compose-go: $(VENV)/dev ## compare what is expected of compose files with compose's own library; a minute, Go and its module proxy
 	$(BIN)/pytest -q -rs tests/compose_go
+
+test-tshark: $(VENV)/dev ## compare captures, those of tcpdump's tests, with tshark; a quarter of an hour, tshark and Debian's sources
+	lib/slownet/lab/setup-host tshark
+	$(BIN)/pytest -q -rs -s tests/tshark
 
 walls: $(VENV)/dev lab ## attack the host from labs, as root and as an ordinary user, with Landlock and without it; half an hour
 	$(BIN)/pytest -q -n 2 --dist loadscope tests/walls

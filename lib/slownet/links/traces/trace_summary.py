@@ -9,12 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from slownet.links.conditions.link import MTU
-from slownet.links.traces import cellreplay, leo_tables, mahimahi, pinglog, stepped, traffic
+from slownet.links.traces import cellreplay, leo_tables, load_logs, mahimahi, path_reports, pinglog, stepped, traffic
+from slownet.links.traces.load_logs import Latencies
 from slownet.links.traces.mahimahi import Opportunities
+from slownet.links.traces.path_reports import PathReport
 from slownet.links.traces.pinglog import PingLog
 from slownet.links.traces.recording_file import bounded, decoded, opened
 from slownet.links.traces.stepped import CAVEAT, BothWays, Steps
 from slownet.links.traces.traffic import Traffic
+from slownet.model.errors import TraceError
 
 PERCENTILES = (5, 25, 50, 75, 95, 99)
 BIN_S = 1.0
@@ -31,7 +34,14 @@ class LoneDelays:
     delays: tuple[float, ...]
 
 
-Trace = Opportunities | PingLog | Steps | BothWays | LoneDelays | Traffic
+@dataclass(frozen=True)
+class Load:
+    """Latencies that a load tool wrote; of a log of histograms, for each tag."""
+
+    parts: tuple[Latencies, ...]
+
+
+Trace = Opportunities | PingLog | Steps | BothWays | LoneDelays | Traffic | PathReport | Load
 
 
 def load(path: Path) -> Trace:
@@ -46,6 +56,8 @@ def load(path: Path) -> Trace:
             return traffic.parse(file, str(path))
         text = decoded(bounded(file, path), path)
     first = text.lstrip().partition("\n")[0].strip()
+    if (of_a_program := _of_program(text, first, str(path))) is not None:
+        return of_a_program
     if leo_tables.is_lens(first):
         return leo_tables.lens(text, str(path))
     if leo_tables.is_wetlinks(first):
@@ -55,6 +67,21 @@ def load(path: Path) -> Trace:
     if SEVERAL.fullmatch(first) or first.startswith(("#", "KEEP")):
         return stepped.parse(text, str(path))
     return mahimahi.parse(text, str(path)) if not first or first.isdigit() else pinglog.parse(text, str(path))
+
+
+def _of_program(text: str, first: str, where: str) -> PingLog | PathReport | Load | None:
+    """Return what a text has of a program that measures paths or makes load; None if it is none of these."""
+    if first.startswith("{"):
+        found = path_reports.objects(text, where)
+        measured = path_reports.read(found, where) or load_logs.of_json(found, where)
+        if measured is None:
+            raise TraceError("its JSON is of no program that is known here", where, "see docs/howto/traces.md")
+        return Load((measured,)) if isinstance(measured, Latencies) else measured
+    if load_logs.is_wrk(first):
+        return Load((load_logs.wrk(text, where),))
+    if load_logs.is_vegeta_csv(first):
+        return Load((load_logs.vegeta_csv(text, where),))
+    return Load(tuple(load_logs.histogram_log(text, where))) if load_logs.is_histogram_log(text) else None
 
 
 def facts(trace: Trace) -> dict[str, object]:
@@ -79,6 +106,14 @@ def facts(trace: Trace) -> dict[str, object]:
         }
     if isinstance(trace, Traffic):
         return _of_traffic(trace)
+    if isinstance(trace, PathReport):
+        return {
+            "kind": f"report of {trace.program}", "host": trace.host, **({"hops": trace.hops} if trace.hops else {}),
+            "pings": trace.sent, "loss_share": trace.loss, "min_rtt_s": trace.best, "mean_rtt_s": trace.mean,
+            "max_rtt_s": trace.worst, "condition": str(trace.condition()),
+        }  # fmt: skip
+    if isinstance(trace, Load):
+        return _of_load(trace)
     found: dict[str, object] = {
         "kind": "log of pings", "duration_s": trace.seconds, "interval_s": trace.interval, "pings": len(trace.pings),
         "lost": sum(trace.lost), "loss_share": trace.loss, "min_rtt_s": min(trace.rtts),
@@ -88,6 +123,19 @@ def facts(trace: Trace) -> dict[str, object]:
     if trace.bursts:
         model = trace.bursts
         found["bursts"] = f"gemodel {100 * model.p:.4g}% {100 * model.r:.4g}% ({model} pings)"
+    return found
+
+
+def _of_load(trace: Load) -> dict[str, object]:
+    found: dict[str, object] = {"kind": f"latencies of {trace.parts[0].tool}"}
+    for part in trace.parts:
+        tag = f"{part.tag}_" if part.tag else ""
+        stated = {
+            "requests": part.count, "failed": part.failed, "duration_s": part.seconds, "requests_per_second": part.rate,
+            "min_latency_s": part.least, "mean_latency_s": part.mean, "max_latency_s": part.most,
+            **{f"latency_p{each:g}_s": value for each, value in part.percentiles.items()},
+        }  # fmt: skip
+        found |= {tag + name: value for name, value in stated.items() if value is not None}
     return found
 
 

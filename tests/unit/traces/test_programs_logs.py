@@ -1,0 +1,163 @@
+"""Files that irtt 0.9, mtr 0.95, vegeta 12.13, wrk and oha wrote, against their own sums; others by their formats."""
+
+import base64
+import json
+from pathlib import Path
+
+import pytest
+from hdrh.histogram import HdrHistogram
+
+from slownet.links.traces import trace_summary
+from slownet.links.traces.path_reports import PathReport
+from slownet.model.errors import TraceError
+
+DATA, TOOLS = Path(__file__).parent / "data", Path(__file__).parents[1] / "tools" / "data"
+
+
+def facts(tmp_path, content):
+    path = tmp_path / "file"
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return trace_summary.facts(trace_summary.load(path))
+
+
+def test_irtt():
+    log = trace_summary.load(DATA / "irtt.json")
+    stated = json.loads((DATA / "irtt.json").read_text())["round_trips"]
+    assert log.rtts == pytest.approx([each["delay"]["rtt"] / 1e9 for each in stated])
+    assert log.loss == 0
+    assert log.interval == pytest.approx(0.02, abs=0.005)
+
+
+def test_irtt_with_losses_of_either_direction(tmp_path):
+    found = json.loads((DATA / "irtt.json").read_text())
+    for number, way in ((1, "true_up"), (2, "true_down"), (4, "true")):
+        found["round_trips"][number] = {"seqno": number, "lost": way, "timestamps": {}, "delay": {}, "ipdv": {}}
+    (tmp_path / "a").write_text(json.dumps(found))
+    assert trace_summary.load(tmp_path / "a").lost == [False, True, True, False, True, False]
+
+
+def test_mtr():
+    report = trace_summary.load(DATA / "mtr.json")
+    assert report == PathReport("mtr", "127.0.0.1", 1, 5, 0.0, 0.042 / 1000, 0.053 / 1000, 0.092 / 1000)
+    assert trace_summary.facts(report)["condition"] == "+53 us RTT"
+
+
+def test_mtr_with_losses_and_without_an_answer(tmp_path):
+    found = json.loads((DATA / "mtr.json").read_text())
+    found["report"]["hubs"][-1] |= {"Loss%": 20.0, "Avg": 40.0}
+    assert facts(tmp_path, found)["loss_share"] == 0.2
+    assert "+40 ms RTT" in facts(tmp_path, found)["condition"]
+    found["report"]["hubs"][-1]["Loss%"] = 100.0
+    with pytest.raises(TraceError, match=r"127\.0\.0\.1 did not answer"):
+        facts(tmp_path, found)
+
+
+def test_fping(tmp_path):
+    lines = [{"resp": {"host": "a", "seq": 0, "size": 64, "rtt": 20.0}}, {"timeout": {"host": "a", "seq": 1}},
+             {"resp": {"host": "a", "seq": 2, "size": 64, "rtt": 22.0}}, {"summary": {"host": "a", "xmt": 3}}]  # fmt: skip
+    text = "\n".join(map(json.dumps, lines))
+    found = facts(tmp_path, text)
+    assert (found["pings"], found["lost"], found["min_rtt_s"], found["max_rtt_s"]) == (3, 1, 0.02, 0.022)
+    assert facts(tmp_path, text + '\n{"resp": {"ho')["pings"] == 3  # ended suddenly
+    assert facts(tmp_path, {"hosts": {"a": [20.0, None, 22.0]}})["lost"] == 1
+    counts = {"xmt": 10, "rcv": 9, "loss_percentage": 10, "min": 1.0, "avg": 2.0, "max": 3.0}
+    assert facts(tmp_path, {"hosts": {"a": counts}})["loss_share"] == pytest.approx(0.1)
+    with pytest.raises(TraceError, match="2 hosts, a, b"):
+        facts(tmp_path, {"hosts": {"a": counts, "b": counts}})
+
+
+def test_vegeta():
+    report = trace_summary.facts(trace_summary.load(DATA / "vegeta-report.json"))
+    assert report["kind"] == "latencies of vegeta"
+    assert (report["requests"], report["failed"]) == (20, 6)
+    assert (report["min_latency_s"], report["latency_p50_s"], report["max_latency_s"]) == (
+        0.000277813,
+        0.001520239,
+        0.004670831,
+    )
+    of_lines, of_table = (trace_summary.facts(trace_summary.load(DATA / f"vegeta-requests.{kind}")) for kind in ("json", "csv"))
+    assert of_lines == of_table
+    for name in ("requests", "failed", "min_latency_s", "max_latency_s"):
+        assert of_lines[name] == report[name]
+    assert of_lines["mean_latency_s"] == pytest.approx(report["mean_latency_s"], abs=1e-9)
+    assert of_lines["latency_p99_s"] == report["latency_p99_s"]
+
+
+def test_oha_and_wrk():
+    path = TOOLS / "oha-sustained.json"
+    stated, found = json.loads(path.read_text()), trace_summary.facts(trace_summary.load(path))
+    assert found["mean_latency_s"] == stated["summary"]["average"]
+    assert found["latency_p99_s"] == stated["latencyPercentiles"]["p99"]
+    assert found["requests"] == sum(stated["statusCodeDistribution"].values())
+    found = trace_summary.facts(trace_summary.load(TOOLS / "wrk.txt"))
+    assert (found["requests"], found["failed"], found["requests_per_second"]) == (9943, 0, 1972.37)
+    assert (found["mean_latency_s"], found["latency_p99_s"]) == pytest.approx((0.0018, 0.00685))
+    assert trace_summary.facts(trace_summary.load(TOOLS / "wrk-404.txt"))["failed"] > 0
+    assert trace_summary.facts(trace_summary.load(TOOLS / "wrk2-u.txt"))["requests"] > 0
+
+
+def test_k6(tmp_path):
+    times = {"avg": 120.0, "min": 100.0, "med": 110.0, "max": 190.0, "p(90)": 150.0, "p(95)": 160.0}
+    exported = {"http_req_duration": times, "http_reqs": {"count": 40, "rate": 8.0}, "http_req_failed": {"value": 0.05}}
+    expected = {"kind": "latencies of k6", "requests": 40, "failed": 2, "requests_per_second": 8.0, "min_latency_s": 0.1,
+                "mean_latency_s": 0.12, "max_latency_s": 0.19, "latency_p50_s": 0.11, "latency_p90_s": 0.15,
+                "latency_p95_s": 0.16}  # fmt: skip
+    assert facts(tmp_path, {"root_group": {}, "metrics": exported}) == pytest.approx(expected)
+    handled = {name: {"type": "trend", "values": values} for name, values in exported.items()}
+    handled["http_req_failed"]["values"] = {"rate": 0.05}
+    assert facts(tmp_path, {"metrics": handled}) == pytest.approx(expected)
+    lines = [{"type": "Metric", "metric": "http_req_duration", "data": {"type": "trend"}}]
+    for ms, failed in ((100.0, 0), (150.0, 1), (110.0, 0)):
+        lines += [{"type": "Point", "metric": name, "data": {"time": "2026-01-01T00:00:00Z", "value": value}}
+                  for name, value in (("http_req_duration", ms), ("http_req_failed", failed), ("vus", 1))]  # fmt: skip
+    found = facts(tmp_path, "\n".join(map(json.dumps, lines)))
+    assert (found["requests"], found["failed"], found["latency_p50_s"], found["max_latency_s"]) == (3, 1, 0.11, 0.15)
+
+
+def histogram(values):
+    found = HdrHistogram(1, 3_600_000_000_000, 3)
+    for each in values:
+        found.record_value(each)
+    return found.encode().decode()
+
+
+def test_histogram_logs(tmp_path):
+    near = [1_000_000 + 10_000 * number for number in range(100)]
+    far = [40_000_000] * 10
+    text = "\n".join([
+        "#[made for a test]", "#[Histogram log format version 1.3]", "#[BaseTime: 1700000000.000 (seconds since epoch)]",
+        "#[StartTime: 1700000000.000 (seconds since epoch), Tue Nov 14 22:13:20 UTC 2023]",
+        '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"',
+        f"0.000,1.000,1.5,{histogram(near[:50])}", f"1.000,1.000,2.0,{histogram(near[50:])}",
+        f"Tag=far,0.000,2.000,40.0,{histogram(far)}",
+    ])  # fmt: skip
+    found = facts(tmp_path, text)
+    assert (found["requests"], found["far_requests"], found["duration_s"], found["requests_per_second"]) == (100, 10, 2.0, 50.0)
+    within = {"rel": 0.001}  # three digits
+    assert found["min_latency_s"] == pytest.approx(0.001, **within)
+    assert found["latency_p50_s"] == pytest.approx(0.00149, **within)
+    assert found["max_latency_s"] == pytest.approx(0.00199, **within)
+    assert found["far_mean_latency_s"] == pytest.approx(0.04, **within)
+    broken = base64.b64encode(b"\x1c\x84\x93\x14" + bytes(8)).decode()
+    with pytest.raises(TraceError, match="its histogram cannot be read"):
+        facts(tmp_path, text + f"\n2.000,1.000,1.5,{broken}")
+    with pytest.raises(TraceError, match=r"'2\.000,hello' is no line of a histogram log"):
+        facts(tmp_path, text + "\n2.000,hello")
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        ('{"a": 1}', "its JSON is of no program that is known here"),
+        ('{"a": 1', "it is no JSON"),
+        ('{"report": {"hubs": 3, "mtr": {}}}', "a field is missing or of another kind"),
+        ('{"round_trips": [{"seqno": -1, "lost": "false"}], "config": {}}', "-1 is no number of pings"),
+        ('{"round_trips": [], "config": {"params": {"interval": 1}}}', r"too few pings were answered \(0\)"),
+        ('{"latencies": {"min": NaN}, "requests": 1, "status_codes": {}}', "no number|no JSON"),
+        ("Running 5s test @ http://x/\n", "its count is missing"),
+    ],
+)
+def test_what_cannot_be_read_is_one_line(tmp_path, content, why):
+    with pytest.raises(TraceError, match=why) as caught:
+        facts(tmp_path, content)
+    assert "\n" not in str(caught.value)
