@@ -6,11 +6,10 @@ They are macvlan interfaces, so that the condition of the host's link holds for 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-
-from mininet.log import warn
 
 from slownet.model.errors import NetworkError
 from slownet.net import device, ethtool
@@ -39,7 +38,8 @@ def make(host: Any, cable: str, found: Mapping[str, str]) -> bool:
             except NetworkError as error:
                 if number or UNKNOWN not in error.what:
                     raise
-                warn(f"*** this kernel has no macvlan: {host.name} has one interface, {cable}, for all its networks\n")
+                what = f"this kernel has no macvlan: {host.name} has one interface, {cable}, for all its networks"
+                print(f"slownet: {what}", file=sys.stderr)  # Mininet's log is silent but for errors
                 return False
             ethtool.switch_off(name, list(device.OFFLOADS))
             keep_neighbours(name)
