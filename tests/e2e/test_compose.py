@@ -138,6 +138,51 @@ def test_what_a_container_sees_of_its_network(images, tmp_path):
     assert "qdisc netem 51: root refcnt" in done.stdout
 
 
+IN_TWO = f"""
+name: two
+services:
+  web:
+    image: {WEB}
+    command: [python3, -m, http.server, "8000", --directory, /etc]
+    expose: [8000]
+    volumes: ["./seen.py:/seen.py:ro"]
+    networks: {{front: , back: {{mac_address: "02:00:00:00:00:0b"}}, third: {{interface_name: lan7, gw_priority: 1}}}}
+  db:
+    image: {WEB}
+    command: [python3, -m, http.server, "9000", --directory, /etc]
+    expose: [9000]
+    networks: [front]
+    x-slownet: {{rtt: 6ms}}
+networks: {{front: , back: , third: {{ipam: {{config: [{{subnet: 10.7.0.0/24}}]}}}}}}
+"""
+
+
+def test_a_container_in_several_networks(images, tmp_path):
+    (tmp_path / "compose.yaml").write_text(IN_TWO)
+    (tmp_path / "seen.py").write_text(SEEN)
+    capture = "host web sh -c 'timeout 3 tcpdump -n -i eth1 -c 2 icmp 2>/dev/null & sleep 1; ping -c 1 -I 172.18.0.2 db; wait'"
+    lines = [
+        "web python3 /seen.py", "host web ip -br address", capture, "set web switch rtt=20ms",
+        "host web tc qdisc show dev lan7", "client ping -c 2 172.18.0.2",
+    ]  # fmt: skip
+    done = run("compose", "--tdf", "inf", cwd=tmp_path, stdin="\n".join(lines))
+    assert done.returncode == 0, done.stderr
+    *_, rest = done.stdout.partition("try: ")
+    seen = json.loads(next(line for line in rest.splitlines() if line.startswith("[{")))
+    assert seen == [
+        {"lo": "00:00:00:00:00:00", "lan7": "02:42:0a:07:00:02", "eth0": "02:00:00:00:00:0b", "eth1": "02:42:ac:12:00:02"},
+        {"lo": 65536, "lan7": 1500, "eth0": 1500, "eth1": 1500}, {"lo": "0", "lan7": "1", "eth0": "1", "eth1": "1"}, True,
+        ["127.0.0.1\tlocalhost", "::1\tlocalhost ip6-localhost ip6-loopback"], ["0", "0", "2147483647"], "web",
+    ]  # fmt: skip
+    shown = [line.split() for line in rest.splitlines()]
+    addresses = {line[0].partition("@")[0]: line[2:] for line in shown if line[1:2] == ["UP"]}
+    assert addresses == {"lan7": ["10.7.0.2/24"], "eth0": ["172.19.0.2/16"], "eth1": ["172.18.0.2/16"]}
+    assert rest.count("IP 172.18.0.2 > 172.18.0.3: ICMP echo request") == 1  # to a network's host, over its own interface
+    assert rest.count("IP 172.18.0.3 > 172.18.0.2: ICMP echo reply") == 1
+    assert "qdisc netem 51: root refcnt" in rest  # tc reads an interface by the name that it has in a container
+    assert "time=20.0" in rest  # the condition of the cable holds for each interface
+
+
 STATED = f"""
 services:
   web:

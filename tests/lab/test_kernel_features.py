@@ -24,6 +24,7 @@ EVERYWHERE = """
 ip link add new type dummy
 ip link add new type bridge vlan_filtering 1 mcast_snooping 1
 ip link add new link v0 type vlan id 5
+ip link add new link v0 type macvlan mode bridge
 ip link add new type vxlan id 42 dstport 4789 remote 10.0.0.2 dev v0
 ip tuntap add mode tun new
 ip mroute show
@@ -57,7 +58,6 @@ WIDE_ALONE = {
     "ip link add new type vrf table 10": "vrf",
     "ip link add new type bond mode active-backup": "bonding",
     "ip link add new type team": "team",
-    "ip link add new link v0 type macvlan mode bridge": "macvlan",
     "ip link add new link v0 type ipvlan mode l2": "ipvlan",
     "ip link add new link v0 type macsec": "macsec",
     "ip link add new type vcan": "vcan",
