@@ -82,7 +82,7 @@ test-report: $(VENV)/dev ## test reports in a browser, in minutes; nothing to me
 test-chromium: $(VENV)/dev lab ## load pages in Chromium in a lab, which gets it as a layer; ten minutes
 	$(BIN)/pytest -q -rP tests/chromium
 
-test-commands: $(VENV)/dev ## look the table of missing commands up in their Debian packages; minutes, and 300 MB from Debian's mirror
+test-commands: $(VENV)/dev ## look the table of missing commands up in their Debian packages; minutes, and some 200 MB from Debian's mirror
 	$(BIN)/python tests/packages_of_commands.py
 
 test-compose-go: $(VENV)/dev ## compare what is expected of compose files with compose's own library; a minute, Go and its module proxy

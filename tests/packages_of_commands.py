@@ -22,17 +22,26 @@ export APT_CONFIG="$MMDEBSTRAP_APT_CONFIG"
 cd "$1"
 mkdir -p lists
 : >lists/absent
+there=
 for package in $PACKAGES; do
-    apt-get -q -o APT::Sandbox::User=root download "$package" >/dev/null 2>&1 || { echo "$package" >>lists/absent; continue; }
-    needed=$(apt-cache depends --no-recommends --no-suggests "$package" | sed -n 's/^ *|*Depends: \([a-z0-9][^<]*\)$/\1/p')
-    dpkg-deb -c ./*.deb | grep -E '/s?bin/' >/dev/null || for each in $needed; do
-        apt-get -q -o APT::Sandbox::User=root download "$each" >/dev/null 2>&1 || true
-    done
-    for file in ./*.deb; do
+    if apt-cache policy "$package" | grep 'Candidate: [^(]' >/dev/null; then
+        there="$there $package"
+    else
+        echo "$package" >>lists/absent
+    fi
+done
+apt-get -q -o APT::Sandbox::User=root download $there >&2
+for package in $there; do
+    dpkg-deb -c "$package"_*.deb >"lists/$package.list"
+    if ! grep -E '/s?bin/' "lists/$package.list" >/dev/null; then
+        apt-get -q -o APT::Sandbox::User=root download $(apt-cache depends --no-recommends --no-suggests "$package" |
+            sed -n 's/^ *|*Depends: \([a-z0-9][^<]*\)$/\1/p') >&2 || true
+    fi
+    for file in "$package"_*.deb $(find . -maxdepth 1 -newer "lists/$package.list" -name '*.deb'); do
         dpkg-deb -c "$file"
         dpkg-deb --ctrl-tarfile "$file" | tar -xO ./postinst 2>/dev/null || true
-    done >"lists/$package.list"
-    rm -f ./*.deb
+    done >>"lists/$package.list"
+    rm -f "$package"_*.deb
 done
 """
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from slownet.cli import results
+from slownet.cli.silence import Silence
 from slownet.lab import foreground, init
 from slownet.lab.absent import LIBRARY
 from slownet.lab.boot import Share
@@ -49,7 +50,11 @@ def run(place: Place, command: Sequence[str], files: Iterable[Path], terminal: b
         env = {"PYTHONNOUSERSITE": "1"} if elsewhere else {}
         status = 1
         try:
-            status = foreground.attend(place, words, shares=[*shares, taking.share], env=env, terminal=terminal)
+            with Silence() if place.clock.cpu_is_free and not terminal else contextlib.nullcontext() as silence:
+                status = foreground.attend(
+                    place, words, shares=[*shares, taking.share], env=env, terminal=terminal,
+                    heard=silence.heard if silence else lambda: None,
+                )  # fmt: skip
         finally:
             taken = taking.take()
             for line in taken.lines():

@@ -67,11 +67,11 @@ def test_nothing_is_said_of_nothing():
 def test_whole_paths_come_with_packages_and_places(monkeypatch, tmp_path):
     in_lab(monkeypatch)
     (tmp_path / "of-the-library").write_text(
-        "E /usr/lib/quagga/zebra\nE /opt/mine/daemon\nE /usr/sbin/ls\nN wg\nW yersinia\nW controller\n"
+        "E /usr/lib/quagga/zebra\nE /opt/mine/daemon\nE /usr/sbin/ls\nN wg\nW keepalived\nW controller\n"
     )
     assert missing_commands.line() == (
         "hosts ran or looked for what is not in the lab: /usr/lib/quagga/zebra (frr), /opt/mine/daemon, /usr/sbin/ls, "
-        'wg (wireguard-tools), yersinia: write packages = ["frr", "wireguard-tools", "yersinia"] under [tool.slownet] in '
+        'wg (wireguard-tools), keepalived: write packages = ["frr", "keepalived", "wireguard-tools"] under [tool.slownet] in '
         "pyproject.toml, then slownet lab build; /usr/sbin/ls is /usr/bin/ls here; name files that are there in place of "
         "/opt/mine/daemon"
     )
