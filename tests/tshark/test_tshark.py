@@ -112,6 +112,9 @@ def compared(path):
         segments += 1
         one, _, kind = connections.judge(ours)
         stated = row["tcp.analysis.initial_rtt"]  # not printed with each segment
+        if stated and one.first_rtt is None and any(each.ns == NO_TIME for each in frames):
+            found.append((frame.number, None, stated, SECONDS))
+            stated = ""
         mine = (one.number, ours.length, {name for name, each in FLAGS.items() if kind & each}, rtt(one) if stated else "")
         other = (
             int(row["tcp.stream"] or -1),

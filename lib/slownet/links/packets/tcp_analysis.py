@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import NamedTuple
 
+from slownet.links.packets.capture_file import NO_TIME
 from slownet.links.packets.decoding import Packet
 
 FIN, SYN, RST, PSH, ACK = 0x01, 0x02, 0x04, 0x08, 0x10
@@ -132,11 +133,16 @@ class Connections:
         kind = _kind(packet, mine, other, connection)
         _remember(packet, mine, kind)
         if flags & (SYN | ACK) == SYN:
-            connection.syn_ns = packet.ns
+            connection.syn_ns = None if packet.ns == NO_TIME else packet.ns
             connection.opener = index if connection.opener is None else connection.opener
-        elif flags & (SYN | ACK) == ACK and connection.first_rtt is None and connection.syn_ns is not None:
-            connection.first_rtt = (packet.ns - connection.syn_ns) or None
+        elif flags & (SYN | ACK) == ACK and connection.first_rtt is None:
+            connection.first_rtt = _span(connection.syn_ns, packet.ns)
         return Judged(connection, index, kind)
+
+
+def _span(begin: int | None, end: int) -> int | None:
+    """Return the ns between two times; None where one of them is not known, or it is 0."""
+    return None if begin is None or end == NO_TIME else (end - begin) or None
 
 
 def after(one: int, other: int) -> bool:
