@@ -81,8 +81,8 @@ def asked(program: str, system: str, way: str, operation: str, cure: str) -> Row
 
 def paged(protocol: str, cure: str) -> Row:
     """Return the row of a page of many objects."""
-    trips = slope("page_ms", {"page": "44 x 6 kB", "protocol": protocol})
-    return Row("libcurl, nginx", f"page of 44 objects of 6 kB, {protocol}", "page_of_objects", trips, cure)
+    trips = slope("page_ms", {"page": "44 x 7 kB", "protocol": protocol})
+    return Row("libcurl, nginx", f"page of 44 objects of 7 kB, {protocol}", "page_of_objects", trips, cure)
 
 
 def looked_up(client: str, transport: str, operation: str, cure: str, **how: str) -> Row:

@@ -201,7 +201,7 @@ def overload() -> Published:
 
 def page_of_objects() -> Published:
     """Return the SPDY white paper's times of a page by round trip, each with the cell that is like it."""
-    source, page = spdy(), {"page": "44 x 6 kB"}
+    source, page = spdy(), {"page": "44 x 7 kB"}
     http = zip(source["rtt_ms"], source["http_ms"], strict=True)
     ends = zip((source["rtt_ms"][0], source["rtt_ms"][-1]), source["spdy_ms"], strict=True)
     rows = [("HTTP/1.1 on 6 connections", *each) for each in http] + [("HTTP/2", *each) for each in ends]
