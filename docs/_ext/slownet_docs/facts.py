@@ -65,6 +65,7 @@ def facts() -> dict[str, str]:
         "most_record_mib": f"{userfile.MOST_RECORD // userfile.MEBIBYTE}",
         "most_trace_mib": f"{traces.MOST // userfile.MEBIBYTE}",
         "most_capture_gib": f"{capture_file.MOST_BYTES >> 30}",
+        "most_capture_records": f"{capture_file.MOST_RECORDS:,}",
         "most_capture_connections": f"{traffic.MOST_CONNECTIONS:,}",
         "nginx_quic_window": f"{handshakes.NGINX_QUIC_WINDOW:,}",
         "own_share_free_ms": f"{1000 * verify.OWN_SHARE_FREE_CPU_S:g}",

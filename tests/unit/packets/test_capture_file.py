@@ -10,6 +10,7 @@ import pyarrow
 import pytest
 from wire import START, block, enhanced, interface, pcap, section
 
+from slownet.links.packets import capture_file
 from slownet.links.packets.capture_file import LONGEST_BLOCK, MOST_BYTES, NO_TIME, CaptureFile
 from slownet.model.errors import ToolError
 
@@ -148,3 +149,17 @@ def test_a_bomb_ends_in_bounded_memory():
     assert tracemalloc.get_traced_memory()[1] < 2 << 20
     tracemalloc.stop()
     assert MOST_BYTES == 1 << 30
+
+
+@pytest.mark.parametrize(
+    "record",
+    [struct.pack("<IIII", 1, 0, 0, 0), struct.pack("<III", 0x0BAD, 12, 12)],
+    ids=["frames without bytes", "blocks of another kind"],
+)
+def test_a_bomb_of_many_small_records_ends(monkeypatch, record):
+    """Of a GiB of 16 bytes each, a gzip file has a MB, and reading them takes minutes."""
+    monkeypatch.setattr(capture_file, "MOST_RECORDS", 1000)
+    first = struct.pack("<IHHIIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1) if len(record) == 16 else NG
+    assert len(list(CaptureFile(first + 900 * record))) in {1, 900}
+    with pytest.raises(ToolError, match=r"more than 1,000 frames and blocks.*editcap"):
+        list(CaptureFile(first + 1100 * record))

@@ -2,12 +2,14 @@
 
 import base64
 import json
+import struct
+import zlib
 from pathlib import Path
 
 import pytest
 from hdrh.histogram import HdrHistogram
 
-from slownet.links.traces import trace_summary
+from slownet.links.traces import load_logs, trace_summary
 from slownet.links.traces.path_reports import PathReport
 from slownet.model.errors import TraceError
 
@@ -143,6 +145,19 @@ def test_histogram_logs(tmp_path):
         facts(tmp_path, text + f"\n2.000,1.000,1.5,{broken}")
     with pytest.raises(TraceError, match=r"'2\.000,hello' is no line of a histogram log"):
         facts(tmp_path, text + "\n2.000,hello")
+
+
+def test_a_histogram_log_that_takes_much_memory_is_refused(tmp_path, monkeypatch):
+    head = "#[Histogram log format version 1.3]\n"
+    packed = zlib.compress(bytes(load_logs.MOST_OF_A_HISTOGRAM + 100), 9)
+    bomb = base64.b64encode(struct.pack(">II", 0x1C849314, len(packed)) + packed).decode()
+    assert len(bomb) < 30_000
+    with pytest.raises(TraceError, match=r"its histogram has more than 16 MiB, unpacked.* line 2"):
+        facts(tmp_path, f"{head}0.000,1.000,1.5,{bomb}\n")
+    monkeypatch.setattr(load_logs, "MOST_COUNTS", 100_000)
+    tags = "".join(f"Tag=t{number},0.000,1.000,1.5,{histogram([1000])}\n" for number in range(5))
+    with pytest.raises(TraceError, match=r"its histograms have more than 100,000 counts"):
+        facts(tmp_path, head + tags)
 
 
 @pytest.mark.parametrize(

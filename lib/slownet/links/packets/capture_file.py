@@ -28,9 +28,12 @@ LONGEST_BLOCK = 1 << 24
 """Bytes of a pcapng block that is kept in memory: one with a frame, or an interface. Others are skipped at any length."""
 MOST_BYTES = 1 << 30
 """Bytes of a capture, unpacked."""
+MOST_RECORDS = 3_000_000
+"""Frames and other blocks of a capture. A GiB of the smallest ones, which compress to a MB, would be read for minutes."""
 MOST_INTERFACES = 4096
 NANOSECONDS = 10**9
 NO_TIME = -1
+CUT = "cut it with editcap -c 1000000 FILE PARTS"
 FIX = "record it with tcpdump -i eth0 -w FILE tcp"
 _CHUNK = 1 << 16
 _GZIP = 31  # zlib's number for the format
@@ -101,7 +104,7 @@ class CaptureFile:
         self.count = 0
         """Frames so far."""
         self._file = _unpacked(io.BytesIO(source) if isinstance(source, bytes) else source, where)
-        self._taken = 0
+        self._taken = self._records = 0
         try:
             magic = self._read(4)
         except _EndError as end:
@@ -114,7 +117,7 @@ class CaptureFile:
             raise ToolError("the capture cannot be read: it is no pcap and no pcapng", where, FIX)
 
     def __iter__(self) -> Iterator[Frame]:
-        """Yield the frames. Raises ToolError if the file has more than a GiB."""
+        """Yield the frames. Raises ToolError if the file has more than a GiB, or more than three million frames and blocks."""
         try:
             for found in self._frames:
                 self.count += 1
@@ -126,7 +129,7 @@ class CaptureFile:
         """Return the next bytes. Raises _EndError if they are missing, ToolError for more than a GiB in all."""
         self._taken += size
         if self._taken > MOST_BYTES:
-            raise ToolError("the capture has more than a GiB", self.where, "cut it with editcap -c 1000000 FILE PARTS")
+            raise ToolError("the capture has more than a GiB", self.where, CUT)
         try:
             found = self._file.read(size)
         except (OSError, EOFError, zlib.error) as error:  # of gzip, and pyarrow's for the others
@@ -140,7 +143,10 @@ class CaptureFile:
             size -= len(self._read(min(size, _CHUNK)))
 
     def _at_end(self) -> bytes:
-        """Return the next four bytes, or nothing at the end of the file."""
+        """Return the first four bytes of the next record, or nothing at the end. Raises ToolError for too many records."""
+        self._records += 1
+        if self._records > MOST_RECORDS:
+            raise ToolError(f"the capture has more than {MOST_RECORDS:,} frames and blocks", self.where, CUT)
         try:
             first = self._file.read(1)
         except (OSError, EOFError, zlib.error) as error:

@@ -9,10 +9,13 @@ A latency is not a round trip of the network: it states no condition.
 
 from __future__ import annotations
 
+import base64
 import csv
 import math
 import re
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -180,6 +183,10 @@ _HISTOGRAM_LINE = re.compile(
     r"(?:Tag=(?P<tag>[^,\s]+),)?(?P<start>\d+(?:\.\d+)?),(?P<length>\d+(?:\.\d+)?),(?P<most>\d+(?:\.\d+)?),(?P<packed>[A-Za-z0-9+/=]+)"
 )
 _NS = 1e9
+MOST_OF_A_HISTOGRAM = 16 << 20
+"""Bytes of one histogram of a log, unpacked. An hour in ns with five digits has 3 million counts, of a byte or a few each."""
+MOST_COUNTS = 1 << 24
+"""Counts of all of a log's tags together, of 8 bytes each in memory."""
 
 
 def histogram_log(text: str, where: str = "log") -> list[Latencies]:
@@ -188,6 +195,7 @@ def histogram_log(text: str, where: str = "log") -> list[Latencies]:
 
     merged: dict[str, Any] = {}
     spans: dict[str, tuple[float, float]] = {}
+    counts = 0
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.startswith(("#", '"')):
             continue
@@ -195,6 +203,7 @@ def histogram_log(text: str, where: str = "log") -> list[Latencies]:
         found = _HISTOGRAM_LINE.fullmatch(line.strip())
         if not found:
             raise TraceError(f"'{line[:40]}' is no line of a histogram log", place, HOW)
+        _need_small(found["packed"], place)
         try:
             histogram = HdrHistogram.decode(found["packed"])
         except Exception as error:  # hdrh raises several kinds of its own, of base64, zlib and ctypes
@@ -205,10 +214,23 @@ def histogram_log(text: str, where: str = "log") -> list[Latencies]:
         if tag in merged:
             merged[tag].add(histogram)
         else:
-            merged[tag] = histogram
+            merged[tag], counts = histogram, counts + histogram.counts_len
+            if counts > MOST_COUNTS:
+                raise TraceError(
+                    f"its histograms have more than {MOST_COUNTS:,} counts", place, "keep fewer tags, or fewer digits"
+                )
     if not merged or not all(each.get_total_count() for each in merged.values()):
         raise TraceError("it has no histogram with a value", where, HOW)
     return [_of_histogram(tag, each, spans[tag]) for tag, each in merged.items()]
+
+
+def _need_small(packed: str, place: str) -> None:
+    """Raise TraceError if what a line holds would be unpacked to more than MOST_OF_A_HISTOGRAM."""
+    unpacking = zlib.decompressobj()
+    with suppress(ValueError, zlib.error):  # its reader says what is wrong with it
+        unpacking.decompress(base64.b64decode(packed)[8:], MOST_OF_A_HISTOGRAM)
+        if unpacking.unconsumed_tail:
+            raise TraceError(f"its histogram has more than {MOST_OF_A_HISTOGRAM >> 20} MiB, unpacked", place, HOW)
 
 
 def _of_histogram(tag: str, histogram: Any, span: tuple[float, float]) -> Latencies:
