@@ -197,7 +197,7 @@ def test_damaged_projects(data):
 @given(damaged([b"A=1\nB='x y'\nexport C=\"${A:-2}\\n\" # no\nD: 5\n", b"${A?x}=$A\nB=${A:+${B}}\n"]), st.booleans())
 def test_variables(data, raw):
     with only(ComposeError):
-        read_dotenv(written(".env", data), {"A": "1"}, raw)
+        read_dotenv(written(".env", data), {"A": "1"}, raw=raw)
 
 
 # ---- recordings ----

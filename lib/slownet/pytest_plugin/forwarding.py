@@ -57,6 +57,10 @@ class Silent:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._reporter, name)
 
+    def writing_to(self, config: pytest.Config, stream: io.StringIO) -> Any:
+        """Return a reporter of the same kind whose text is kept. Its class is not public in each pytest."""
+        return type(self._reporter)(config, stream)
+
 
 def silence(config: pytest.Config) -> None:
     """Take the terminal reporter's hooks away."""
@@ -143,14 +147,15 @@ def summaries(config: pytest.Config, exitstatus: int) -> Iterator[tuple[str, str
 
     pytest's own and slownet's say it on the host; those that know of workers, such as pytest-cov, say nothing here.
     """
-    from _pytest.terminal import TerminalReporter  # which plugins are given
-
+    silent = config.pluginmanager.get_plugin("terminalreporter")
+    if not isinstance(silent, Silent):
+        return
     for each in config.hook.pytest_terminal_summary.get_hookimpls():
         module = getattr(each.function, "__module__", "")
         if each.wrapper or each.hookwrapper or module.partition(".")[0] in ("_pytest", "pytest", "slownet", "xdist"):
             continue
         stream = io.StringIO()
-        given = {"terminalreporter": TerminalReporter(config, stream), "exitstatus": exitstatus, "config": config}
+        given = {"terminalreporter": silent.writing_to(config, stream), "exitstatus": exitstatus, "config": config}
         try:
             each.function(*(given[name] for name in each.argnames))
         except Exception as error:

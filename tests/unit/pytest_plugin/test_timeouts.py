@@ -93,7 +93,11 @@ def test_what_other_plugins_say_at_the_end_is_sent(pytestconfig):
     own = SimpleNamespace(function=forwarding.summaries, argnames=(), wrapper=False, hookwrapper=False, plugin_name="own")
     hook = SimpleNamespace(pytest_terminal_summary=SimpleNamespace(get_hookimpls=lambda: [other, own]))
 
+    silent = forwarding.Silent(pytest.TerminalReporter(pytestconfig))
+
     class Config:
+        pluginmanager = SimpleNamespace(get_plugin={"terminalreporter": silent}.get)
+
         def __getattr__(self, name):
             return hook if name == "hook" else getattr(pytestconfig, name)
 

@@ -85,12 +85,22 @@ def _kind(value: Any) -> str:
     return "a mapping" if isinstance(value, dict) else "a list" if isinstance(value, list) else "a single value"
 
 
+def _key(value: Any, name: Callable[[Any], Hashable] | None) -> Hashable:
+    """Return what an element is known by; one of a kind that the schema refuses, such as a list, by itself."""
+    found = (name or identity)(value)
+    try:
+        hash(found)
+    except TypeError:
+        return id(value)
+    return found
+
+
 def _joined(base: Items, over: Items, name: Callable[[Any], Hashable] | None) -> Items:
     """Return both lists' elements, each once."""
     made = Items(base.place)
     known: dict[Hashable, int] = {}
     for value, at in [*zip(base, base.at, strict=True), *zip(over, over.at, strict=True)]:
-        index = known.setdefault((name or identity)(value), len(made))
+        index = known.setdefault(_key(value, name), len(made))
         if index < len(made):
             made[index], made.at[index] = copy(value), at
         else:
