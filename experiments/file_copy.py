@@ -14,7 +14,7 @@ OLD = "sftp, 64 kB"
 WINDOWS = {OLD: OLD_WINDOW, "ssh": WINDOW, "scp": WINDOW}
 # Linux's 4 MiB hold that much of a host whose card cuts segments. Here each segment takes a buffer of its own, more than its
 # payload: they would hold 1.7 MiB of what ssh sends, and be the limit.
-SEND_BUFFER = "net.ipv4.tcp_wmem=4096 16384 16777216"
+SEND_BUFFER = "net.ipv4.tcp_wmem=4096 87040 16777216"
 FILES = {OLD_WINDOW: ("2MiB", "4MiB"), WINDOW: ("32MiB", "64MiB")}
 # "A user will need at least 10 Mb/s connection with a 100 ms RTT to see a doubling of performance" (HPN-SSH's README).
 NARROW = [{"program": program, "file": "8MiB", "rate": "10Mbit"} for program in (OLD, "scp")]

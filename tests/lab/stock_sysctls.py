@@ -11,9 +11,6 @@ from pathlib import Path
 
 RECORD = Path(__file__).with_name("stock_sysctls.txt")
 REASONS = Path(__file__).parents[2] / "lib" / "slownet" / "data" / "sysctls.toml"
-FIRST_SEND_BUFFER = 87_040
-"""Bytes of the send buffer of a connection that has opened at MTU 1500, on Debian's kernel: ten segments, twice, each with as
-much room for headers as wireless networks need (tcp_sndbuf_expand, LL_MAX_HEADER). A kernel without them has 46,080."""
 OF_AN_INTERFACE = re.compile(r"net\.ipv[46]\.(conf|neigh)\.(?!all\.|default\.|lo\.)")
 
 

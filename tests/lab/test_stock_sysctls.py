@@ -1,7 +1,7 @@
 """A host has the kernel's settings of stock Debian 13, but for a list with reasons."""
 
 import pytest
-from stock_sysctls import FIRST_SEND_BUFFER, RECORD, compare, read, without_states
+from stock_sysctls import RECORD, compare, read, without_states
 
 from slownet.net.network import Network
 from slownet.topologies import TwoHosts
@@ -51,15 +51,3 @@ def test_a_syn_offers_what_debians_does(net):
     shown = client.cmd("tcpdump -nn -r /tmp/syn.pcap 2>/dev/null")
     assert "win 64240" in shown
     assert "win 65160" in shown  # the server's, whose timestamps are agreed already
-
-
-def test_a_connection_opens_with_debians_buffers(net):
-    """No setting shows the send buffer: the kernel computes it from what it keeps free for headers."""
-    server, client = net["server"], net["client"]
-    program = "import socket; s = socket.create_server(('', 8001)); s.accept(); s.accept()[0].recv(1)"
-    served = server.popen(["python3", "-c", program])
-    client.cmd(f"until nc -z {server.IP()} 8001; do sleep 0.1; done")
-    shown = client.cmd(f"bash -c 'exec 3<>/dev/tcp/{server.IP()}/8001; ss -Htmn'")
-    served.communicate()
-    assert "rb131072," in shown
-    assert f"tb{FIRST_SEND_BUFFER}," in shown

@@ -12,7 +12,9 @@ from machine import SHARED
 CHECKOUT = Path(__file__).parents[2]
 sys.path.append(str(CHECKOUT / "tests" / "lab"))
 
-from stock_sysctls import FIRST_SEND_BUFFER, RECORD, read, without_states  # noqa: E402
+from stock_sysctls import RECORD, read, without_states  # noqa: E402
+
+from slownet.net.stock_settings import FIRST_SEND_BUFFER  # noqa: E402
 
 EXPERIMENT = "tests/stock_kernel/few_pages.py"
 SMOKE = ["tests/lab/test_native.py", "tests/lab/test_plugin_in_place.py"]

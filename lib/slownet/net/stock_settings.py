@@ -19,9 +19,12 @@ from mininet.util import ensureRoot
 from slownet.lab import native
 from slownet.net.namespace import write_sysctls
 
+FIRST_SEND_BUFFER = 87_040
+"""Bytes of the send buffer of a connection that opens at MTU 1500 on Debian, whatever tcp_wmem says: ten segments, twice, each
+with as much room for headers as wireless networks need (tcp_sndbuf_expand, LL_MAX_HEADER). A kernel without them has 46,080."""
 OF_A_HOST: Mapping[str, str] = {
     "net.ipv4.tcp_rmem": "4096 131072 6291456",
-    "net.ipv4.tcp_wmem": "4096 16384 4194304",
+    "net.ipv4.tcp_wmem": f"4096 {FIRST_SEND_BUFFER} 4194304",
 }
 """Settings that a kernel copies from the machine's into a namespace, and computes there from the size of memory."""
 OF_A_HOST_IN_A_LAB: Mapping[str, str] = {
