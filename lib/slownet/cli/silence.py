@@ -14,7 +14,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from slownet.lab import foreground
-from slownet.net.process import family
 
 QUIET_S = 120.0
 LOOK_S = 5.0
@@ -64,6 +63,8 @@ class Silence:
 
 def _cpu() -> float:
     """Return the seconds of CPU time that the processes which this one started have taken."""
+    from slownet.net.process import family  # not at the top: completion imports this module
+
     ticks = 0
     for pid in family(os.getpid()):
         if pid != os.getpid():
