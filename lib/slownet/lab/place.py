@@ -52,8 +52,8 @@ DAY_S = 86_400
 # some microseconds. It is a year after the image's files, so that certificates of that year are valid.
 EXACT_DATE = image.FILES_UNTIL + 365 * DAY_S
 
-_named: set[str] = set()
-"""What was said to be missing."""
+_printed: set[str] = set()
+"""Lines about labs that were printed, each once a process."""
 
 
 @dataclass
@@ -144,6 +144,8 @@ class Place:
                     _apart(argv), env={"PYTHONPATH": own_path(), **(env or {})}, cwd=cwd, stdin=stdin, stdout=stdout,
                     stderr=stderr, on_terminal=terminal is not None,
                 )  # fmt: skip
+        if self.only_exact:  # not before: what is wrong with a command is found without a lab, and is one line then
+            _print_once(f"the lab's own kernel is not built, so the clock is the exact one ({lab_parts.BUILD})")
         # Outer folders first: an outer share mounted later would hide the inner one.
         more = extension_shares.shares()
         brought = [] if self.clock.is_exact else [*host_programs.shares(), *container_shares.shares()]
@@ -168,9 +170,8 @@ class Place:
 
     def _name_what_is_missing(self, asked: Sequence[str]) -> None:
         """Print what the lab's kernel lacks of what was asked for, once for all boots of a command."""
-        if self.parts and (said := missing_features.line(asked, self.parts.kernel)) and said not in _named:
-            _named.add(said)
-            sys.stderr.write(f"slownet: {option_names.here(said)}\n")
+        if self.parts and (line := missing_features.line(asked, self.parts.kernel)):
+            _print_once(option_names.here(line))
 
     def _date(self, parts: lab_parts.Parts, turn: int) -> int:
         """Return the date at which a boot begins, in seconds since 1970; 0 for the host's."""
@@ -321,6 +322,12 @@ def choose(
     return replace(chosen, clock_is_asked_for=asked.names_a_clock, cpu_is_asked_for=asked.cpu is not None)
 
 
+def _print_once(line: str) -> None:
+    if line not in _printed:
+        _printed.add(line)
+        sys.stderr.write(f"slownet: {line}\n")
+
+
 def _native(clock_is_asked_for: bool) -> Place:
     facts: Facts = {
         "kernel": platform.release(),
@@ -374,8 +381,6 @@ def _lab(
     confinement.warn()
     whole = found.with_layer(of)
     only_exact = or_exact and not found.own_kernel
-    if only_exact:
-        sys.stderr.write(f"slownet: the lab's own kernel is not built, so the clock is the exact one ({lab_parts.BUILD})\n")
     if kind == EXACT or only_exact:
         clock = Clock(EXACT, speed=speed)
         facts: Facts = {**_exact_facts(whole, clock), **_of_project(of)}

@@ -55,8 +55,7 @@ class Dask:
     ) -> None:  # fmt: skip
         self._opened = opened
         self._dask: Any = _installed()
-        if scheduler_file and not scheduler_file.is_file():
-            raise SweepError(f"no file {scheduler_file}", "--scheduler-file", "name the one that dask scheduler wrote")
+        check(address, scheduler_file)
         self._address, self._file, self._labs, self._answer_s = address, scheduler_file, labs, answer_s
         self._wait_s = answer_s
         self._client: Any = None
@@ -132,6 +131,15 @@ class Dask:
         except (OSError, TimeoutError, KeyError):
             return 0
         return sum(int(each.get("resources", {}).get(RESOURCE, 0)) for each in workers.values())
+
+
+def check(address: str, scheduler_file: Path | None) -> None:
+    """Raise SweepError for a cluster that cannot be connected to, whatever it runs: before a lab is needed."""
+    _installed()
+    if address and scheduler_file:
+        raise SweepError("a cluster has one scheduler", "--scheduler-file", "leave out --cluster")
+    if scheduler_file and not scheduler_file.is_file():
+        raise SweepError(f"no file {scheduler_file}", "--scheduler-file", "name the one that dask scheduler wrote")
 
 
 def _installed() -> ModuleType:

@@ -1,4 +1,5 @@
 import math
+from types import SimpleNamespace
 
 import pytest
 
@@ -190,11 +191,17 @@ def no_kernel(unable, monkeypatch):
     monkeypatch.setattr(place, "_exact_facts", lambda whole, clock: {})
 
 
-def test_without_the_kernel_of_the_other_clocks_it_is_the_exact_one_for_who_can_do_with_it(no_kernel, capsys):
+def test_without_the_kernel_of_the_other_clocks_it_is_the_exact_one_for_who_can_do_with_it(no_kernel, capsys, monkeypatch):
+    monkeypatch.setattr(place, "_printed", set())
+    monkeypatch.setattr(place.Place, "_lab", lambda self, found, shares: SimpleNamespace(run=lambda argv, **given: 0))
     found = choose("lab", exact=True)
     assert (found.clock, found.only_exact) == (Clock("exact"), True)
+    assert capsys.readouterr().err == ""  # what else is wrong with the command comes first
     line = "slownet: the lab's own kernel is not built, so the clock is the exact one (slownet lab build)\n"
+    found.run(["true"])
     assert capsys.readouterr().err == line
+    found.run(["true"])
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize("asked", [{}, {"exact": True, "tdf": "1"}, {"exact": True, "cpu": "time"}, {"clock": "real"}])

@@ -171,12 +171,18 @@ def run(
         raise SweepError("no experiment is named", "slownet sweep", "name one of slownet list, or resume a sweep")
     if repeat is not None and repeat < 1:
         raise SweepError(f"{repeat} repetitions", "--repeat", "write a whole number from 1")
-    named, place = find(spec.experiment), place_of(spec.where, spec.experiment)
+    named = find(spec.experiment)
+    on_file = Path(scheduler_file) if scheduler_file else None
+    if cluster or on_file:
+        from slownet.runner.cluster import check
+
+        check(cluster or "", on_file)
+    place = place_of(spec.where, spec.experiment)
     compose_project.check(named.topology)
     check_labs(labs, place)
     spec = replace(spec, repeat=spec.repeat or _repetitions(named, place, bool(spec.criterion)))
     values, design = factors.of_mapping(spec.vary), Design.read(spec.sample, spec.seed)
-    team = _team(cluster, scheduler_file, labs, place, follow)
+    team = _team(cluster, on_file, labs, place, follow)
     fetched = source(str(lab)) if lab else None
     if not yes:
         chosen.check_size(named, values, design, spec.repeat, team.width)
@@ -259,10 +265,8 @@ def _more(refinement: Refinement, test: Criterion | None, cells: Sequence[Cell],
     return [cell for cell in added if cell_key(cell) not in known]
 
 
-def _team(cluster: str | None, scheduler_file: Path | str | None, labs: int | None, place: Place, follow: Follow) -> Workers:
-    """Return the workers: those of a cluster, or this machine's. Raises SweepError."""
-    if cluster and scheduler_file:
-        raise SweepError("a cluster has one scheduler", "--scheduler-file", "leave out --cluster")
+def _team(cluster: str | None, scheduler_file: Path | None, labs: int | None, place: Place, follow: Follow) -> Workers:
+    """Return the workers: those of a cluster, or this machine's."""
     if not (cluster or scheduler_file):
         return Pool(how_many(labs, place))
     from slownet.runner.cluster import LOCAL, Dask
@@ -271,7 +275,7 @@ def _team(cluster: str | None, scheduler_file: Path | str | None, labs: int | No
         follow("workers", {"labs": labs, "dashboard": dashboard})
 
     here = how_many(labs, place) if cluster == LOCAL else 1
-    return Dask(cluster or "", Path(scheduler_file) if scheduler_file else None, here, opened=opened)
+    return Dask(cluster or "", scheduler_file, here, opened=opened)
 
 
 def _resumed(directory: Path, asked: Spec) -> Spec:
