@@ -19,13 +19,11 @@ own documentation describes them:
 - `slownet.topologies`: plain Mininet topologies
 - `slownet.model.units`: durations, rates and sizes as text
 
-Everything else may change without notice. Public modules are also found at the names that they had before their rooms were
-joined, such as ``slownet.claim``.
+Everything else may change without notice.
 """
 
 import os
 import sys
-from types import ModuleType
 
 __all__ = [
     "Ab",
@@ -347,21 +345,6 @@ def in_words(code: str, values: "Mapping[str, Any]") -> str:
     return say(code, values)
 
 
-class _Package(ModuleType):
-    """A package whose public names take precedence over its modules `slownet.theory.law` and `slownet.hypotheses.experiment`.
-
-    Importing a module makes it an attribute of its package, so `from slownet import law` could yield the function or the
-    module. `from slownet.theory.law import fit` uses the module's full name and always gets the module.
-    """
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if not (name in _HOME and isinstance(value, ModuleType)):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package
-
-
 class _Rooms:
     """Finds `slownet.topologies` and `slownet.experiments` in a checkout, where they are at the top level.
 
@@ -398,52 +381,3 @@ class _MininetNode:
 
 
 sys.meta_path.insert(0, _MininetNode)
-
-_MOVED = {
-    "judge": "claim measured records",
-    "hypotheses": "experiment",
-    "links": "conditions",
-    "model": "errors mininets units",
-    "net": "tools.nft tools.process tools.tcpdump tools.tool",
-    "theory": (
-        "buffers fallback handshakes head_of_line law lookups loss_tolerance multipath page_loads path_mtu published shares "
-        "slow_start stats throughput"
-    ),
-}
-"""Public modules of each room, by the names that they had before, in this package."""
-_MOVED_TO = {name: f"slownet.{room}.{name.rpartition('.')[2]}" for room, names in _MOVED.items() for name in names.split()}
-
-
-class _Moved:
-    """Finds a public module at its former name, and loads it by being the module at the present one."""
-
-    def __init__(self, present: str) -> None:
-        self._present = present
-        self._spec: object = None
-
-    @classmethod
-    def find_spec(cls, name: str, path: object = None, target: object = None) -> "ModuleSpec | None":
-        """Return the module's spec for the import system; None for any name that is not a former one."""
-        package, *parts = name.split(".")
-        for length in (1, 2):
-            former = ".".join(parts[:length])
-            if package == __name__ and former in _MOVED_TO:
-                from importlib.machinery import ModuleSpec
-
-                return ModuleSpec(name, cls(".".join([_MOVED_TO[former], *parts[length:]])))  # type: ignore[arg-type]
-        return None
-
-    def create_module(self, spec: object) -> ModuleType:
-        """Return the module at its present name."""
-        from importlib import import_module
-
-        found = import_module(self._present)
-        self._spec = found.__spec__
-        return found
-
-    def exec_module(self, module: ModuleType) -> None:
-        """Give the module its own spec back, in whose place the import system has put that of the former name."""
-        module.__spec__ = self._spec  # type: ignore[assignment]
-
-
-sys.meta_path.insert(0, _Moved)  # before the finder of files, which would load a package's modules a second time

@@ -4,6 +4,7 @@ import ast
 import dataclasses
 import importlib
 import inspect
+import pkgutil
 import re
 import subprocess
 import sys
@@ -121,12 +122,16 @@ print(*sys.modules)
 def test_a_public_name_goes_before_a_module_of_that_name():
     code = """
 from slownet.theory.law import Law, fit
-import slownet.experiment
 from slownet import experiment, law
 from slownet.theory import published
 print(callable(experiment), law.__module__, published.__name__)
 """
     assert python(code) == ["True", "slownet.judge.claim.laws", "slownet.theory.published"]
+
+
+def test_no_room_has_a_public_name():
+    """Importing a module makes it an attribute of the package, in place of a public name."""
+    assert not set(slownet.__all__) & {each.name for each in pkgutil.iter_modules(slownet.__path__)}
 
 
 def test_another_name_is_none():
@@ -187,17 +192,3 @@ def test_types_are_those_of_mininets_methods(name, arguments, real):
 
 def test_a_topology_is_mininets():
     assert slownet.Topology is Topo
-
-
-@pytest.mark.parametrize(("former", "present"), sorted(slownet._MOVED_TO.items()))
-def test_a_public_module_is_found_at_its_former_name_and_is_the_same_one(former, present):
-    assert importlib.import_module(f"slownet.{former}") is importlib.import_module(present)
-    assert importlib.import_module(present).__spec__.name == present
-
-
-def test_a_module_of_a_package_with_a_former_name_is_not_loaded_twice():
-    code = "import slownet.claim.base, sys; print(sys.modules['slownet.claim.base'] is sys.modules['slownet.judge.claim.base'])"
-    assert python(code) == ["True"]
-    assert python("from slownet.units import duration; print(duration('10ms'))") == ["0.01"]
-    with pytest.raises(ModuleNotFoundError, match=r"slownet\.nowhere"):
-        importlib.import_module("slownet.nowhere")
