@@ -214,9 +214,7 @@ _HOME["__version__"] = "slownet.model.version"
 
 TYPE_CHECKING = False  # type checkers assume True; importing it from `typing` would load that module
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from importlib.machinery import ModuleSpec
-    from typing import Any
 
     from slownet.containers.compose.project_topology import Compose
     from slownet.containers.container import Container
@@ -336,13 +334,6 @@ else:  # hidden from type checkers, which would otherwise accept any name
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
-
-
-def in_words(code: str, values: "Mapping[str, Any]") -> str:
-    """Put a statement of `slownet.judge` into words: rooms below have no words for people; this package is above all."""
-    from slownet.report.statement_words import say
-
-    return say(code, values)
 
 
 class _Rooms:

@@ -10,6 +10,7 @@ from slownet.judge.claim import law, predicted
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.result import RunData
+from slownet.judge.records.statement import TEXT
 from slownet.report.html_page import write_page
 from slownet.report.reproduction import Reproduction, render
 from slownet.report.view import view
@@ -35,7 +36,7 @@ def around(value, half=1.0):
 
 
 def judged(verdict, name="a claim of its author's"):
-    return Judgement(name, verdict, 1.0, 1.0, 0.9, 1.1, (0.9, 1.1), "1.00 measured")
+    return Judgement(name, verdict, 1.0, 1.0, 0.9, 1.1, (0.9, 1.1), (TEXT(text="1.00 measured"),))
 
 
 def law_run(k=4.0, directory="a-client_delay", times=(0, 10, 40, 120)):

@@ -273,7 +273,7 @@ def _look(
 
 def _open(found: Judgement, run: RunData) -> Open:
     repetitions = max((cell.repetitions for cell in run.cells if not found.cells or cell.label in found.cells), default=0)
-    return Open(found.cells, found.stays_open, predicted_repetitions(found, repetitions))
+    return Open(found.cells, str(found.stays_open or ""), predicted_repetitions(found, repetitions))
 
 
 def predicted_repetitions(found: Judgement, repetitions: int) -> int | None:

@@ -12,6 +12,7 @@ from test_calls import MEANS, saved
 import slownet
 from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.result import load
+from slownet.judge.records.statement import TEXT
 from slownet.model.errors import DamageWarning
 from slownet.runner.api import presented
 
@@ -54,7 +55,7 @@ def test_a_run_as_text(run):
 
 def test_claims_of_a_run_are_those_that_are_read_later_also_if_they_are_open(run):
     ends = {"low": -math.inf, "high": math.inf, "margin": (3.8, math.inf)}
-    claim = Judgement("so many round trips", "inconclusive", 4.1, 4.0, text="4.1 round trips", **ends)
+    claim = Judgement("so many round trips", "inconclusive", 4.1, 4.0, findings=(TEXT(text="4.1 round trips"),), **ends)
     measured = load(run.directory).judged([claim])
     measured.save()
     assert slownet.load(run.directory).claims == presented.Run.of(measured).claims

@@ -14,13 +14,12 @@ from slownet.judge.claim.preflight import _flat
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.repetitions import apart
 from slownet.judge.records.result import RunData, gather
-from slownet.judge.records.statement import state
 from slownet.model.errors import ExperimentError
 from slownet.theory.stats import Summary, from_moments
 from slownet.theory.stats import ratio as quotient
 
 NEAR, FAR = {"room": "one"}, {"room": "far"}
-BARE = str(state("bare"))
+WHY = expected_values.BARE()
 
 
 def run_of(near, far, **more):
@@ -69,7 +68,7 @@ def test_a_summary_is_an_expectation_too():
 
 def test_a_bare_number_of_measured_ones_has_lost_their_error():
     found = predicted("row_ms", FAR, expected=bare_sum, within=0.05).judge(run_of(from_moments(10.0, 0.2, 9), SURE))
-    assert (found.verdict, found.stays_open) == ("inconclusive", BARE)
+    assert (found.verdict, found.stays_open) == ("inconclusive", WHY)
     assert found.text.endswith(
         'so their error is lost: return a Summary, such as run.at(...).summary("row_ms") + 20 (without .mean)'
     )
@@ -119,7 +118,7 @@ def test_a_law_may_be_compared_with_what_was_counted():
     assert found.text == "4.00 round trips per operation measured, 4.00 (3.70 to 4.30) expected, 1.000 (0.930 to 1.081) times"
     assert claim.judge(run(0.0)).text == "4.00 round trips per operation measured, 4 expected"
     bare = law("time_ms", round_trips=lambda run: run.at({"rtt": "0ms"}).summary("round_trips").mean)
-    assert bare.judge(run(0.1)).stays_open == BARE
+    assert bare.judge(run(0.1)).stays_open == WHY
 
 
 def test_theory_may_take_measured_numbers_of_the_cell():
@@ -136,7 +135,7 @@ def test_theory_may_take_measured_numbers_of_the_cell():
     bare = follows(
         "row_ms", lambda condition, cell: cell.summary("row_ms").mean, at_least=0.9, at_most=1.1, because="", name="itself"
     )
-    assert bare.judge(run_of(SURE, Summary(10.0, 9.8, 10.2, 9))).stays_open == BARE
+    assert bare.judge(run_of(SURE, Summary(10.0, 9.8, 10.2, 9))).stays_open == WHY
 
 
 # Expected and measured numbers from the same cell

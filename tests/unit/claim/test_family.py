@@ -28,6 +28,7 @@ from slownet.judge.claim import (
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.result import RunData, gather
+from slownet.judge.records.statement import TEXT
 from slownet.model.errors import ExperimentError, SlownetError
 from slownet.runner import sampling
 from slownet.theory.stats import DECIDING, Summary, summarize
@@ -258,5 +259,7 @@ def test_too_few_values_for_a_kind_of_ones_own_leave_it_open():
 
 
 def test_an_interval_that_is_not_known_is_not_printed():
-    found = Judgement("three round trips", "inconclusive", 3.0, 3.0, -math.inf, math.inf, (2.85, 3.15), "3.00 measured")
+    found = Judgement(
+        "three round trips", "inconclusive", 3.0, 3.0, -math.inf, math.inf, (2.85, 3.15), (TEXT(text="3.00 measured"),)
+    )
     assert str(found) == "inconclusive: three round trips: 3.00 measured"

@@ -2,12 +2,12 @@
 
 import ast
 import json
-import re
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
 
+from slownet import judge
 from slownet.judge.claim import (
     all_of,
     bound,
@@ -28,18 +28,18 @@ from slownet.judge.claim import (
     round_trips_between,
     slowed,
 )
+from slownet.judge.claim.base import MEASURED, NO_INTERVAL
+from slownet.judge.claim.family import NOT_MEASURED
 from slownet.judge.measured import Measured
 from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.result import gather
-from slownet.judge.records.statement import state, text_of
-from slownet.report import statement_words
+from slownet.judge.records.statement import text_of
 from slownet.theory.stats import Summary, from_moments
 
 TIME = "time_per_request_ms"
 NEAR, FAR = {"rtt": "0ms"}, {"rtt": "10ms"}
 TIMES = {"0ms": 12.0, "10ms": 52.0, "40ms": 172.0}
 UNSURE = Summary(1.0, float("-inf"), float("inf"), 1)
-LIB = Path(statement_words.__file__).parents[1]
 
 
 def sample(rtt, mean, sd, boot, **more):
@@ -110,7 +110,7 @@ def test_a_bound_states_the_number_of_each_cell():
 def test_what_keeps_a_claim_open_is_a_finding_with_its_number():
     run = run_of()
     found = decide(run, "a page", lambda: UNSURE, (0, 500), expected=2.0)
-    assert found.findings == (state("measured", number=UNSURE, expected=2.0), state("no interval", repetitions=3))
+    assert found.findings == (MEASURED(number=UNSURE, expected=2.0), NO_INTERVAL(repetitions=3))
     assert (found.verdict, found.reason) == ("inconclusive", "no interval")
 
 
@@ -120,7 +120,7 @@ def test_a_claim_that_was_not_judged_states_its_cells():
     short = replace(run, cells=run.cells[:1])
     labels = [cell.label for cell in run.cells]
     (found,) = judge_all([claim], short, cannot=lambda *why: not_judged(*why, short, labels))
-    assert found.findings == (state("not measured", cells=("rtt 10ms",), error=""),)
+    assert found.findings == (NOT_MEASURED(cells=("rtt 10ms",), error=""),)
 
 
 def test_an_expectation_of_a_test_states_its_numbers():
@@ -132,15 +132,13 @@ def test_an_expectation_of_a_test_states_its_numbers():
 
 def test_the_text_of_a_claim_of_ones_own_stays_and_findings_are_added():
     found = decide(run_of(), "mine", lambda: UNSURE, (0, 500), text="my own words")
-    assert found.text == "my own words" + text_of(found.findings)
-    assert [each.code for each in found.findings] == ["no interval"]
+    assert found.text == "my own words" + text_of(found.findings[1:])
+    assert [each.code for each in found.findings] == ["text", "no interval"]
 
 
 def test_an_unknown_end_of_an_interval_is_null_in_a_record_and_unknown_again():
-    found = state("measured", number=UNSURE, expected=None)
-    record = json.loads(
-        json.dumps(Judgement("x", "inconclusive", 1.0, None, None, None, (None, None), "").saying(found).to_json())
-    )
+    found = MEASURED(number=UNSURE, expected=None)
+    record = json.loads(json.dumps(Judgement("x", "inconclusive", 1.0, None, None, None, (None, None)).saying(found).to_json()))
     assert record["findings"] == [
         {"code": "measured", "number": {"mean": 1.0, "low": None, "high": None, "n": 1}, "expected": None}
     ]
@@ -148,73 +146,34 @@ def test_an_unknown_end_of_an_interval_is_null_in_a_record_and_unknown_again():
     assert not again.values["number"].known
 
 
-# ---- the rooms ----
+# ---- words ----
 
 
-def stated():
-    """Return the codes that judging states."""
-    found = set()
-    for path in (LIB / "judge").rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "state":
-                found |= {each.value for each in ast.walk(node.args[0]) if isinstance(each, ast.Constant)}
-    return found
+def test_a_text_of_findings_whose_words_are_not_installed_is_the_recorded_one():
+    record = law(TIME, round_trips=4).judge(run_of()).to_json()
+    record["findings"] = [{"code": "of a package that is not installed", "number": 4}]
+    again = Judgement.from_json(json.loads(json.dumps(record)))
+    assert again.text == record["text"] != ""
+    assert again.to_json()["findings"] == record["findings"]
 
 
-def test_every_statement_has_words_and_all_words_are_used():
-    assert not stated() - statement_words.WORDS.keys()
-    named_otherwise = {"all of", "any of", "no interval"}
-    assert statement_words.WORDS.keys() - stated() <= named_otherwise
+def test_no_two_phrases_have_the_same_code():
+    """Findings of claims, checks and runs are known by their codes, wherever their words are."""
+    codes = [
+        node.args[0].value
+        for path in (Path(judge.__file__).parent).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Phrase"
+    ]
+    assert len(codes) > 40
+    assert len({*codes}) == len(codes)
 
 
-ERRORS = re.compile(r"(Error|Warning)$")
-OTHERS = ("validation.py", "samples.py", "sweep_samples.py", "unreadable.py", "judgement.py", "charging.py")
-"""Modules whose sentences are all errors, lines about damage, the documentation of reasons, or the clocks' names."""
-LABELS = (
-    "verified RTT {} ms",
-    "clock not recorded",
-    "the checker of histories",
-    "check a history again: it is built anew",
-    "failed without an error message",
-    "it never ended",
-)
-"""Names, a cell's error and the error of an operation, which are values."""
-OF_ERRORS = (
-    "what", "where", "fix", "why", "hint", "meant", "none", "limit", "shown", "how", "kept", "known", "instead", "UNMEASURED",
-)  # fmt: skip
-"""The variables that hold an error's parts."""
-
-
-def sentences(path):
-    """Yield the texts of several words in a module that are neither its documentation nor a part of an error."""
-    tree = ast.parse(path.read_text())
-    spared = set()
-    for node in ast.walk(tree):
-        is_error = isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute)
-        is_checked = is_error and isinstance(node.func, ast.Attribute) and ast.unparse(node.func).startswith("validation.")
-        name = (node.func.id if isinstance(node.func, ast.Name) else node.func.attr) if is_error else ""
-        assigned = [each.id for each in node.targets if isinstance(each, ast.Name)] if isinstance(node, ast.Assign) else []
-        is_documentation = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        if name == "state":
-            spared |= {id(each) for each in ast.walk(node.args[0])}
-        if (
-            is_checked
-            or isinstance(node, ast.Raise)
-            or is_documentation
-            or ERRORS.search(name)
-            or set(assigned) & set(OF_ERRORS)
-        ):
-            spared |= {id(each) for each in ast.walk(node)}
-    for node in ast.walk(tree):
-        parts = node.values if isinstance(node, ast.JoinedStr) else [node]
-        text = "".join(str(each.value) if isinstance(each, ast.Constant) else "{}" for each in parts)
-        words = [each for each in text.split() if re.search(r"[a-z]{2}", each)]
-        is_text = isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
-        if is_text and id(node) not in spared and len(words) >= (2 if isinstance(node, ast.JoinedStr) else 3):
-            yield f"{path.name}:{node.lineno}: {text}"
-
-
-def test_judging_makes_no_sentences():
-    modules = [path for path in (LIB / "judge").rglob("*.py") if path.name not in OTHERS]
-    assert len(modules) > 35
-    assert [each for path in modules for each in sentences(path) if not each.endswith(LABELS)] == []
+def test_a_fact_of_a_judgement_is_stored_once():
+    """Its text is made of its findings when it is shown, also after more was found."""
+    found = law(TIME, round_trips=4).judge(run_of())
+    assert "text" not in {each.name for each in fields(found)}
+    assert (
+        found.adding(NO_INTERVAL(repetitions=3)).text
+        == f"{found.text} (its interval is not known: that takes 3 repetitions or more)"
+    )

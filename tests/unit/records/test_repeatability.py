@@ -1,14 +1,13 @@
 from slownet.hypotheses.catalogue import discover
 from slownet.judge.records.charging import Charging
-from slownet.judge.records.repeatability import chance, has_own_programs, repeats
-from slownet.judge.records.statement import state
+from slownet.judge.records.repeatability import SIMILAR_BY_CHANCE, SIMILAR_WITH_CPU_WORK, chance, has_own_programs, repeats
 from slownet.services.wordpress import WordPress
 
 
 def test_only_where_the_cpu_is_free_numbers_come_again_to_the_bit():
     assert repeats(Charging.FREE).code == "same"
     assert repeats(Charging.TIME).code == "similar with CPU time"
-    assert repeats(Charging.WORK) == state("similar with CPU work", part=0.003)
+    assert repeats(Charging.WORK) == SIMILAR_WITH_CPU_WORK(part=0.003)
     assert repeats(Charging.REAL).code == "similar on the real clock"
     assert repeats(Charging.EXACT, "a program draws", own=True).code == "same on the exact clock"
 
@@ -31,7 +30,7 @@ def test_programs_that_slownet_does_not_know_may_draw_random_numbers():
 
 
 def test_a_program_with_a_randomness_of_its_own_is_named():
-    assert repeats(Charging.FREE, chance(None, WordPress)) == state("similar by chance", chance=WordPress.chance)
+    assert repeats(Charging.FREE, chance(None, WordPress)) == SIMILAR_BY_CHANCE(chance=WordPress.chance)
 
 
 def drawn(experiment):

@@ -11,6 +11,7 @@ from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.result import load
 from slownet.judge.records.rows import table
 from slownet.judge.records.samples import SampleLog, write_run_json
+from slownet.judge.records.statement import TEXT
 from slownet.model.errors import ExperimentError, SlownetError
 from slownet.theory.stats import Summary, from_moments
 
@@ -60,7 +61,7 @@ def test_a_run_is_read_back(directory):
 
 
 def test_json_for_the_command_line(directory):
-    claim = Judgement("4 round trips", "supported", 4.0, 4.0, 3.9, float("inf"), (3.8, None), "4.00 measured")
+    claim = Judgement("4 round trips", "supported", 4.0, 4.0, 3.9, float("inf"), (3.8, None), (TEXT(text="4.00 measured"),))
     record = load(directory).judged([claim]).to_json()
     assert list(record) == ["experiment", "clock", "tdf", "kernel", "cells", "claims", "damage", "directory"]
     assert (record["clock"], record["tdf"], record["directory"]) == ("virtual", 4, str(directory))
@@ -82,7 +83,7 @@ def test_json_for_the_command_line(directory):
 
 
 def test_a_saved_run_keeps_facts_cells_and_claims(directory):
-    claim = Judgement("4 round trips", "supported", 4.0, 4.0, 3.9, 4.1, (3.8, 4.2), "4.00 measured")
+    claim = Judgement("4 round trips", "supported", 4.0, 4.0, 3.9, 4.1, (3.8, 4.2), (TEXT(text="4.00 measured"),))
     load(directory).judged([claim]).save()
     record = json.loads((directory / "run.json").read_text())
     assert record["seed"] == 1

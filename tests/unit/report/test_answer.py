@@ -79,7 +79,7 @@ def test_otherwise_the_extremes_are_named():
     run = RunData(Path("x"), "x", {}, tuple(cell({"delay_up": at}, mib_per_s=each) for at, each in rates.items()))
     extremes = "throughput ranges from 13.5 MiB/s with 100 ms of delay to 90 MiB/s with 1 ms of delay."
     assert said(run) == f"The {extremes}"
-    unsure = Judgement("x", "inconclusive", None, None, None, None, (None, None), "")
+    unsure = Judgement("x", "inconclusive", None, None, None, None, (None, None))
     assert said(run.judged([unsure])) == f"As measured, the {extremes}"
 
 
@@ -115,7 +115,7 @@ def test_nothing_measured_is_no_answer():
 
 def test_how_far_the_claims_carry_it():
     def claims(*verdicts):
-        return [Judgement("x", verdict, None, None, None, None, (None, None), "") for verdict in verdicts]
+        return [Judgement("x", verdict, None, None, None, None, (None, None)) for verdict in verdicts]
 
     assert standing([]) == ""
     assert standing(claims("supported")) == "The claim is supported."

@@ -12,6 +12,7 @@ from slownet.cli.app import main
 from slownet.cli.ci import ForCi
 from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.result import gather
+from slownet.judge.records.statement import TEXT
 from slownet.model.errors import ExperimentError
 from slownet.report import junit, summary
 from slownet.runner.api import Run
@@ -23,7 +24,7 @@ FACTS = {
 
 
 def claim(verdict, name="k is 4"):
-    return Judgement(name, verdict, 4.0, 4.0, 3.9, 4.1, (3.8, 4.2), f"{name}: 4.0 & <more>")
+    return Judgement(name, verdict, 4.0, 4.0, 3.9, 4.1, (3.8, 4.2), (TEXT(text=f"{name}: 4.0 & <more>"),))
 
 
 def sample(index, rtt, status="ok", error=None):
@@ -140,7 +141,10 @@ CHARACTERS = "".join(map(chr, [*range(0x250), 0x2028, 0x202E, 0xD800, 0xDFFF, 0x
 def test_a_reader_of_xml_takes_whatever_a_program_or_a_claim_says():
     """A program's last words with an escape sequence made a file that no reader of JUnit XML took."""
     failed = sample(1, 10, "failed", CHARACTERS) | {"cell": {CHARACTERS: CHARACTERS}}
-    named = [replace(claim(verdict, CHARACTERS), text=CHARACTERS) for verdict in ("supported", "refuted", "not judged")]
+    named = [
+        replace(claim(verdict, CHARACTERS), findings=(TEXT(text=CHARACTERS),))
+        for verdict in ("supported", "refuted", "not judged")
+    ]
     facts = FACTS | {"experiment": CHARACTERS, "kernel": CHARACTERS, "started": "\x1b[2J", "error": CHARACTERS}
     text = junit.write([junit.of_run(gather([sample(0, 0), failed], facts).judged(named))])
     for read in (ET.fromstring, lambda each: minidom.parseString(each.encode())):

@@ -10,6 +10,7 @@ from slownet.cli.app import main
 from slownet.cli.ci import ForCi
 from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.result import gather
+from slownet.judge.records.statement import TEXT
 from slownet.model.errors import ExperimentError
 from slownet.report import openmetrics
 
@@ -17,7 +18,7 @@ FACTS = {"experiment": "shop", "clock": "virtual", "tdf": 4, "cpu": "time", "pla
 
 
 def claim(verdict, name):
-    return Judgement(name, verdict, 4.0, 4.0, 3.9, 4.1, (3.8, 4.2), "text")
+    return Judgement(name, verdict, 4.0, 4.0, 3.9, 4.1, (3.8, 4.2), (TEXT(text="text"),))
 
 
 def run(*claims, cells=({"rtt": "0ms"}, {"rtt": "40ms"}), mean=9.0, metric="time_ms", **facts):

@@ -13,6 +13,7 @@ from rich.console import Console
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.result import RunData
+from slownet.judge.records.statement import TEXT
 from slownet.model.errors import SlownetError
 from slownet.model.units import spoken
 from slownet.report.html_page import render_page, write_page, write_report
@@ -27,7 +28,7 @@ TIME, RATE = "time_per_request_ms", "requests_per_second"
 FACTS = {"question": "Is 10 ms <a lot>?", "clock": "virtual", "tdf": 4, "kernel": "6.12.48", "place": "lab"}
 FACTS |= {"operation": "page", "versions": {"nginx": "1.26.3"}, "image": "sha256:3f2c", "wall_s": 14.2314}
 COMPARED = FACTS | {"published": published.client_delay()}
-CLAIM = Judgement("4 round trips", "supported", 4.0, 4.0, 3.9, 4.1, (3.8, 4.2), "4.00 & some measured")
+CLAIM = Judgement("4 round trips", "supported", 4.0, 4.0, 3.9, 4.1, (3.8, 4.2), (TEXT(text="4.00 & some measured"),))
 
 
 def run_of(times, failed=(), half=0.5, facts=FACTS, directory=Path("runs/x-client_delay")):
@@ -265,7 +266,7 @@ def test_a_page_holds_everything_and_needs_nothing(tmp_path):
 
 
 def test_a_page_shows_answer_plot_claims_and_table_in_that_order_and_the_worst_claim_first():
-    refuted = Judgement("y", "refuted", 9.0, 4.0, 8.9, 9.1, (3.8, 4.2), "9.00 measured")
+    refuted = Judgement("y", "refuted", 9.0, 4.0, 8.9, 9.1, (3.8, 4.2), (TEXT(text="9.00 measured"),))
     page = render_page([view(run_of(LINE).judged([CLAIM, refuted]))])
     marks = [
         'class="answer"',
@@ -424,7 +425,7 @@ def test_a_cell_off_the_law_beside_a_supported_claim_is_explained():
 
 
 def test_a_supported_and_a_refuted_claim_side_by_side_are_explained():
-    refuted = Judgement("x", "refuted", 9.0, 4.0, 8.9, 9.1, (3.8, 4.2), "9.00 measured")
+    refuted = Judgement("x", "refuted", 9.0, 4.0, 8.9, 9.1, (3.8, 4.2), (TEXT(text="9.00 measured"),))
     run = run_of(LINE)
     assert "Each claim is about a number of its own" in render_page([view(run.judged([CLAIM, refuted]))])
     assert "Each claim is about a number of its own" not in render_page([view(run)])

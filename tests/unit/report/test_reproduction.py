@@ -13,6 +13,7 @@ from slownet.judge.claim import law, predicted, ratio
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.result import RunData, gather
+from slownet.judge.records.statement import TEXT
 from slownet.report.beside import beside
 from slownet.report.comparison import lines, tally
 from slownet.report.reproduction import Reproduction, show
@@ -192,7 +193,7 @@ def test_the_table_in_the_terminal(done):
 
 
 def test_a_claim_of_which_nothing_is_known_stands_with_its_reason(done):
-    judgement = Judgement("x", "inconclusive", None, None, None, None, (None, None), "1 cell failed")
+    judgement = Judgement("x", "inconclusive", None, None, None, None, (None, None), (TEXT(text="1 cell failed"),))
     run = done.runs[1].judged([judgement])
     console = Console(width=200, record=True, file=io.StringIO())
     console.print(show(replace(done, runs=(run,))))

@@ -36,7 +36,7 @@ def written(run):
 
 
 def judged(verdict):
-    return Judgement("x", verdict, None, None, None, None, (None, None), "")
+    return Judgement("x", verdict, None, None, None, None, (None, None))
 
 
 def test_its_answer_is_the_first_sentence_and_is_kept(tmp_path):

@@ -132,7 +132,7 @@ def test_the_facts_are_those_of_the_machine_that_was_chosen():
 
 
 def judged(verdict, measured=20.0, **facts):
-    claim = Judgement("a page takes 20 ms", verdict, measured, 20.0, 10.0, 30.0, (19.0, 21.0), "")
+    claim = Judgement("a page takes 20 ms", verdict, measured, 20.0, 10.0, 30.0, (19.0, 21.0))
     made = gather([], {"experiment": "page", "clock": "virtual", "tdf": 1.0, "cpu": "time"} | facts)
     return made.judged([claim])
 

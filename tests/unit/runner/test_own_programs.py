@@ -13,12 +13,12 @@ from slownet.hypotheses.toolbox import Named
 from slownet.judge.measured import Metrics, Setting, measured_under
 from slownet.judge.records.charging import Charging, Terms
 from slownet.judge.records.exactness import verdict_from
+from slownet.judge.records.repeatability import SAME
 from slownet.judge.records.result import gather
 from slownet.lab.clock import INF as INF_TDF
 from slownet.lab.clock import Clock
 from slownet.lab.place import Place
 from slownet.model import extensions
-from slownet.report.statement_words import SAME
 from slownet.report.view import intervals_line, view
 from slownet.report.words import measuring_more
 from slownet.runner import planning

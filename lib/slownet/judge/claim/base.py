@@ -6,14 +6,16 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Protocol
+from typing import Any, Protocol
 
-from slownet.judge.records.cell import Cell
+from slownet.judge.records.cell import Cell, by_error
 from slownet.judge.records.charging import LEAST_BOOTS
 from slownet.judge.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, Judgement, Reason
+from slownet.judge.records.quantity import interval
 from slownet.judge.records.result import RunData
-from slownet.judge.records.statement import Statement, state
+from slownet.judge.records.statement import TEXT, Phrase, Statement, text_of
 from slownet.model.truth import NoTruth
+from slownet.model.units import stated
 from slownet.theory.stats import Summary
 
 ROUNDING = 1e-9
@@ -26,8 +28,6 @@ Found = str | Statement | Sequence[Statement]
 ALONE: Siblings = MappingProxyType({})
 """The siblings of a run that was the only one of its invocation: none."""
 DECIDED = {SUPPORTED: Reason.INSIDE, REFUTED: Reason.OUTSIDE, INCONCLUSIVE: Reason.ACROSS}
-NO_INTERVAL = "no interval"
-"""The finding that a number has no interval."""
 
 
 class Claim(Protocol):
@@ -99,7 +99,7 @@ def decide(
     if failed:
         return placed(undecided(name, expected, failed), run, cells)
     measured = measure()
-    said = (text(measured) if callable(text) else text) or state("measured", number=measured, expected=expected)
+    said = (text(measured) if callable(text) else text) or MEASURED(number=measured, expected=expected)
     least = max((LEAST_BOOTS, *(cell.verdict_from for cell in cells or run.cells)))
     return placed(judged(name, measured, expected, margin, said, least), run, cells)
 
@@ -133,14 +133,14 @@ def judged(
     found = verdict(measured, least, most)
     judgement = Judgement(
         name, found, measured.mean, _plain(expected), measured.low, measured.high, (_plain(margin[0]), _plain(margin[1])),
-        "", confidence=measured.confidence, reason=DECIDED[found],
+        confidence=measured.confidence, reason=DECIDED[found],
     )  # fmt: skip
     judgement = _saying(judgement, text)
     if not measured.known:
-        return judgement.adding(state(NO_INTERVAL, repetitions=repetitions), reason=Reason.NO_INTERVAL)
+        return judgement.adding(NO_INTERVAL(repetitions=repetitions), reason=Reason.NO_INTERVAL)
     if margin[0] == margin[1] and measured.low != measured.high and found != REFUTED:
-        why = state("no width")
-        return judgement.adding(state("vary", why=why, number=measured), stays_open=str(why), reason=Reason.NO_WIDTH)
+        why = NO_WIDTH()
+        return judgement.adding(VARY(why=why, number=measured), stays_open=why, reason=Reason.NO_WIDTH)
     return judgement
 
 
@@ -161,8 +161,8 @@ def undecided(name: str, expected: float | None, failed: Sequence[Cell]) -> Judg
     Judgement
         Without numbers.
     """
-    said = state("cells failed", errors=[(cell.title, cell.error) for cell in failed])
-    found = Judgement(name, INCONCLUSIVE, None, expected, None, None, (None, None), "", reason=Reason.CELL_FAILED)
+    said = CELLS_FAILED(errors=[(cell.title, cell.error) for cell in failed])
+    found = Judgement(name, INCONCLUSIVE, expected=expected, reason=Reason.CELL_FAILED)
     return found.saying(said)
 
 
@@ -189,7 +189,7 @@ def placed(judgement: Judgement, run: RunData, cells: Sequence[Cell] = ()) -> Ju
     if not few or found.verdict not in (SUPPORTED, REFUTED):
         return found
     takes = max(cell.verdict_from for cell in few)
-    return found.adding(state("few boots", repetitions=takes), verdict=INCONCLUSIVE, reason=Reason.FEW_BOOTS)
+    return found.adding(FEW_BOOTS(repetitions=takes), verdict=INCONCLUSIVE, reason=Reason.FEW_BOOTS)
 
 
 def ends(margin: Margin) -> tuple[float, float]:
@@ -294,12 +294,12 @@ def labels(cells: Sequence[Cell]) -> tuple[Mapping[str, str], ...]:
 
 def in_turn(parts: Iterable[Judgement]) -> Statement:
     """State what was found of each part."""
-    return state("in turn", parts=[part.findings for part in parts])
+    return IN_TURN(parts=[part.findings for part in parts])
 
 
 def reasons(because: str) -> tuple[Statement, ...]:
     """State why a claim should hold, after what was measured."""
-    return (state("because", because=because),) if because else ()
+    return (BECAUSE(because=because),) if because else ()
 
 
 def around(expected: float, within: float) -> tuple[float, float]:
@@ -315,11 +315,11 @@ def _plain(number: float | None) -> float | None:
 
 def _joined(name: str, parts: Sequence[Judgement], order: tuple[str, ...], text: Found) -> Judgement:
     deciding = min(parts, key=lambda part: order.index(part.verdict))
-    said = text or state("parts", parts=[{"name": each.name, "verdict": each.verdict, "text": each.text} for each in parts])
+    said = text or PARTS(parts=[{"name": each.name, "verdict": each.verdict, "found": each.findings} for each in parts])
     everywhere = any(not part.cells for part in parts)
     cells = {str(label): label for part in parts for label in part.cells}
     open_ones = [part for part in parts if part.verdict == INCONCLUSIVE]
-    stays = deciding.stays_open if all(part.stays_open for part in open_ones) else ""
+    stays = deciding.stays_open if all(part.stays_open for part in open_ones) else None
     joined = replace(deciding, name=name, cells=() if everywhere else tuple(cells.values()), stays_open=stays)
     return _saying(joined, said)
 
@@ -327,5 +327,32 @@ def _joined(name: str, parts: Sequence[Judgement], order: tuple[str, ...], text:
 def _saying(judgement: Judgement, found: Found) -> Judgement:
     """Return a judgement with these findings, or with the text of a claim's author, in place of its own."""
     if isinstance(found, str):
-        return replace(judgement, text=found, findings=())
+        return judgement.saying(TEXT(text=found))
     return judgement.saying(*([found] if isinstance(found, Statement) else found))
+
+
+def _cells_failed(errors: Sequence[Sequence[str]]) -> str:
+    said = "; ".join(by_error((title, error) for title, error in errors))
+    return f"not decided, because {len(errors)} cell{'s' * (len(errors) > 1)} failed ({said})"
+
+
+def _parts(parts: Sequence[Mapping[str, Any]]) -> str:
+    return "; ".join(f"{each['name']}: {each['verdict']} ({text_of(each['found'])})" for each in parts)
+
+
+MEASURED = Phrase(
+    "measured",
+    lambda number, expected: f"{interval(number)} measured" + ("" if expected is None else f", {stated(expected)} expected"),
+)
+NO_WIDTH = Phrase("no width", lambda: "only numbers that do not vary can meet a margin of 0, and these vary")
+VARY = Phrase("vary", lambda why, number: f" ({why}, {interval(number, 4)}: widen it, such as within=0.05)")
+NO_INTERVAL = Phrase(
+    "no interval", lambda repetitions: f" (its interval is not known: that takes {repetitions} repetitions or more)"
+)
+FEW_BOOTS = Phrase(
+    "few boots", lambda repetitions: f" (too few boots to know how they differ: that takes {repetitions} repetitions or more)"
+)
+CELLS_FAILED = Phrase("cells failed", _cells_failed)
+IN_TURN = Phrase("in turn", lambda parts: "; ".join(map(text_of, parts)))
+PARTS = Phrase("parts", _parts)
+BECAUSE = Phrase("because", lambda because: f"; {because}")

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 
-from slownet.judge.claim import validation
+from slownet.judge.claim import validation, wording
 from slownet.judge.claim.base import (
     ALONE,
     NO_INTERVAL,
@@ -25,9 +25,11 @@ from slownet.judge.claim.description import with_description
 from slownet.judge.measured import in_unit_of
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.judgement import INCONCLUSIVE, Judgement, Reason
+from slownet.judge.records.quantity import quantity
 from slownet.judge.records.result import RunData
-from slownet.judge.records.statement import Statement, state
+from slownet.judge.records.statement import Phrase, Statement
 from slownet.model.errors import TooFewError
+from slownet.model.sample import cell_in_words
 from slownet.theory.stats import Summary
 
 
@@ -73,22 +75,17 @@ class bound(Judged):  # noqa: N801
         """Compare the metric with the limits in each cell; the judgement has the numbers of the deciding cell."""
         cells = self._cells(run)
         is_alone = bool(self.at) and len(cells) == 1
-        name = str(
-            state(
-                "bound",
-                metric=self.metric,
-                percentile=self.percentile,
-                at_least=self.at_least,
-                at_most=self.at_most,
-                at=cells[0].title if is_alone else self.at or "",
-            )
-        )
+        name = self._name(cells[0].title if is_alone else cell_in_words(self.at or {}))
 
         def judge(run: RunData) -> Judgement:
             parts = [self._part(run, cell, name, is_alone) for cell in self._cells(run)]
             return all_hold(name, parts, (in_turn(parts), *reasons("" if is_alone else self.because)))
 
         return judge_parts(judge, run, len(cells))
+
+    def _name(self, where: str) -> str:
+        what = self.metric if self.percentile is None else f"p{self.percentile:g} of {self.metric}"
+        return f"{what} {wording.limits(self.at_least, self.at_most)}" + (f" at {where}" if where else "")
 
     def _cells(self, run: RunData) -> tuple[Cell, ...]:
         """Return the cells at the conditions, or the single cell that has exactly these conditions."""
@@ -106,17 +103,17 @@ class bound(Judged):  # noqa: N801
             try:
                 return cell.percentile(self.metric, self.percentile, run.confidence)
             except TooFewError as error:
-                few = (state("few values", what=error.what, fix=error.fix),)
+                few = (FEW_VALUES(what=error.what, fix=error.fix),)
                 return cell.quantile(self.metric, self.percentile)
 
         def said(found: Summary) -> tuple[Statement, ...]:
             at = None if is_alone else cell.title
-            start = state("metric measured", metric=self.metric, number=found, at=at)
+            start = METRIC_MEASURED(metric=self.metric, number=found, at=at)
             return (start, *few, *reasons(self.because if is_alone else ""))
 
         found = decide(run, name, measure, (least, most), cells=(cell,), text=said)
         if few:  # how many are needed is said; a few more boots are not enough
-            found = found.saying(*(each for each in found.findings if each.code != NO_INTERVAL))
+            found = found.saying(*(each for each in found.findings if each.code != NO_INTERVAL.code))
             if found.verdict == INCONCLUSIVE:
                 return replace(found, reason=Reason.FEW_VALUES)
         return _unless_it_varies(found, cell, self.metric, (least, most))
@@ -129,5 +126,15 @@ def _unless_it_varies(found: Judgement, cell: Cell, metric: str, margin: Margin)
     always = cell.between_runs(metric, found.measured)
     if always.low == always.high or verdict(always, *ends(margin)) != INCONCLUSIVE:
         return found
-    varies = state("cpu varies", part=cell.terms.cpu_variation)
-    return found.adding(state("cpu varies too much", why=varies), stays_open=str(varies), reason=Reason.CPU_VARIES)
+    varies = CPU_VARIES(part=cell.terms.cpu_variation)
+    return found.adding(CPU_VARIES_TOO_MUCH(why=varies), stays_open=varies, reason=Reason.CPU_VARIES)
+
+
+def _metric_measured(metric: str, number: Summary, at: str | None) -> str:
+    return f"{quantity(number, metric)} measured" if at is None else f"{quantity(number, metric)} at {at}"
+
+
+METRIC_MEASURED = Phrase("metric measured", _metric_measured)
+FEW_VALUES = Phrase("few values", lambda what, fix: f", {what}: {fix}")
+CPU_VARIES = Phrase("cpu varies", lambda part: f"CPU time differs by about {100 * part:g} % between runs")
+CPU_VARIES_TOO_MUCH = Phrase("cpu varies too much", lambda why: f" ({why}, and more repetitions do not help)")

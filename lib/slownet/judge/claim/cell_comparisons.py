@@ -6,16 +6,18 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Literal
 
-from slownet.judge.claim import validation
+from slownet.judge.claim import validation, wording
 from slownet.judge.claim.base import ALONE, Judged, Margin, Siblings, around, decide, placed, reasons
 from slownet.judge.claim.description import with_description
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.charging import NOTHING_MS
 from slownet.judge.records.judgement import INCONCLUSIVE, Judgement, Reason
+from slownet.judge.records.quantity import interval
 from slownet.judge.records.result import RunData
-from slownet.judge.records.statement import Statement, state
+from slownet.judge.records.statement import Phrase, Statement
 from slownet.model.errors import ExperimentError
 from slownet.model.sample import cell_in_words
+from slownet.model.units import rounded
 from slownet.theory import stats
 from slownet.theory.stats import Summary
 
@@ -84,16 +86,15 @@ class ratio(Judged):  # noqa: N801
         number, source = (self.expected, "expected") if self.published is None else (self.published, "published")
         if number is None:
             margin: Margin = (self.at_least, self.at_most)
-            called = state(
-                "ratio in limits", metric=self.metric, at_least=margin[0], at_most=margin[1], at=cell.title, of=base.title
-            )
+            called = f"{self.metric} {wording.limits(*margin)} times as much at {cell.title} as at {base.title}"
         else:
             margin = around(number, self.within)
-            called = state("ratio", metric=self.metric, number=number, at=self.at, of=base.title, within=self.within)
-        name = self.name or str(called)
+            times = f"{rounded(number, 3)} times the one at {base.title}"
+            called = f"{self.metric} at {cell_in_words(self.at)} is {times}, {wording.within(self.within)}"
+        name = self.name or called
         if why := _means_nothing(base, self.metric, run) or _no_ratio(cell, base, self.metric):
-            open_ = Judgement(name, INCONCLUSIVE, None, number, None, None, margin, "", reason=Reason.NO_BASE)
-            return placed(open_.saying(why, stays_open=str(why)), run, (base, cell))
+            open_ = Judgement(name, INCONCLUSIVE, expected=number, margin=margin, reason=Reason.NO_BASE)
+            return placed(open_.saying(why, stays_open=why), run, (base, cell))
         return decide(
             run,
             name,
@@ -101,7 +102,7 @@ class ratio(Judged):  # noqa: N801
             margin,
             number,
             (base, cell),
-            lambda found: (state("ratio measured", times=found, number=number, source=source), *reasons(self.because)),
+            lambda found: (RATIO_MEASURED(times=found, number=number, source=source), *reasons(self.because)),
         )
 
 
@@ -140,7 +141,7 @@ class equal(Judged):  # noqa: N801
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the ratio of the two cells with 1."""
         cell, base = _pair(run, self.at, self.of)
-        name = str(state("equal", metric=self.metric, at=self.at, of=base.title, within=self.within))
+        name = f"{self.metric} at {cell_in_words(self.at)} equals the one at {base.title}, {wording.within(self.within)}"
         return decide(
             run,
             name,
@@ -193,7 +194,9 @@ class no_worse_than(Judged):  # noqa: N801
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the ratio of the two cells with the worst allowed ratio."""
         cell, base = _pair(run, self.at, self.of)
-        name = str(state("no worse", metric=self.metric, at=self.at, of=base.title, within=self.within))
+        name = (
+            f"{self.metric} at {cell_in_words(self.at)} is no worse than the one at {base.title}, {wording.within(self.within)}"
+        )
         least, most = around(1.0, self.within)
         return decide(
             run,
@@ -223,14 +226,14 @@ def _means_nothing(base: Cell, metric: str, run: RunData) -> Statement | None:
     delayed = (base.verified_rtt_ms or 0.0) >= NOTHING_MS
     if base.status == "failed" or delayed or not run.charging.means_nothing(abs(base.summary(metric).mean), metric):
         return None
-    return state("means nothing", metric=metric, number=base.summary(metric).mean, at=base.title)
+    return MEANS_NOTHING(metric=metric, number=base.summary(metric).mean, at=base.title)
 
 
 def _no_ratio(cell: Cell, base: Cell, metric: str) -> Statement | None:
     """State that nothing can be divided by what is 0; None if it is not."""
     if "failed" in (cell.status, base.status) or not _is_zero(base.summary(metric)):
         return None
-    return state("zero", metric=metric, at=base.title)
+    return ZERO(metric=metric, at=base.title)
 
 
 def _is_zero(found: Summary) -> bool:
@@ -246,4 +249,21 @@ def quotient(cell: Cell, base: Cell, metric: str) -> Summary:
 
 
 def _against(cell: Cell, base: Cell, metric: str, found: Summary) -> Statement:
-    return state("against", number=cell.summary(metric).mean, other=base.summary(metric).mean, times=found)
+    return AGAINST(number=cell.summary(metric).mean, other=base.summary(metric).mean, times=found)
+
+
+def _ratio_measured(times: Summary, number: float | None, source: str) -> str:
+    return f"{interval(times, 3)} " + ("measured" if number is None else f"times measured, {rounded(number, 4)} {source}")
+
+
+def _meaning_nothing(metric: str, number: float, at: str) -> str:
+    what = f"{metric} is {number:.2g} at {at}, where the CPU is free and nothing else takes time"
+    return f"{what}: no ratio to it means anything; claim round trips (law), or measure again with the CPU charged"
+
+
+RATIO_MEASURED = Phrase("ratio measured", _ratio_measured)
+AGAINST = Phrase("against", lambda number, other, times: f"{number:.4g} against {other:.4g}: {interval(times, 3)} times")
+MEANS_NOTHING = Phrase("means nothing", _meaning_nothing)
+ZERO = Phrase(
+    "zero", lambda metric, at: f"{metric} is 0 at {at}: there is no ratio to it; claim limits of the number itself (bound)"
+)

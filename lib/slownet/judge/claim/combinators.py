@@ -10,7 +10,6 @@ from slownet.judge.claim.base import ALONE, DECIDED, Claim, Judged, Siblings, al
 from slownet.judge.claim.description import with_description
 from slownet.judge.records.judgement import REFUTED, SUPPORTED, Judgement
 from slownet.judge.records.result import RunData
-from slownet.judge.records.statement import state
 from slownet.model.errors import ExperimentError
 
 
@@ -37,7 +36,7 @@ class all_of(Judged):  # noqa: N801
     @with_description
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Judge all claims: supported if all are, refuted if one is."""
-        return _judge(self.claims, "all of", all_hold, run, siblings, by_chance=REFUTED)
+        return _judge(self.claims, " and ", all_hold, run, siblings, by_chance=REFUTED)
 
 
 @dataclass(frozen=True, init=False)
@@ -63,7 +62,7 @@ class any_of(Judged):  # noqa: N801
     @with_description
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Judge all claims: supported if one is, refuted if all are."""
-        return _judge(self.claims, "any of", any_holds, run, siblings, by_chance=SUPPORTED)
+        return _judge(self.claims, " or ", any_holds, run, siblings, by_chance=SUPPORTED)
 
 
 @dataclass(frozen=True)
@@ -92,7 +91,7 @@ class not_(Judged):  # noqa: N801
         found = self.claim.judge(run, siblings)
         opposite = {SUPPORTED: REFUTED, REFUTED: SUPPORTED}.get(found.verdict, found.verdict)
         why = DECIDED[opposite] if opposite != found.verdict else found.reason
-        return replace(found, name=str(state("not", name=found.name)), verdict=opposite, reason=why)
+        return replace(found, name=f"not: {found.name}", verdict=opposite, reason=why)
 
 
 def parts_of(claim: object) -> tuple[Claim, ...]:
@@ -111,7 +110,7 @@ def _some(claims: Sequence[Claim]) -> tuple[Claim, ...]:
 
 def _judge(
     claims: Sequence[Claim],
-    code: str,
+    joint: str,
     join: Callable[[str, Sequence[Judgement]], Judgement],
     run: RunData,
     siblings: Siblings,
@@ -119,6 +118,6 @@ def _judge(
 ) -> Judgement:
     def judge(run: RunData) -> Judgement:
         parts = [claim.judge(run, raise_confidence(siblings, run)) for claim in claims]
-        return join(str(state(code, names=[part.name for part in parts])), parts)
+        return join(joint.join(part.name for part in parts), parts)
 
     return judge_parts(judge, run, len(claims), by_chance)

@@ -30,18 +30,19 @@ or a duration such as "52ms" on the left
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import ClassVar
 
-from slownet.judge.claim import lateness, validation
+from slownet.judge.claim import lateness, validation, wording
 from slownet.judge.claim.base import DECIDED, around, ends, verdict
 from slownet.judge.measured import Measured, in_unit_of
 from slownet.judge.records import comparisons
 from slownet.judge.records.judgement import INCONCLUSIVE, REFUTED, SUPPORTED, Judgement, Reason
 from slownet.judge.records.observers import notify
-from slownet.judge.records.statement import Statement, state
+from slownet.judge.records.quantity import interval
+from slownet.judge.records.statement import Phrase, Statement
 from slownet.model.errors import ExperimentError
 from slownet.model.truth import NoTruth
 from slownet.model.units import duration, show_duration
@@ -140,7 +141,7 @@ class Expectation(NoTruth):
     ) -> None:
         self._trips, self._late = trips, late
         self.within = validation.within(within, name)
-        self.name = str(state("expectation", name=name, within=self.within))
+        self.name = f"{name}, {wording.within(self.within)}"
         self._expected = expected
         self._times = times
         self._unit = unit
@@ -168,27 +169,25 @@ class Expectation(NoTruth):
         found = verdict(against, *ends(around(1.0, self.within)))
         test.judged(against, found == INCONCLUSIVE)
         said = self._said(measured, expected, against)
-        compared = state(
-            "compared", confidence=against.confidence, boots=test.boots, number=measured.mean, expected=expected.mean
-        )
+        compared = COMPARED(confidence=against.confidence, boots=test.boots, number=measured.mean, expected=expected.mean)
         findings = [said.finding, compared]
         if found == REFUTED and self._trips and not said.is_trips:
             trips = self._trips.of(measured, measured.mean)
-            findings.append(state("round trips instead", round_trips=trips, expected=self._trips.number))
+            findings.append(TRIPS_INSTEAD(round_trips=trips, expected=self._trips.number))
         why = DECIDED[found]
         if not against.known:
             why = Reason.NO_INTERVAL
-            findings.append(state("interval unknown"))
+            findings.append(INTERVAL_UNKNOWN())
         elif not self.within and against.low != against.high and found == INCONCLUSIVE:
             why = Reason.NO_WIDTH
-            findings.append(state("margin of nothing"))
+            findings.append(MARGIN_OF_NOTHING())
         if found == INCONCLUSIVE and test.late:
             why = Reason.LATE
-            findings.append(state("late", why=lateness.late(test.late)))
+            findings.append(lateness.LATE(why=lateness.late(test.late)))
         if found == INCONCLUSIVE and measured.setting.advice:
-            findings.append(state("advice", advice=measured.setting.advice))
+            findings.append(ADVICE(advice=measured.setting.advice))
         self.judgement = Judgement(
-            self.name, found, said.shown.mean, said.expected, said.shown.low, said.shown.high, said.margin, "",
+            self.name, found, said.shown.mean, said.expected, said.shown.low, said.shown.high, said.margin,
             confidence=against.confidence, setting=str(measured.setting),
             kind=self._kind, metric=measured.name, parameters=self._parameters, reason=why,
         ).saying(*findings)  # fmt: skip
@@ -201,10 +200,10 @@ class Expectation(NoTruth):
             trips, unit = self._trips, self._trips.unit(measured)
             shown = against.scaled(expected.mean).plus(-trips.start).scaled(1 / unit)
             low, high = (trips.of(measured, end) for end in around(expected.mean, self.within))
-            said = state("round trips found", round_trips=shown, expected=trips.number, margin=(low, high))
+            said = TRIPS_FOUND(round_trips=shown, expected=trips.number, margin=(low, high))
             return _Said(said, shown, trips.number, (low, high), is_trips=True)
         shown, (low, high) = against.scaled(self._times), around(self._times, self.within)
-        said = state("ratio found", times=shown, expected=self._times, margin=(low, high))
+        said = RATIO_FOUND(times=shown, expected=self._times, margin=(low, high))
         return _Said(said, shown, self._times, (low, high))
 
     def __eq__(self, other: object) -> bool:
@@ -271,9 +270,9 @@ def slowed(near: Measured | Summary | float, *, round_trips: float, rtt: str, wi
     start, unit = _start(near)
     added = trips * duration(rtt)
     times = 1 + in_unit_of(unit, f"{added:.12f}s") / start.mean if start.mean > 0 else 1.0
-    says = state("slowed", round_trips=trips, rtt=show_duration(duration(rtt)), start=start.mean, is_ms=unit.endswith("_ms"))
+    of = f"{show_duration(duration(rtt))} on {start.mean:.2f}{' ms' * unit.endswith('_ms')}"
     return Expectation(
-        str(says), lambda far: start.plus(in_unit_of(far.name, f"{added:.12f}s")),
+        f"{trips:g} round trip{'s' * (trips != 1)} of {of}", lambda far: start.plus(in_unit_of(far.name, f"{added:.12f}s")),
         within=within, kind=slowed.__name__, parameters={"round_trips": trips, "rtt": rtt}, times=times, unit=unit,
         trips=_Trips(trips, rtt, start.mean, times),
         late=lambda far: far.late,
@@ -304,14 +303,14 @@ def about(number: Measured | Summary | float | str, *, within: float = 0.05) -> 
     """
     if isinstance(number, Measured | Summary):
         start, unit = _start(number)
-        said = state("about", number=f"{start.mean:.2f}")
-        return Expectation(str(said), lambda other: start, within=within, kind=about.__name__, parameters={}, unit=unit)
+        said = f"about {start.mean:.2f}"
+        return Expectation(said, lambda other: start, within=within, kind=about.__name__, parameters={}, unit=unit)
     if isinstance(number, str):
         duration(number)
     else:
         number = validation.number("about", number, "an expectation")
     return Expectation(
-        str(state("about", number=str(number))), lambda other: _exact(in_unit_of(other.name, number)),
+        f"about {number}", lambda other: _exact(in_unit_of(other.name, number)),
         within=within, kind=about.__name__, parameters={"number": number},
     )  # fmt: skip
 
@@ -327,3 +326,29 @@ def _start(near: Measured | Summary | float) -> tuple[Summary, str]:
 
 def _exact(number: float) -> Summary:
     return Summary(number, number, number, 1, None, DECIDING)
+
+
+def _ratio_found(times: Summary, expected: float, margin: Sequence[float]) -> str:
+    return f"ratio {interval(times, 3)}, expected {expected:.3f} ({margin[0]:.3f} to {margin[1]:.3f})"
+
+
+def _compared(confidence: float, boots: int, number: float, expected: float) -> str:
+    several = f" of {boots} boots; the last one" if boots > 1 else ";"
+    return f"; {100 * confidence:.4g} % interval{several} {number:.2f} against {expected:.2f} expected"
+
+
+def _trips_found(round_trips: Summary, expected: float, margin: Sequence[float]) -> str:
+    return f"found {interval(round_trips)} round trips, expected {expected:g} ({margin[0]:.2f} to {margin[1]:.2f})"
+
+
+TRIPS_FOUND = Phrase("round trips found", _trips_found)
+RATIO_FOUND = Phrase("ratio found", _ratio_found)
+COMPARED = Phrase("compared", _compared)
+TRIPS_INSTEAD = Phrase(
+    "round trips instead", lambda round_trips, expected: f"; {round_trips:.2f} round trips instead of {expected:g}"
+)
+INTERVAL_UNKNOWN = Phrase("interval unknown", lambda: "; its interval is not known: measure more")
+MARGIN_OF_NOTHING = Phrase(
+    "margin of nothing", lambda: "; only numbers that do not vary can meet a margin of 0: widen it, such as within=0.05"
+)
+ADVICE = Phrase("advice", lambda advice: f"; {advice}")

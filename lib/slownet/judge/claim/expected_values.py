@@ -18,9 +18,10 @@ from typing import Any
 
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.judgement import INCONCLUSIVE, Judgement, Reason
+from slownet.judge.records.quantity import interval
 from slownet.judge.records.repetitions import apart
 from slownet.judge.records.result import RunData
-from slownet.judge.records.statement import Statement, state
+from slownet.judge.records.statement import Phrase, Statement
 from slownet.model.errors import ExperimentError
 from slownet.theory import stats
 from slownet.theory.stats import Summary
@@ -50,8 +51,8 @@ class ExpectedValue:
         """Make the judgement on a comparison with it inconclusive if its error is lost."""
         if not self.bare or found.measured is None:
             return found
-        why = state("bare")
-        return found.adding(state("error lost", why=why), verdict=INCONCLUSIVE, stays_open=str(why), reason=Reason.ERROR_LOST)
+        why = BARE()
+        return found.adding(ERROR_LOST(why=why), verdict=INCONCLUSIVE, stays_open=why, reason=Reason.ERROR_LOST)
 
 
 def expectation(value: Expected, run: RunData, name: str) -> ExpectedValue:
@@ -95,7 +96,7 @@ def against(measured: Summary, expected: Summary) -> Summary:
 
 def times(found: Summary, expected: Summary) -> tuple[Statement, ...]:
     """State measured over expected if the expected value varies; ``found`` has the errors of both."""
-    return () if expected.low == expected.high else (state("times expected", times=found.scaled(1 / expected.mean)),)
+    return () if expected.low == expected.high else (TIMES_EXPECTED(times=found.scaled(1 / expected.mean)),)
 
 
 def paired(
@@ -150,3 +151,10 @@ class _Noted(Mapping[str, Summary]):
 
     def __len__(self) -> int:
         return len(self._metrics)
+
+
+TIMES_EXPECTED = Phrase("times expected", lambda times: f", {interval(times, 3)} times")
+BARE = Phrase("bare", lambda: "the expectation is a plain number computed from measured ones, so their error is lost")
+ERROR_LOST = Phrase(
+    "error lost", lambda why: f'; {why}: return a Summary, such as run.at(...).summary("row_ms") + 20 (without .mean)'
+)

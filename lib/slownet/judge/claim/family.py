@@ -21,12 +21,12 @@ from typing import Any
 
 from slownet.judge.claim.base import ALONE, Claim, Siblings, bonferroni, raise_confidence
 from slownet.judge.claim.description import add_description
-from slownet.judge.records.cell import Cell
+from slownet.judge.records.cell import Cell, listed
 from slownet.judge.records.condition_columns import condition
 from slownet.judge.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, Judgement, Reason
 from slownet.judge.records.result import RunData
 from slownet.judge.records.samples import cell_key
-from slownet.judge.records.statement import Statement, state
+from slownet.judge.records.statement import Phrase, Statement
 from slownet.model import importing
 from slownet.model.errors import NoCellError, SlownetError, TooFewError
 
@@ -107,8 +107,8 @@ def not_judged(claim: Claim, error: SlownetError, run: RunData, own: Sequence[Ma
         blank = None
     named = [cell.title for cell in lacking if blank is not None and (not blank.cells or cell.label in blank.cells)]
     if blank is None or not named:
-        return add_description(claim, _without_numbers(described(claim), state("error", error=error.line)))
-    why = state("not measured", cells=named, error="" if isinstance(error, NoCellError) else error.what)
+        return add_description(claim, _without_numbers(described(claim), CANNOT(error=error.line)))
+    why = NOT_MEASURED(cells=named, error="" if isinstance(error, NoCellError) else error.what)
     return add_description(claim, replace(_without_numbers(blank.name, why), cells=blank.cells, expected=blank.expected))
 
 
@@ -128,8 +128,8 @@ def _judgement(claim: Claim, run: RunData, siblings: Siblings, cannot: Cannot | 
         found = claim.judge(run, siblings)
         return found if found.kind else add_description(claim, found)  # a custom kind need not set it
     except TooFewError as error:  # raised by a custom kind; more repetitions may give it enough values
-        what, why = described(claim), state("error", error=error.line)
-        blank = Judgement(what, INCONCLUSIVE, math.nan, None, None, None, (None, None), "", reason=Reason.FEW_VALUES)
+        what, why = described(claim), CANNOT(error=error.line)
+        blank = Judgement(what, INCONCLUSIVE, math.nan, reason=Reason.FEW_VALUES)
         return add_description(claim, blank.saying(why))
     except SlownetError as error:
         if cannot is None:
@@ -141,7 +141,7 @@ def _open_among(found: Judgement, left: int) -> Judgement:
     """Explain why a claim that its own interval would refute is inconclusive among ``left`` claims."""
     if found.verdict != INCONCLUSIVE or found.measured is None:
         return found
-    return found.adding(state("among others", claims=left), reason=Reason.AMONG_OTHERS)
+    return found.adding(AMONG_OTHERS(claims=left), reason=Reason.AMONG_OTHERS)
 
 
 def absent(label: Mapping[str, str]) -> Cell:
@@ -150,7 +150,7 @@ def absent(label: Mapping[str, str]) -> Cell:
 
 
 def _without_numbers(name: str, why: Statement) -> Judgement:
-    blank = Judgement(name, NOT_JUDGED, None, None, None, None, (None, None), "", reason=Reason.NOT_MEASURED)
+    blank = Judgement(name, NOT_JUDGED, reason=Reason.NOT_MEASURED)
     return blank.saying(why)
 
 
@@ -160,3 +160,15 @@ def _shown(value: Any) -> str:
     if isinstance(value, tuple):
         return " and ".join(map(_shown, value))
     return f"{described(value)}" if hasattr(value, "judge") else "by a function" if callable(value) else str(value)
+
+
+def _not_measured(cells: Sequence[str], error: str) -> str:
+    verb = "was" if len(cells) == 1 else "were"
+    return f"{listed(cells)} {verb} not measured" + (f"; {error}" if error else "")
+
+
+CANNOT = Phrase("error", lambda error: str(error))
+NOT_MEASURED = Phrase("not measured", _not_measured)
+AMONG_OTHERS = Phrase(
+    "among others", lambda claims: f" (not yet refuted at the confidence that {claims} claims together require)"
+)

@@ -16,7 +16,7 @@ from slownet.judge.claim.base import Margin, ends, verdict
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.judgement import INCONCLUSIVE, Judgement, Reason
 from slownet.judge.records.result import RunData
-from slownet.judge.records.statement import Statement, state
+from slownet.judge.records.statement import Phrase, Statement
 from slownet.model.units import unit_of
 from slownet.theory.stats import Summary
 
@@ -24,8 +24,8 @@ from slownet.theory.stats import Summary
 def late(share: float, waits: float = 0.0, unit: str = "") -> Statement:
     """State that lateness may be what keeps a comparison open. waits: how long at most for the next frame."""
     if waits and not share:
-        return state("waits for a frame", waits=waits, unit=unit)
-    return state("woke late", part=share)
+        return WAITS_FOR_A_FRAME(waits=waits, unit=unit)
+    return WOKE_LATE(part=share)
 
 
 def allowing(gained: Summary, far: Cell, near: Cell, metric: str) -> Summary:
@@ -80,5 +80,16 @@ def unless_late(found: Judgement, run: RunData, metric: str, measured: Summary, 
     early, later = punctual.low - measured.low, measured.high - punctual.high
     places = (Summary(at, at - early, at + later, measured.n) for at in (punctual.low, punctual.mean, punctual.high))
     stays = all(verdict(each, least, most) == INCONCLUSIVE for each in places)
-    still = found.stays_open or (str(said) if stays else "")
-    return found.adding(state("late", why=said), stays_open=still, reason=Reason.LATE)
+    still = found.stays_open or (said if stays else None)
+    return found.adding(LATE(why=said), stays_open=still, reason=Reason.LATE)
+
+
+WOKE_LATE = Phrase(
+    "woke late",
+    lambda part: f"for up to {100 * part:.2g} % of it processors woke late, which is a smaller part of a longer delay",
+)
+WAITS_FOR_A_FRAME = Phrase(
+    "waits for a frame",
+    lambda waits, unit: f"it waits for the next frame, for up to {waits:.2g} {unit}, which is a smaller part of a longer delay",
+)
+LATE = Phrase("late", lambda why: f"; {why}")

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 
-from slownet.judge.claim import expected_values, lateness, validation
+from slownet.judge.claim import expected_values, lateness, validation, wording
 from slownet.judge.claim.base import (
     ALONE,
     Judged,
@@ -23,11 +23,13 @@ from slownet.judge.claim.base import (
 from slownet.judge.claim.description import with_description
 from slownet.judge.claim.expected_values import Expected
 from slownet.judge.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, Judgement, Reason
+from slownet.judge.records.quantity import interval
 from slownet.judge.records.result import RunData
 from slownet.judge.records.samples import cell_key
-from slownet.judge.records.statement import Statement, state
+from slownet.judge.records.statement import Phrase, Statement
 from slownet.model.errors import ExperimentError, nearest
-from slownet.model.units import duration
+from slownet.model.shapes import Json
+from slownet.model.units import duration, stated
 from slownet.theory.law import Law, fit, milliseconds, trip
 from slownet.theory.stats import Summary, ratio
 
@@ -74,7 +76,8 @@ class law(Judged):  # noqa: N801
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Fit the law over all cells and compare its k."""
         fixed = None if callable(self.round_trips) else expected_values.number(self.round_trips, run, "law").mean
-        name = str(state("law", round_trips=fixed, within=self.within))
+        claimed = "the predicted round trips" if fixed is None else wording.round_trips(fixed)
+        name = f"{claimed} per operation, {wording.within(self.within)}"
         chosen = run.where(self.at)
         if chosen.failed:
             return placed(undecided(name, fixed, chosen.failed), chosen)
@@ -87,7 +90,7 @@ class law(Judged):  # noqa: N801
             return expected_values.against(replace(laws[0].k, sources=sources), expected.summary)
 
         def said(found: Summary) -> tuple[Statement, ...]:
-            start = state("law measured", round_trips=line.k, expected=expected.summary)
+            start = LAW_MEASURED(round_trips=line.k, expected=expected.summary)
             return (start, *expected_values.times(found, expected.summary))
 
         measured, punctual = k([line]), k([line.punctual()])
@@ -137,7 +140,7 @@ class constant_round_trips(Judged):  # noqa: N801
     @with_description
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the ratio of the round trips at the two delays with 1."""
-        name = str(state("constant", at=self.at, within=self.within))
+        name = f"the same round trips at {self.at[0]} and {self.at[1]}, {wording.within(self.within)}"
         delays = [validation.milliseconds("at", delay, name) for delay in self.at]
         cells = [run.cell(self.along, delay) for delay in delays]
         base = run.baseline_of(cells[0].label)
@@ -157,7 +160,7 @@ class constant_round_trips(Judged):  # noqa: N801
             return ratio(far, near, start.half_width**2 / (gaps[0] * gaps[1]) if start.known else 0.0)
 
         def said(found: Summary) -> Statement:
-            return state("constant measured", at=self.at, round_trips=[each.mean for each in both()], times=found)
+            return CONSTANT_MEASURED(at=self.at, round_trips=[each.mean for each in both()], times=found)
 
         return decide(run, name, compared, around(1.0, self.within), 1.0, (base, *cells), said)
 
@@ -202,7 +205,7 @@ class more_round_trips(Judged):  # noqa: N801
     @with_description
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the ratio of the two k with ``at_least``."""
-        name = str(state("more", at_least=self.at_least, of=self.of))
+        name = f"at least {stated(self.at_least)} times the round trips of {self.of}"
         margin = (self.at_least, None)
         sibling = siblings.get(self.of)
         failed = (*run.failed, *(sibling.failed if sibling else ()))
@@ -213,15 +216,13 @@ class more_round_trips(Judged):  # noqa: N801
         elif self.otherwise is not None:
             other = expected_values.number(self.otherwise, run, name)
         else:
-            why = state("other did not run", of=self.of, near=nearest(self.of, siblings))
-            found = Judgement(name, NOT_JUDGED, None, self.at_least, None, None, margin, "", reason=Reason.NOT_MEASURED)
+            why = OTHER_DID_NOT_RUN(of=self.of, near=nearest(self.of, siblings))
+            found = Judgement(name, NOT_JUDGED, expected=self.at_least, margin=margin, reason=Reason.NOT_MEASURED)
             return placed(found.saying(why), run)
         k = fitted(run, self.metric, self.along).k
 
         def said(times: Summary) -> Statement:
-            return state(
-                "more measured", round_trips=k.mean, other=other.mean, of=self.of, is_theory=sibling is None, times=times
-            )
+            return MORE_MEASURED(round_trips=k.mean, other=other.mean, of=self.of, is_theory=sibling is None, times=times)
 
         found = decide(run, name, lambda: ratio(k, other), margin, self.at_least, (), said)
         runs = (run,) if sibling is None else (run, sibling)
@@ -276,7 +277,7 @@ class published_times(Judged):  # noqa: N801
     @with_description
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare predicted with published times."""
-        name = str(state("published times", t0_ms=self.t0_ms, within=self.within))
+        name = f"the published times follow from the published {self.t0_ms:g} ms, {wording.within(self.within)}"
         if run.failed:
             return placed(undecided(name, 1.0, run.failed), run)
         return judge_parts(lambda run: self._furthest(run, name), run, len(self.times_ms))
@@ -286,7 +287,7 @@ class published_times(Judged):  # noqa: N801
         added = {delay: duration(delay) * 1000 * trip(self.along) for delay in self.times_ms}
         predicted = {delay: found.predict(self.t0_ms, added[delay]) for delay in self.times_ms}
         times = [{"at": at, "predicted_ms": predicted[at].mean, "published_ms": time} for at, time in self.times_ms.items()]
-        text = state("published times predicted", times=times)
+        text = TIMES_PREDICTED(times=times)
         margin = around(1.0, self.within)
 
         def judged(delay: str, time: float) -> Judgement:
@@ -342,11 +343,51 @@ def unless_bent(
     places = (endless.plus(at - endless.mean) for at in (noise.low, middle, noise.high))
     if not noise.known or any(verdict(place, least, most) != INCONCLUSIVE for place in places):
         return found
-    bends = state("bends", bends=[{"off_ms": off, "at_ms": at} for off, at in (each.furthest for each in laws if each.bent)])
-    return found.adding(state("bent", why=bends, noise=noise), stays_open=str(bends), reason=Reason.BENT)
+    bends = BENDS(bends=[{"off_ms": off, "at_ms": at} for off, at in (each.furthest for each in laws if each.bent)])
+    return found.adding(BENT(why=bends, noise=noise), stays_open=bends, reason=Reason.BENT)
 
 
 def _minus(left: Summary, right: Summary) -> Summary:
     """Subtract independent means; half widths add in quadrature (inf stays inf)."""
     mean, half = left.mean - right.mean, math.hypot(left.half_width, right.half_width)
     return replace(left, mean=mean, low=mean - half, high=mean + half, n=min(left.n, right.n), is_positive=False)
+
+
+def _law_measured(round_trips: Summary, expected: Summary) -> str:
+    number = stated(expected.mean) if expected.low == expected.high else interval(expected)
+    return f"{interval(round_trips)} round trips per operation measured, {number} expected"
+
+
+def _constant_measured(at: Sequence[str], round_trips: Sequence[float], times: Summary) -> str:
+    (near, far), (less, more) = at, round_trips
+    return f"{less:.2f} round trips per operation at {near}, {more:.2f} at {far}: ratio {interval(times, 3)}"
+
+
+def _more_measured(round_trips: float, other: float, of: str, is_theory: bool, times: Summary) -> str:
+    source = f"theory ({of} did not run)" if is_theory else f"{of} of the same invocation"
+    return f"{round_trips:.2f} round trips against {other:.2f} of {source}: {interval(times)} times"
+
+
+def _other_did_not_run(of: str, near: str) -> str:
+    hint = f" ({near})" if near.startswith("did you mean") else ""
+    return f"{of} did not run in the same invocation{hint}, and otherwise= is not given"
+
+
+def _published_times_predicted(times: Sequence[Mapping[str, Json]]) -> str:
+    pairs = (f"{each['predicted_ms']:.1f} ms ({each['published_ms']:.1f}) at {each['at']}" for each in times)
+    return f"predicted (published): {', '.join(pairs)}"
+
+
+def _bends(bends: Sequence[Mapping[str, float]]) -> str:
+    return "; ".join(f"the law is bent by {each['off_ms']:.2g} ms at {each['at_ms']:g} ms" for each in bends)
+
+
+LAW_MEASURED = Phrase("law measured", _law_measured)
+CONSTANT_MEASURED = Phrase("constant measured", _constant_measured)
+MORE_MEASURED = Phrase("more measured", _more_measured)
+OTHER_DID_NOT_RUN = Phrase("other did not run", _other_did_not_run)
+TIMES_PREDICTED = Phrase("published times predicted", _published_times_predicted)
+BENDS = Phrase("bends", _bends)
+BENT = Phrase(
+    "bent", lambda why, noise: f"; {why}, and more repetitions do not help: with noise alone it would be {interval(noise)}"
+)

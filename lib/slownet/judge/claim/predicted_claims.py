@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 
-from slownet.judge.claim import expected_values, lateness, validation
+from slownet.judge.claim import expected_values, lateness, validation, wording
 from slownet.judge.claim.base import (
     ALONE,
     Judged,
@@ -24,9 +24,13 @@ from slownet.judge.claim.description import THEORY, with_description
 from slownet.judge.claim.expected_values import Expected
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.judgement import INCONCLUSIVE, REFUTED, SUPPORTED, Judgement
+from slownet.judge.records.quantity import interval, quantity
 from slownet.judge.records.result import RunData
-from slownet.judge.records.statement import Statement, state
+from slownet.judge.records.statement import Phrase, Statement
 from slownet.model.errors import ExperimentError
+from slownet.model.sample import cell_in_words
+from slownet.model.shapes import Json
+from slownet.model.units import spoken, unit_of
 from slownet.theory import stats
 from slownet.theory.law import milliseconds, trip
 from slownet.theory.stats import Summary
@@ -79,7 +83,7 @@ class predicted(Judged):  # noqa: N801
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the cell's interval with the prediction and its interval."""
         cell = run.at(self.at)
-        name = str(state("predicted", name=self.name, metric=self.metric, at=cell.title, within=self.within))
+        name = self._name(cell)
         try:
             expected = expected_values.expectation(self.expected, run, name)
         except ExperimentError:
@@ -94,11 +98,15 @@ class predicted(Judged):  # noqa: N801
 
         def text(found: Summary) -> tuple[Statement, ...]:
             own, says = cell.summary(self.metric), expected.summary
-            start = state("predicted measured", metric=self.metric, number=own, predicted=says)
+            start = PREDICTED_MEASURED(metric=self.metric, number=own, predicted=says)
             return (start, *expected_values.times(found, says), *reasons(self.because))
 
         margin = around(expected.mean, self.within)
         return expected.judged(decide(run, name, lambda: compared, margin, expected.mean, cells, text))
+
+    def _name(self, cell: Cell) -> str:
+        what = self.name or f"{self.metric} as predicted at {cell.title}"
+        return f"{what}, {wording.within(self.within)}" if self.within else what
 
 
 @dataclass(frozen=True)
@@ -158,18 +166,7 @@ class round_trips_between(Judged):  # noqa: N801
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Divide the difference of the times by that of the delays."""
         limit, margin = self._margin()
-        name = str(
-            state(
-                "round trips between",
-                name=self.name,
-                metric=self.metric,
-                at=self.at,
-                of=self.of,
-                expected=self.expected,
-                at_most=self.at_most,
-                within=self.within,
-            )
-        )
+        name = self._name()
         far, near = run.at(self.at), run.at(self.of)
 
         def gained() -> Summary:
@@ -184,11 +181,15 @@ class round_trips_between(Judged):  # noqa: N801
 
         def said(found: Summary) -> Statement:
             start, end = near.summary(self.metric).mean, far.summary(self.metric).mean
-            return state(
-                "round trips gained", metric=self.metric, start=start, end=end, round_trips=found, because=self.because
-            )
+            return ROUND_TRIPS_GAINED(metric=self.metric, start=start, end=end, round_trips=found, because=self.because)
 
         return decide(run, name, gained, margin, limit, (far, near), said)
+
+    def _name(self) -> str:
+        what = self.name or f"{spoken(self.metric)} from {cell_in_words(self.of)} to {cell_in_words(self.at)}"
+        if self.expected is not None:
+            return f"{what}: {wording.round_trips(self.expected)}, {wording.within(self.within)}"
+        return f"{what}: at most {wording.round_trips(self.at_most or 0.0)}"
 
     def _margin(self) -> tuple[float, tuple[float | None, float]]:
         if self.expected is not None:
@@ -238,7 +239,7 @@ class follows(Judged):  # noqa: N801
     @with_description
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the ratio of measured to theoretical value with the limits in each cell."""
-        name = str(state("follows", name=self.name, at_least=self.at_least, at_most=self.at_most))
+        name = f"{self.name}: {wording.limits(self.at_least, self.at_most)} times the theory"
         failed, covered = self._covered(run)
         if failed:
             return placed(undecided(name, 1.0, failed), run, (*failed, *covered))
@@ -285,9 +286,27 @@ class follows(Judged):  # noqa: N801
         numbers = [
             {"at": cell.title, "measured": cell.summary(self.metric).mean, "theory": says.mean} for cell, says, _ in found
         ]
-        text = state("follows measured", numbers=numbers, because=self.because)
+        text = FOLLOWS_MEASURED(numbers=numbers, because=self.because)
         parts = [says.judged(judged(name, each, 1.0, (self.at_least, self.at_most), text)) for _, says, each in found]
         severity = (SUPPORTED, INCONCLUSIVE, REFUTED)
         worst = max(parts, key=lambda each: (severity.index(each.verdict), abs(math.log(max(each.measured or 0.0, 1e-12)))))
         by_cell = [{"cell": dict(cell.label), "value": says.mean} for cell, says, _ in found]
         return replace(worst, parameters={THEORY: by_cell})
+
+
+def _round_trips_gained(metric: str, start: float, end: float, round_trips: Summary, because: str) -> str:
+    unit = unit_of(metric) or "ms"
+    return f"from {start:.4g} {unit} to {end:.4g} {unit}, {interval(round_trips)} round trips: {because}"
+
+
+def _follows_measured(numbers: Sequence[Mapping[str, Json]], because: str) -> str:
+    words = "; ".join(f"{each['measured']:.4g} ({each['theory']:.4g}) at {each['at']}" for each in numbers)
+    return f"measured (theory): {words}: {because}"
+
+
+PREDICTED_MEASURED = Phrase(
+    "predicted measured",
+    lambda metric, number, predicted: f"{quantity(number, metric)} measured, {quantity(predicted, metric)} predicted",
+)
+ROUND_TRIPS_GAINED = Phrase("round trips gained", _round_trips_gained)
+FOLLOWS_MEASURED = Phrase("follows measured", _follows_measured)

@@ -11,8 +11,9 @@ from slownet.judge.claim.base import ALONE, Judged, Margin, Siblings, all_hold, 
 from slownet.judge.claim.description import with_description
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.judgement import Judgement
+from slownet.judge.records.quantity import interval, quantity
 from slownet.judge.records.result import RunData
-from slownet.judge.records.statement import state
+from slownet.judge.records.statement import Phrase
 from slownet.model.errors import ExperimentError
 from slownet.theory.stats import difference, ratio
 
@@ -53,7 +54,7 @@ class grows(Judged):  # noqa: N801
     @with_description
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare each step with 0."""
-        name = str(state("grows", metric=self.metric, along=self.along, falling=self.falling))
+        name = f"{self.metric} {'falls' if self.falling else 'grows'} along {self.along}"
         sign = -1 if self.falling else 1
 
         def step(run: RunData, before: Cell, after: Cell) -> Judgement:
@@ -64,7 +65,7 @@ class grows(Judged):  # noqa: N801
                 (SOME, None),
                 0.0,
                 (before, after),
-                lambda gap: state("gap", metric=self.metric, number=gap, of=before.title, at=after.title),
+                lambda gap: GAP(metric=self.metric, number=gap, of=before.title, at=after.title),
             )
             return replace(found, margin=(0.0, None))
 
@@ -107,7 +108,8 @@ class monotone(Judged):  # noqa: N801
     @with_description
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the ratio of each two neighbouring cells with 1."""
-        name = str(state("monotone", metric=self.metric, along=self.along, falling=self.falling, within=self.within))
+        verb = "rises" if self.falling else "falls"
+        name = f"{self.metric} never {verb} along {self.along} by more than {100 * self.within:g} %"
         least, most = around(1.0, self.within)
         margin: Margin = (None, most) if self.falling else (least, None)
 
@@ -119,7 +121,7 @@ class monotone(Judged):  # noqa: N801
                 margin,
                 1.0,
                 (before, after),
-                lambda found: state("step", times=found, of=before.title, at=after.title),
+                lambda found: STEP(times=found, of=before.title, at=after.title),
             )
 
         return _steps(run.where(self.at), name, self.along, step)
@@ -137,3 +139,7 @@ def _steps(run: RunData, name: str, along: str, step: Callable[[RunData, Cell, C
         return all_hold(name, parts, in_turn(parts))
 
     return judge_parts(judge, run, count)
+
+
+GAP = Phrase("gap", lambda metric, number, of, at: f"{quantity(number, metric)} from {of} to {at}")
+STEP = Phrase("step", lambda times, of, at: f"{interval(times, 3)} times from {of} to {at}")

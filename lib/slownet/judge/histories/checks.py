@@ -6,14 +6,15 @@ A function of your own is a check, too: it gets a `History` and returns what is 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from slownet.judge.histories.history import History, HistoryError, Operation, short
-from slownet.judge.records.statement import Statement, state
+from slownet.judge.records.statement import Phrase, Statement
 from slownet.model.errors import ExperimentError, SlownetError
 from slownet.model.importing import described
+from slownet.model.shapes import Json
 from slownet.model.units import duration, show_duration
 
 
@@ -74,19 +75,19 @@ def no_lost_writes(write: str = "write", read: str = "read") -> Check:
     -------
     Check
     """
-    words = str(state("no lost writes", write=write))
+    words = f"no acknowledged {write} is lost"
 
     def judge(history: History) -> Violation | None:
         reads = [each for each in history.of(read) if each.is_acknowledged]
         if not reads:
-            return Violation.of(words, state("no read acknowledged", read=read))
+            return Violation.of(words, NO_READ(read=read))
         last = max(reads, key=lambda each: each.begin)
         there = {_key(value) for value in _listed(last)}
         before = [each for each in history.of(write) if each.is_acknowledged and (each.end or 0) <= last.begin]
         lost = [each for each in before if _key(each.value) not in there]
         if lost:
             values = [{"value": short(each.value), "acknowledged_ns": each.end or 0} for each in lost]
-            return Violation.of(words, state("writes lost", write=write, of=len(before), lost=values), lost[0].end)
+            return Violation.of(words, WRITES_LOST(write=write, of=len(before), lost=values), lost[0].end)
         return None
 
     return Check(words, judge)
@@ -104,7 +105,7 @@ def nothing_invented(write: str = "write", read: str = "read") -> Check:
     -------
     Check
     """
-    words = str(state("nothing invented", read=read))
+    words = f"no {read} has what was never written"
 
     def judge(history: History) -> Violation | None:
         asked: dict[str, int] = {}
@@ -114,7 +115,7 @@ def nothing_invented(write: str = "write", read: str = "read") -> Check:
             values = each.result if isinstance(each.result, list) else [each.result]
             for value in values:
                 if value is not None and asked.get(_key(value), _NEVER) > (each.end or 0):
-                    return Violation.of(words, state("invented", read=str(each), value=short(value)), each.end)
+                    return Violation.of(words, INVENTED(read=str(each), value=short(value)), each.end)
         return None
 
     return Check(words, judge)
@@ -132,7 +133,7 @@ def reads_never_go_back(read: str = "read") -> Check:
     -------
     Check
     """
-    words = str(state("reads never go back", read=read))
+    words = f"{read}s never go back"
 
     def judge(history: History) -> Violation | None:
         done = sorted((each for each in history.of(read) if each.is_acknowledged), key=lambda each: each.end or 0)
@@ -142,7 +143,7 @@ def reads_never_go_back(read: str = "read") -> Check:
                     break
                 if _is_older(each, before):
                     older, newer = short(each.result), short(before.result)
-                    seen = state("gone back", read=str(each), older=older, newer=newer, begin_ns=before.begin)
+                    seen = GONE_BACK(read=str(each), older=older, newer=newer, begin_ns=before.begin)
                     return Violation.of(words, seen, each.end)
         return None
 
@@ -162,7 +163,7 @@ def recovers_within(time: str) -> Check:
     Check
     """
     most = duration(time) * 1e9
-    words = str(state("recovers", within=show_duration(most / 1e9)))
+    words = f"clients are served within {show_duration(most / 1e9)} after the faults"
 
     def judge(history: History) -> Violation | None:
         since, took = history.mended, history.recovery_ns
@@ -171,9 +172,9 @@ def recovers_within(time: str) -> Check:
         if not any(each.is_acknowledged and (each.end or 0) <= since for each in history.operations):
             return None
         if took is None:
-            return Violation.of(words, state("not served again", since_ns=since), since)
+            return Violation.of(words, NOT_SERVED_AGAIN(since_ns=since), since)
         if took > most:
-            return Violation.of(words, state("served late", took_ns=took), since + int(most))
+            return Violation.of(words, SERVED_LATE(took_ns=took), since + int(most))
         return None
 
     return Check(words, judge)
@@ -233,3 +234,27 @@ def _is_older(each: Operation, before: Operation) -> bool:
     except TypeError as error:
         fix = "let reads return numbers, or lists"
         raise HistoryError(f"{each} has {short(new)}, which has no order beside {short(old)}", fix=fix) from error
+
+
+def _writes_lost(write: str, of: int, lost: Sequence[Mapping[str, Json]]) -> str:
+    named = ", ".join(f"{each['value']} (acknowledged at {_seconds(each['acknowledged_ns'])})" for each in lost[:_LISTED])
+    more = f" and {len(lost) - _LISTED} more" if len(lost) > _LISTED else ""
+    return f"{len(lost)} of {of} acknowledged {write}s lost: {named}{more}"
+
+
+_LISTED = 3
+"""Lost writes that are named."""
+
+
+def _seconds(nanoseconds: int) -> str:
+    return f"{nanoseconds / 1e9:.3f} s"
+
+
+NO_READ = Phrase("no read acknowledged", lambda read: f"no {read} was acknowledged, so nobody knows what is there")
+WRITES_LOST = Phrase("writes lost", _writes_lost)
+INVENTED = Phrase("invented", lambda read, value: f"{read} has {value}")
+GONE_BACK = Phrase(
+    "gone back", lambda read, older, newer, begin_ns: f"{read} has {older} after {newer} at {_seconds(begin_ns)}"
+)
+NOT_SERVED_AGAIN = Phrase("not served again", lambda since_ns: f"a client was not served again after {_seconds(since_ns)}")
+SERVED_LATE = Phrase("served late", lambda took_ns: f"a client was served only {_seconds(took_ns)} after the end of the faults")

@@ -22,7 +22,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from slownet.judge.records.statement import state
 from slownet.links.fault_space import MENDS
 from slownet.model import userfile
 from slownet.model.errors import SlownetError
@@ -207,12 +206,12 @@ class History:
         """Return how another history differs, in words: by its times alone, or where first; empty if in no digit."""
         later = [abs(own.time - its.time) for own, its in zip(self.events, other.events, strict=False)]
         if any(later) and self.timeless == other.timeless:
-            return str(state("other times", most=show_duration(max(later) / 1e9, 3)))
+            return f"the same operations, but times differ by up to {show_duration(max(later) / 1e9, 3)}"
         for number, (own, its) in enumerate(zip(self.events, other.events, strict=False), 1):
             if own != its:
-                return str(state("other line", line=number, one=json.dumps(own.to_json()), other=json.dumps(its.to_json())))
+                return f"line {number}: {json.dumps(own.to_json())}, not {json.dumps(its.to_json())}"
         if len(self.events) != len(other.events):
-            return str(state("other length", one=len(self.events), other=len(other.events)))
+            return f"it has {len(other.events)} lines, not {len(self.events)}"
         return ""
 
 

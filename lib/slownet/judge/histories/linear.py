@@ -16,7 +16,7 @@ from typing import Any
 
 from slownet.judge.histories.checks import Check, Violation
 from slownet.judge.histories.history import FAIL, History, HistoryError, Operation, short
-from slownet.judge.records.statement import state
+from slownet.judge.records.statement import Phrase
 from slownet.lab import cache
 from slownet.lab.digests import Part
 from slownet.lab.shelf import Shelf
@@ -65,7 +65,7 @@ def linearizable(
     """
     if model not in MODELS:
         raise HistoryError(f"no model '{model}'", "linearizable()", nearest(model, MODELS))
-    words, limit_s, known = str(state("linearizable", model=model)), duration(limit), dict(names or {})
+    words, limit_s, known = f"a linearizable {model}", duration(limit), dict(names or {})
 
     def judge(history: History) -> Violation | None:
         groups: dict[str, list[Operation]] = {}
@@ -91,7 +91,7 @@ def _violation(words: str, key: str, group: Sequence[Operation], longest: Sequen
     left = [each for number, each in enumerate(group) if number not in longest and each.end is not None]
     odd = min(left or group, key=lambda each: each.end or 0)
     result = short(odd.result) if odd.op and odd.result is not None else ""
-    return Violation.of(words, state("fits into no order", operation=str(odd), result=result, key=key), odd.end)
+    return Violation.of(words, FITS_INTO_NO_ORDER(operation=str(odd), result=result, key=key), odd.end)
 
 
 def _asked(each: Operation, kind: str, keyed: bool) -> dict[str, Json]:
@@ -152,3 +152,10 @@ def _build(folder: Path) -> None:
     if made.returncode:
         why = (made.stderr.strip().splitlines() or [f"status {made.returncode}"])[-1]
         raise HistoryError(f"the checker cannot be built: {why}", "go build", "see whether Go's proxy answers")
+
+
+def _fitting_no_order(operation: str, result: str, key: str) -> str:
+    return f"{operation}{f', which gave {result},' if result else ''} fits into no order{f' of {key}' if key else ''}"
+
+
+FITS_INTO_NO_ORDER = Phrase("fits into no order", _fitting_no_order)

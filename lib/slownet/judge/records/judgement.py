@@ -17,8 +17,11 @@ from slownet.theory.stats import CONFIDENCE
 SUPPORTED, REFUTED, INCONCLUSIVE = "supported", "refuted", "inconclusive"
 NOT_JUDGED = "not judged"
 """The verdict on a claim about cells that were not measured; its text names them."""
-OPTIONAL = ("reason", "confidence", "setting", "stays_open", "kind", "metric", "parameters", "named")
-"""Fields that older records may lack."""
+FIELDS = (
+    "name", "verdict", "measured", "expected", "low", "high", "confidence", "setting", "kind", "metric", "parameters", "named",
+    "reason",
+)  # fmt: skip
+"""Those that a record has as they are."""
 WORST_FIRST = (REFUTED, INCONCLUSIVE, NOT_JUDGED, SUPPORTED)
 
 
@@ -76,60 +79,66 @@ class Judgement:
         The interval of ``measured``.
     margin : tuple of (float or None)
         Lower and upper end; None is open.
-    text : str
-        A sentence about the numbers.
+    findings : tuple of Statement
+        What was found, as codes and numbers; ``text`` is the same in words.
     cells : tuple of mapping
         The labels of the cells that it rests on; empty for all cells of the run.
     confidence : float
         Of the interval.
     setting : str
         The verified round trips and the clock.
-    stays_open : str
-        Why more repetitions cannot decide an inconclusive claim; empty if they may.
+    stays_open : Statement, optional
+        Why more repetitions cannot decide an inconclusive claim; None if they may.
     kind : str
-        The kind of the claim, such as "law" or "ratio"; empty if unknown, as in older records.
+        The kind of the claim, such as "law" or "ratio"; empty if it was not judged for an experiment.
     metric : str
         The metric of the claim, with its unit; empty if it is composed of other claims.
     parameters : mapping
         The other fields of the claim: numbers, texts, conditions.
-    named : bool, optional
-        Whether the claim's author gave it its name; None in older records.
+    named : bool
+        Whether the claim's author gave it its name.
     reason : str
-        A `Reason`; empty in older records, and of claims of one's own that do not set it.
-    findings : tuple of Statement
-        What ``text`` says, as codes and numbers; empty in older records, and of claims of one's own that have a text.
+        A `Reason`; empty of claims of one's own that do not set it.
+    recorded : str
+        Its text as a record has it, which is shown where a package's words for its findings are not installed.
     """
 
     name: str
     verdict: str
-    measured: float | None
-    expected: float | None
-    low: float | None
-    high: float | None
-    margin: tuple[float | None, float | None]
-    text: str
+    measured: float | None = None
+    expected: float | None = None
+    low: float | None = None
+    high: float | None = None
+    margin: tuple[float | None, float | None] = (None, None)
+    findings: tuple[Statement, ...] = ()
     cells: tuple[Mapping[str, str], ...] = ()
     confidence: float = CONFIDENCE
     setting: str = ""
-    stays_open: str = ""
+    stays_open: Statement | None = None
     kind: str = ""
     metric: str = ""
     parameters: Mapping[str, Json] = field(default_factory=dict)
-    named: bool | None = None
+    named: bool = False
     reason: str = ""
-    findings: tuple[Statement, ...] = ()
+    recorded: str = field(default="", compare=False)
 
     def __bool__(self) -> bool:
         """Return whether the claim is supported, for ``assert``."""
         return self.verdict == SUPPORTED
 
+    @property
+    def text(self) -> str:
+        """A sentence about the numbers: its findings in words."""
+        has_words = self.findings and all(each.has_words for each in self.findings)
+        return text_of(self.findings) if has_words else self.recorded
+
     def saying(self, *findings: Statement, **changes: Any) -> Judgement:
         """Return it with findings in place of its own, and with other fields changed."""
-        return replace(self, findings=findings, text=text_of(findings), **changes)
+        return replace(self, findings=findings, **changes)
 
     def adding(self, *findings: Statement, **changes: Any) -> Judgement:
-        """Return it with more findings, and with other fields changed. Its text may be its author's."""
-        return replace(self, findings=(*self.findings, *findings), text=self.text + text_of(findings), **changes)
+        """Return it with more findings, and with other fields changed."""
+        return replace(self, findings=(*self.findings, *findings), **changes)
 
     def report(self) -> Judgement:
         """Publish the judgement to the observers, such as the pytest plugin.
@@ -152,18 +161,27 @@ class Judgement:
     __repr__ = __str__
 
     def to_json(self) -> dict[str, object]:
-        """Return the fields as a dict for JSON, with None for numbers that are not finite."""
-        record: dict[str, object] = finite({**vars(self), "findings": [each.to_json() for each in self.findings]})
+        """Return the fields as a dict for JSON with the text, and None for numbers that are not finite."""
+        plain = {name: getattr(self, name) for name in FIELDS}
+        stays = None if self.stays_open is None else self.stays_open.to_json()
+        record: dict[str, object] = finite({
+            **plain, "margin": self.margin, "text": self.text, "findings": [each.to_json() for each in self.findings],
+            "cells": self.cells, "stays_open": stays,
+        })  # fmt: skip
         return record
 
     @classmethod
     def from_json(cls, record: Mapping[str, Json]) -> Judgement:
         """Read what `to_json` returned. Raises ValueError for an unknown verdict."""
+        if record["verdict"] not in WORST_FIRST:
+            raise ValueError(f"a claim with the verdict {record['verdict']!r:.40}")
         least, most = record.get("margin") or (None, None)
-        known: dict[str, Json] = {name: record.get(name) for name in ("measured", "expected", "low", "high")}
-        known |= {"name": record["name"], "verdict": record["verdict"], "text": record.get("text", "")}
-        if known["verdict"] not in WORST_FIRST:
-            raise ValueError(f"a claim with the verdict {known['verdict']!r:.40}")
-        known |= {name: record[name] for name in OPTIONAL if name in record}
-        findings = tuple(map(Statement.from_json, record.get("findings") or ()))
-        return cls(**known, margin=(least, most), cells=tuple(record.get("cells") or ()), findings=findings)
+        stays = record.get("stays_open")
+        return cls(
+            **{name: record[name] for name in FIELDS if name in record},
+            margin=(least, most),
+            findings=tuple(map(Statement.from_json, record.get("findings") or ())),
+            cells=tuple(record.get("cells") or ()),
+            stays_open=None if stays is None else Statement.from_json(stays),
+            recorded=record.get("text", ""),
+        )

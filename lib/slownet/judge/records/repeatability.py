@@ -10,7 +10,7 @@ from types import FunctionType
 from typing import Any
 
 from slownet.judge.records.charging import Charging
-from slownet.judge.records.statement import Statement, state
+from slownet.judge.records.statement import Phrase, Statement
 from slownet.model.facts import SpreadFacts
 
 
@@ -88,13 +88,33 @@ def repeats(charging: Charging, chance: str = "", own: bool = False) -> Statemen
     chance: as `chance` describes it; own: whether programs are part of it that slownet does not know.
     """
     if charging is Charging.REAL:
-        return state("similar on the real clock")
+        return SIMILAR_ON_REAL_CLOCK()
     if charging is Charging.TIME:
-        return state("similar with CPU time")
+        return SIMILAR_WITH_CPU_TIME()
     if charging is Charging.EXACT:
-        return state("same on the exact clock")
+        return SAME_ON_EXACT_CLOCK()
     if charging is not Charging.FREE:
-        return state("similar with CPU work", part=charging.cpu_variation)
+        return SIMILAR_WITH_CPU_WORK(part=charging.cpu_variation)
     if chance:
-        return state("similar by chance", chance=chance)
-    return state("same if nothing is random") if own else state("same")
+        return SIMILAR_BY_CHANCE(chance=chance)
+    return SAME_IF_NOT_RANDOM() if own else SAME_AGAIN()
+
+
+SAME = "the same numbers, bit for bit"
+SIMILAR_ON_REAL_CLOCK = Phrase(
+    "similar on the real clock", lambda: "similar numbers: on the real clock all activity of this machine counts"
+)
+SIMILAR_WITH_CPU_TIME = Phrase("similar with CPU time", lambda: "similar numbers: CPU time is charged, and it always varies")
+SAME_ON_EXACT_CLOCK = Phrase(
+    "same on the exact clock", lambda: f"{SAME}, from the same versions of slownet, its image and QEMU, and the same files"
+)
+SIMILAR_WITH_CPU_WORK = Phrase(
+    "similar with CPU work",
+    lambda part: f"similar numbers: the CPU's work is charged, and it differs by about {100 * part:g} % from boot to boot",
+)
+SIMILAR_BY_CHANCE = Phrase("similar by chance", lambda chance: f"similar numbers: {chance}")
+SAME_IF_NOT_RANDOM = Phrase(
+    "same if nothing is random",
+    lambda: f"{SAME}, if its programs draw no random numbers: a hash, an address or a file's place can be one",
+)
+SAME_AGAIN = Phrase("same", lambda: SAME)

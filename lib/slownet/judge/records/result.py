@@ -20,7 +20,6 @@ from slownet.judge.records.condition_columns import OPERATION
 from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.rows import row, table
 from slownet.judge.records.samples import RUN, cell_key, finite, read_log, write_run_json
-from slownet.judge.records.statement import state
 from slownet.judge.records.unreadable import MALFORMED, unreadable
 from slownet.lab.clock import in_words
 from slownet.model import userfile
@@ -410,7 +409,7 @@ def _load(directory: Path) -> RunData:
         raise SlownetError("no run here", f"in {directory}", fix)
     planned, measured = len(facts.get("planned") or ()), len(log.latest)
     ended = "claims" in facts or measured >= planned
-    unfinished = "" if ended else str(state("unfinished", measured=measured, planned=planned))
+    unfinished = "" if ended else f"{measured} of {planned} planned measurements, and nothing is judged"
     return replace(gather(log.latest, facts, directory), damage=tuple(log.damage), unfinished=unfinished)
 
 

@@ -1,16 +1,20 @@
-"""A sentence as data: its code, and the numbers and names that it says.
+"""A finding as data: its code, and the numbers and names in it.
 
-Judging makes statements, for programs and tests. `slownet.report.statement_words` has the words for each code; they are asked
-of the package itself, so that no room imports a room above it.
+Programs and tests read the data; people read the text, which is made when it is shown. A `Phrase` is both: it is defined once,
+beside what finds it, with the words for its values, and makes the statements of its code.
+
+>>> BENT = Phrase("off the line", lambda off_ms: f"off by {off_ms:g} ms")
+>>> found = BENT(off_ms=0.5)
+>>> str(found), found.to_json()
+('off by 0.5 ms', {'code': 'off the line', 'off_ms': 0.5})
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-import slownet
 from slownet.model.shapes import Json
 from slownet.theory.stats import Summary
 
@@ -21,21 +25,26 @@ NUMBER = ("mean", "low", "high", "n")
 
 @dataclass(frozen=True)
 class Statement:
-    """What judging says of a claim, or of the numbers that it found; ``str()`` puts it into words.
+    """A finding of judging; ``str()`` is its text.
 
     Parameters
     ----------
     code : str
-        Which statement it is, such as "law measured".
+        That of its `Phrase`, such as "law measured".
     values : mapping
-        What it says: numbers, `Summary` of numbers with their intervals, texts, and other statements.
+        The values of the phrase: numbers, `Summary` of numbers with their intervals, texts, and other statements.
     """
 
     code: str
     values: Mapping[str, Json]
 
     def __str__(self) -> str:
-        return slownet.in_words(self.code, self.values)
+        return _WORDS[self.code](**self.values)
+
+    @property
+    def has_words(self) -> bool:
+        """Whether the phrases of its code and of all statements in it are loaded; those of a package may not be."""
+        return self.code in _WORDS and all(each.has_words for each in _statements(tuple(self.values.values())))
 
     def to_json(self) -> dict[str, object]:
         """Return the code beside the values, with measured numbers as ``{"mean", "low", "high", "n"}``."""
@@ -47,14 +56,47 @@ class Statement:
         return cls(str(record[CODE]), {name: _read(value) for name, value in record.items() if name != CODE})
 
 
-def state(code: str, **values: Any) -> Statement:
-    """Make a statement of its code and what it says."""
-    return Statement(code, {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})
+_WORDS: dict[str, Callable[..., str]] = {}
+"""The words of each phrase, by its code."""
+
+
+class Phrase:
+    """A kind of statement: called with its values, it makes one.
+
+    Parameters
+    ----------
+    code : str
+        Its name in records; no two phrases have the same.
+    words : callable
+        Takes the values as keywords, and returns the text.
+    """
+
+    def __init__(self, code: str, words: Callable[..., str]) -> None:
+        self.code = code
+        _WORDS[code] = words
+
+    def __call__(self, **values: Any) -> Statement:
+        """Make a statement of these values."""
+        return Statement(
+            self.code, {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+        )
+
+
+TEXT = Phrase("text", lambda text: str(text))
+"""What the author of a claim says in words."""
 
 
 def text_of(statements: Sequence[Statement]) -> str:
-    """Put statements that follow each other into words: those after the first begin with their own punctuation."""
+    """Return the text of statements that follow each other: those after the first begin with their own punctuation."""
     return "".join(map(str, statements))
+
+
+def _statements(value: Any) -> list[Statement]:
+    """Return the statements among values, at any depth of lists and tables."""
+    if isinstance(value, Statement):
+        return [value]
+    inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, tuple | list) else ()
+    return [found for each in inner for found in _statements(each)]
 
 
 def _plain(value: Any) -> object:
