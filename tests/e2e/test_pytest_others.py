@@ -48,7 +48,7 @@ def test_it(net, number):
 def others(tmp_path_factory):
     """A folder with the plugins, as pip installs them."""
     folder = tmp_path_factory.mktemp("others")
-    names = [*(name for name, _ in PLUGINS.values()), "pytest-randomly"]
+    names = [*(name for name, _ in PLUGINS.values()), "pytest-randomly", "pytest-timeout", "pytest-benchmark", "py-cpuinfo"]
     subprocess.run([*wheels.PIP, "install", "--no-deps", "--target", folder, *names], check=True)
     return folder
 
@@ -88,3 +88,63 @@ def test_the_order_and_the_numbers_of_a_seed_are_the_same_in_each_lab(session):
     first = drawn(7)
     assert len({number for number, _ in first}) == 6
     assert first == drawn(7) != drawn(8)
+
+
+BUSY = """
+import time
+
+import pytest
+
+
+@pytest.mark.timeout(4)
+def test_a_loop_that_computes(net):
+    while True:
+        pass
+
+
+@pytest.mark.timeout(4)
+def test_a_loop_that_asks_for_the_time(net):
+    while True:
+        time.monotonic()
+
+
+@pytest.mark.timeout(60)
+def test_it_may_wait_for_longer_on_the_labs_clock(net):
+    time.sleep(3600)
+"""
+
+
+@pytest.mark.parametrize("workers", [[], ["-n2"]], ids=["alone", "workers"])
+def test_a_timeout_counts_real_seconds_and_ends_its_test_alone(session, workers):
+    """Where computing is free a test that computes kept all else in its lab from running."""
+    done = session(BUSY, "-p", "pytest_timeout", *workers)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert re.search(r"^=+ 2 failed, 1 passed in ", done.stdout, re.MULTILINE), done.stdout + done.stderr
+    assert done.stdout.count("Failed: Timeout (>4.0s) from pytest-timeout.") >= 2
+    assert "slownet/pytest_plugin" not in done.stdout  # the test's own line is what to look at
+
+
+MEASURED = """
+from slownet import ping
+
+
+def test_a_round_trip(net, benchmark):
+    with net.link("client", "switch").set(rtt="10ms"):
+        benchmark(ping, net["client"], net["web"].IP(), count=1)
+
+
+def test_a_sum(net, benchmark):
+    benchmark(sum, range(100))
+"""
+
+
+def test_what_waits_is_benchmarked_and_what_only_computes_fails_in_a_line(session):
+    """The calibration multiplied the calls of what takes no time by ten, for ever."""
+    done = session(MEASURED, "-p", "pytest_benchmark.plugin", "--benchmark-columns=min,rounds", "--benchmark-max-time=0.2")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert re.search(r"^=+ 1 failed, 1 passed", done.stdout, re.MULTILINE), done.stdout
+    (row,) = re.findall(r"^test_a_round_trip +([\d.]+) +(\d+)", done.stdout, re.MULTILINE)
+    assert 10 <= float(row[0]) < 11
+    assert 1 <= int(row[1]) <= 20
+    assert "LabError: 1000 calls take no time, because computing is free here: nothing can be measured" in done.stdout
+    assert "charge it with --slownet-tdf auto, or use --slownet-clock real" in done.stdout

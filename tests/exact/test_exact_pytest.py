@@ -1,5 +1,6 @@
 """Tests on the exact clock: the same digits each time, reported as any other test; what needs input is refused."""
 
+import os
 import re
 import subprocess
 import sys
@@ -52,3 +53,36 @@ def test_what_is_talked_to_is_refused_in_a_line(tmp_path, words, named):
     lines = [line for line in done.stderr.splitlines() if "slownet" in line]
     assert len(lines) == 1
     assert f"leave out {named}, or the exact clock" in lines[0]
+
+
+BUSY = """
+import pytest
+
+
+@pytest.mark.clock("exact")
+@pytest.mark.timeout(1)
+def test_a_loop(net):
+    while True:
+        pass
+
+
+@pytest.mark.clock("exact")
+def test_the_next_one(net):
+    pass
+"""
+
+
+def test_pytest_timeout_counts_the_labs_seconds(tmp_path):
+    (tmp_path / "test_busy.py").write_text(BUSY)
+    subprocess.run(
+        [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", "others", "pytest-timeout"],
+        cwd=tmp_path,
+        check=True,
+    )
+    argv = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "test_busy.py"]
+    done = subprocess.run(
+        argv, cwd=tmp_path, capture_output=True, text=True, timeout=1800, check=False, stdin=-3,
+        env={**os.environ, "PYTHONPATH": str(tmp_path / "others")},
+    )  # fmt: skip
+    assert "Failed: Timeout (>1.0s) from pytest-timeout." in done.stdout
+    assert re.search("^=+ 1 failed, 1 passed in ", done.stdout, re.MULTILINE), done.stdout

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from slownet.lab import autopsy, confinement, cpu, memory
+from slownet.lab import autopsy, confinement, cpu, memory, process_stat
 from slownet.lab import channel as frames
 from slownet.lab.channel import Channel
 from slownet.lab.clock import Clock
@@ -31,6 +31,9 @@ GRACE_S = 10
 # Preset, so that the kernel does not measure it: with a large TDF that takes minutes.
 LOOPS_PER_JIFFY = 10_000_000
 SAME_S = 0.5
+WAKE_S, WAKES_S = 0.1, 2.0
+"""How often, and how long, programs that compute are interrupted so that the lab takes a signal or a key."""
+RUNNING = "R"
 CHUNK = 4096
 CONSOLE_KEPT = 1 << 16
 # User-Mode Linux takes the end of its address space from where a variable is that it does not change: without one it fails.
@@ -182,6 +185,8 @@ class _Run:
         self._started = False
         self._late = False
         self._late_at = time.monotonic() + BOOT_S
+        self._is_free = lab.clock.cpu_is_free
+        self._waking_until = 0.0
         self._asked_to_end, self._asked_at = 0, 0.0
         with contextlib.ExitStack() as mine, contextlib.ExitStack() as theirs:
             line, far_end = socket.socketpair()
@@ -207,13 +212,25 @@ class _Run:
         self._asked_to_end, self._asked_at = number, now
         if self._started:
             self._late_at = min(self._late_at, now + GRACE_S)
-            self._channel.send(frames.SIGNAL, str(int(number)).encode())
+            self.notify(number)
         else:
             self._process.kill()
 
     def notify(self, number: int) -> None:
         if self._started:
+            self._wake()
             self._channel.send(frames.SIGNAL, str(int(number)).encode())
+
+    def _wake(self, is_key: bool = False) -> None:
+        if self._is_free and (self._terminal or not is_key):
+            self._waking_until = time.monotonic() + WAKES_S
+
+    def _patience_s(self) -> float:
+        """Interrupt programs if the lab has something to take; return until when nothing has to be done, in seconds."""
+        if time.monotonic() >= self._waking_until:
+            return 0.5
+        interrupt_programs(self._process.pid)
+        return WAKE_S
 
     @contextlib.contextmanager
     def stopped(self) -> Iterator[None]:
@@ -249,7 +266,7 @@ class _Run:
             selector.register(self._console, selectors.EVENT_READ)
             selector.register(self._channel, selectors.EVENT_READ)
             while time.monotonic() < self._late_at:
-                for key, events in selector.select(timeout=0.5):
+                for key, events in selector.select(self._patience_s()):
                     if key.fd == self._console:
                         data = os.read(self._console, CHUNK)
                         self._console_text = (self._console_text + data)[-CONSOLE_KEPT:]
@@ -257,6 +274,7 @@ class _Run:
                             return  # every process of the lab is gone
                     elif key.fd == self._feed.fd:
                         self._feed.ready(selector)
+                        self._wake(is_key=True)
                     else:
                         self._exchange(selector, events)
                 if self._feed.job_is_sent and not self._started:
@@ -326,6 +344,17 @@ class _Run:
         return autopsy.explain(
             self._console_text.decode(errors="replace"), self._process.returncode, self._megabytes, host_is_full
         )
+
+
+def interrupt_programs(kernel: int) -> None:
+    """Let a lab's programs that compute return to its kernel, as its timers do: those never ring where computing takes no time.
+
+    kernel: the process of the lab's kernel, whose children are the lab's programs.
+    """
+    with contextlib.suppress(OSError):  # of what has ended meanwhile
+        for each in Path(f"/proc/{kernel}/task/{kernel}/children").read_text(encoding="ascii").split():
+            if (stat := process_stat.of(each)) and stat.state == RUNNING:
+                os.kill(int(each), signal.SIGALRM)
 
 
 def _start(

@@ -39,13 +39,14 @@ def attend(
     stdin: int | None = 0,
     terminal: bool = False,
     stdout: Sink | None = None,
+    stderr: Sink | None = None,
     heard: Callable[[], object] = lambda: None,
 ) -> int:
     """Run a command in a place with this process's input, output and signals.
 
     terminal: whether the command gets a terminal, in which case descriptors 0, 1 and 2 of this process must be terminals.
     stdin: what is passed on as input; in a lab this process's terminal is left as it is unless it is that, descriptor 0.
-    stdout: what takes the command's output instead of this process's. heard: called before anything is printed.
+    stdout, stderr: what takes the command's output instead of this process's. heard: called before anything is printed.
     Returns the exit status as a shell reports it, 128 + N after signal N. Raises LabError.
     """
 
@@ -67,7 +68,8 @@ def attend(
                 signal.signal(signal.SIGWINCH, lambda number, frame: _resize(place))
             status = place.run(
                 command, shares=shares, env=env, cwd=cwd, stdin=stdin,
-                stdout=printing(stdout or (lambda data: write(1, data))), stderr=printing(lambda data: write(2, data)),
+                stdout=printing(stdout or (lambda data: write(1, data))),
+                stderr=printing(stderr or (lambda data: write(2, data))),
                 terminal=(size.lines, size.columns) if size else None,
             )  # fmt: skip
     except BrokenPipeError:  # the reader is gone, as with `... | head`

@@ -36,6 +36,7 @@
 #include <linux/random.h>
 #include <net/if.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -47,6 +48,7 @@
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/reboot.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -68,6 +70,8 @@
 #define GROUP "/sys/fs/cgroup/command"
 #define REQUESTS "/proc/module_requests"
 #define MODPROBE "/usr/sbin/modprobe"
+#define CHANNEL_NICE "/sys/devices/virtual/workqueue/tty-UML console/nice"
+#define NICE (-20)	/* of the kernel's threads that bring what the host sends, and of no others for work of that kind */
 #define LOOK_S 2	/* how often to look whether a command that has all its memory starves */
 #define READS_OF_A_PAGE 2	/* major faults for each page that can be evicted, from one look to the next, of one that starves */
 #define WINDOW_BYTES 3072
@@ -259,6 +263,21 @@ static unsigned long long number_behind(const char *path, const char *word)
 	return number;
 }
 
+/* The first line of a file of a process, "" if there is none. */
+static void read_of(const char *pid, const char *name, char *line, int size)
+{
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%.16s/%s", pid, name);
+	file = fopen(path, "re");
+	if (!file || !fgets(line, size, file))
+		line[0] = 0;
+	if (file)
+		fclose(file);
+	line[strcspn(line, "\n")] = 0;
+}
+
 static void create_file(const char *path, const char *text)
 {
 	write_to(open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644), path, text);
@@ -376,6 +395,75 @@ static int cpu_is_free(void)
 	return strstr(line, "tdf=inf") != NULL;
 }
 
+static const struct sched_param FIRST = { .sched_priority = 1 }, AS_OTHERS = { .sched_priority = 0 };
+static int obeyed[2] = { -1, -1 };	/* a pipe: a byte for each frame of the host's, where computing is free */
+
+/*
+ * Where computing is free no time passes in which a program that only computes would have had its turn, and what the host sends
+ * would never be taken. So the kernel's threads that bring it go first, and this process does as long as there is something to
+ * take. At other times it waits for its turn: when it runs must not depend on how fast the host reads.
+ */
+static void *watch_host(void *main_thread)
+{
+	struct pollfd line = { .fd = channel, .events = POLLIN };
+	char byte;
+
+	sched_setscheduler(0, SCHED_FIFO, &FIRST);
+	while (poll(&line, 1, -1) >= 0 || errno == EINTR) {
+		sched_setscheduler(*(pid_t *)main_thread, SCHED_FIFO | SCHED_RESET_ON_FORK, &FIRST);
+		if (read(obeyed[0], &byte, 1) != 1)
+			break;
+	}
+	return NULL;
+}
+
+/* Threads of their own bring what the host sends from now on. A job is enough for them to become two: one waits for the next. */
+static void set_threads_of_the_channel_apart(void)
+{
+	char text[8];
+
+	snprintf(text, sizeof(text), "%d", NICE);
+	write_file(CHANNEL_NICE, text);
+}
+
+static void let_threads_of_the_channel_go_first(void)
+{
+	DIR *all = opendir("/proc");
+	char name[32];
+
+	for (struct dirent *one; all && (one = readdir(all));) {
+		const int pid = atoi(one->d_name);
+
+		if (pid <= 1)
+			continue;
+		read_of(one->d_name, "comm", name, sizeof(name));
+		if (!strncmp(name, "kworker/u", 9) && getpriority(PRIO_PROCESS, pid) == NICE)
+			sched_setscheduler(pid, SCHED_FIFO, &FIRST);
+	}
+	closedir(all);
+}
+
+static void let_the_host_interrupt(void)
+{
+	static pid_t main_thread;
+	pthread_t thread;
+
+	let_threads_of_the_channel_go_first();
+	main_thread = getpid();
+	if (pipe2(obeyed, O_CLOEXEC) || pthread_create(&thread, NULL, watch_host, &main_thread))
+		fail("cannot watch for the host: %s", strerror(errno));
+}
+
+/* A frame of the host's was taken. */
+static void was_obeyed(void)
+{
+	if (obeyed[1] < 0)
+		return;
+	sched_setscheduler(0, SCHED_OTHER, &AS_OTHERS);
+	if (write(obeyed[1], "", 1) < 0)
+		perror("obeyed");
+}
+
 /*
  * 15 to 45 s after its start, as chance has it, and then every 15 s the kernel looks for
  * old neighbours (neigh_periodic_work()): a thread that has its turn among the programs,
@@ -458,8 +546,10 @@ static void settle(void)
 		offer_modprobe();
 	limit_memory();
 	limit_processes();
-	if (cpu_is_free())
+	if (cpu_is_free()) {
+		set_threads_of_the_channel_apart();
 		outlast_chance();
+	}
 	setenv("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", 1);
 	setenv("HOME", "/root", 1);
 }
@@ -890,21 +980,6 @@ static const struct { long number; const char *name; } CALLS[] = {
 	{ SYS_semop, "semop" }, { SYS_semtimedop, "semtimedop" }, { SYS_msgrcv, "msgrcv" },
 };
 
-/* The first line of a file of a process, "" if there is none. */
-static void read_of(const char *pid, const char *name, char *line, int size)
-{
-	char path[64];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%.16s/%s", pid, name);
-	file = fopen(path, "re");
-	if (!file || !fgets(line, size, file))
-		line[0] = 0;
-	if (file)
-		fclose(file);
-	line[strcspn(line, "\n")] = 0;
-}
-
 /* "sleep in clock_nanosleep"; 0 for the kernel's own threads and for what has ended. */
 static int describe(const char *pid, char *text, int size)
 {
@@ -1022,8 +1097,10 @@ static int attend(struct command *command, int signals, long limit)
 			pump_exact_input(command);
 		else if (fds[4].revents)
 			acknowledge(pump_input(command));
-		if (fds[0].revents)
+		if (fds[0].revents) {
 			obey(command);
+			was_obeyed();
+		}
 		if (fds[1].revents) {
 			struct signalfd_siginfo info;
 
@@ -1078,6 +1155,8 @@ int main(void)
 		sigaddset(&chld, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &chld, NULL);
 	signals = signalfd(-1, &chld, SFD_CLOEXEC);
+	if (cpu_is_free())
+		let_the_host_interrupt();
 
 	if (job.tty)
 		start_on_terminal(&job, &command);

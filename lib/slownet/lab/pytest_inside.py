@@ -158,6 +158,7 @@ def begin(hostname: str) -> None:
     socket.sethostname(hostname)
     with suppress(OSError), open("/etc/hosts", "a", encoding="utf-8") as hosts:
         hosts.write(f"127.0.1.1\t{hostname}\n")
+    os.environ[EVENTS] = str(os.dup(2))  # its output is execnet's
     Walls.of(handed_over()).build()
     extend_path()
     import_plugin()

@@ -18,6 +18,7 @@ from slownet.lab import native
 from slownet.lab import pytest_inside as inside
 from slownet.model.errors import SlownetError
 from slownet.pytest_plugin import (
+    benchmarks,
     explain,
     forwarding,
     loggers,
@@ -103,9 +104,11 @@ def pytest_configure(config: pytest.Config) -> None:
         forwarding.silence(config)
         config.pluginmanager.register(forwarding.Forwarder(config), "slownet forwarder")
         timeouts.register(config)
+        benchmarks.register(config)
         return
     if xdist_workers.is_worker(config):
         xdist_workers.settle(config)
+        timeouts.register(config)
     elif xdist_workers.distributes(config):
         config.pluginmanager.register(xdist_workers.Workers(config), "slownet workers")
     elif not native.inside_lab() and not config.option.collectonly:

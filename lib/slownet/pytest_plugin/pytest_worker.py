@@ -2,7 +2,8 @@
 execnet.
 
 JOB (JSON) holds the clock, the TDF, the memory, what is charged for CPU and whether it may be free, the rootdir, the shares,
-and what the lab's environment has beside this process's. Input and output are execnet's messages.
+and what the lab's environment has beside this process's. Input and output are execnet's messages; what tells of a test's
+timeout (`slownet.pytest_plugin.timeouts`) comes among the error output.
 """
 
 from __future__ import annotations
@@ -11,14 +12,19 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from slownet.lab import caller, pytest_inside
 from slownet.lab.boot import Share
 from slownet.lab.clock import ClockRequest
-from slownet.lab.foreground import attend
+from slownet.lab.events import Event
+from slownet.lab.foreground import attend, write
 from slownet.lab.place import Place, choose
 from slownet.model.errors import SlownetError
+from slownet.model.shapes import Json
+from slownet.pytest_plugin import timeouts
+from slownet.pytest_plugin.relayed_reports import ALARMS, Lines
 
 
 def main(argv: list[str]) -> int:
@@ -26,7 +32,6 @@ def main(argv: list[str]) -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the controller handles it and ends its workers
     job, *options, code = argv
     given = json.loads(job)
-    env = {**caller.variables(), **given["env"]}
     try:
         place = choose(
             "lab",
@@ -35,16 +40,32 @@ def main(argv: list[str]) -> int:
             folder=Path(given["root"]),
             confined=given["confined"],
         )
-        place = place.free() if given["free"] else place
-        return attend(
-            place, [place.python, *options, f"{_begin(place)}; {code}"],
-            shares=[Share(Path(path), writable, at) for path, writable, at in given["shares"]],
-            env={**env, "PYTEST_PLUGINS": pytest_inside.with_the_plugin(env.get("PYTEST_PLUGINS", ""))},
-            cwd=Path.cwd(),
-        )  # fmt: skip
+        return _attend(place.free() if given["free"] else place, given, [*options, code])
     except SlownetError as error:
         print(f"slownet: {error}", file=sys.stderr)
         return 2
+
+
+def _attend(place: Place, given: Mapping[str, Json], words: Sequence[str]) -> int:
+    """Serve the interpreter, and the timeouts of its tests. Raises SlownetError."""
+    alarms = timeouts.alarms(place)
+    env = {**caller.variables(), **given["env"]}
+
+    def take(event: Event) -> None:
+        if event["event"] in ALARMS:
+            alarms.take(event)
+
+    try:
+        return attend(
+            place, [place.python, *words[:-1], f"{_begin(place)}; {words[-1]}"],
+            shares=[Share(Path(path), writable, at) for path, writable, at in given["shares"]],
+            env={**env, "PYTEST_PLUGINS": pytest_inside.with_the_plugin(env.get("PYTEST_PLUGINS", ""))},
+            cwd=Path.cwd(), stderr=Lines(take, lambda data: write(2, data)).feed,
+        )  # fmt: skip
+    finally:
+        alarms.stop()
+        if alarms.timed_out:
+            print(alarms.timed_out, file=sys.stderr)
 
 
 def _begin(place: Place) -> str:

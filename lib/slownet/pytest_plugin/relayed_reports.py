@@ -27,6 +27,7 @@ LINE_BYTES = len(inside.MARK) + inside.PIECE + 3
 HEARD_S = 10.0
 """Real time after which a test has not heard of its timeout: where computing is free, a program that does nothing else keeps
 all others from running, as no time passes in which it would be their turn."""
+ALARMS = ("alarm", "calm")
 SUMMARIES = pytest.StashKey[list[tuple[str, str]]]()
 """What plugins said at the end of sessions in labs: their names, and their texts."""
 PHASES = ("setup", "call", "teardown", "collect")
@@ -131,19 +132,49 @@ def _event(data: bytes) -> Event:
     return dict(found)
 
 
-class Reporter:
-    """Reports the tests of one place, and knows how its session ended."""
+class Alarms:
+    """Rings in a lab when the time of its running test is over, and ends a lab that does not hear."""
 
-    def __init__(
-        self, session: pytest.Session, items: Sequence[pytest.Item], ask: Callable[[], None], ring: Callable[[], None],
-        end_lab: Callable[[], None],
-    ) -> None:  # fmt: skip
-        """ask: reads a line for a test; ring: tells the lab that the time of the running test is over; end_lab: ends it."""
-        self._session, self._config, self._answer = session, session.config, ask
+    def __init__(self, ring: Callable[[], None], end_lab: Callable[[], None]) -> None:
         self._ring, self._end_lab = ring, end_lab
         self._alarm: threading.Timer | None = None
         self.timed_out = ""
         """What is said of the test whose time is over."""
+
+    def take(self, event: Event) -> None:
+        """Take an event: "alarm", with the test and its seconds, or "calm"."""
+        self.stop()
+        self._alarm, self.timed_out = None, ""
+        if event["event"] == "alarm":
+            self._wait(min(event["after"], threading.TIMEOUT_MAX), lambda: self._over(event))
+
+    def _over(self, event: Event) -> None:
+        self.timed_out = f"Timeout (>{event['after']:g}s) from pytest-timeout: {visible(event['test'])}"
+        self._ring()
+        self._wait(HEARD_S, self._give_up)
+
+    def _give_up(self) -> None:
+        self.timed_out += ": it does not hear of it, which ended its lab"
+        self._end_lab()
+
+    def _wait(self, seconds: float, then: Callable[[], None]) -> None:
+        self._alarm = threading.Timer(seconds, then)
+        self._alarm.daemon = True
+        self._alarm.start()
+
+    def stop(self) -> None:
+        """Cancel an alarm, because the lab has ended."""
+        if self._alarm:
+            self._alarm.cancel()
+
+
+class Reporter:
+    """Reports the tests of one place, and knows how its session ended."""
+
+    def __init__(self, session: pytest.Session, items: Sequence[pytest.Item], ask: Callable[[], None], alarms: Alarms) -> None:
+        """ask: reads a line for a test."""
+        self._session, self._config, self._answer = session, session.config, ask
+        self.alarms = alarms
         self._items: dict[str, list[pytest.Item]] = {}
         for item in items:
             self._items.setdefault(item.nodeid, []).append(item)
@@ -162,8 +193,12 @@ class Reporter:
 
     def take(self, event: Event) -> None:
         """Take an event. Raises ReportError."""
-        kind = event["event"]
-        getattr(self, "_alarm_set" if kind == "alarm" else f"_{kind}")(event)
+        if event["event"] in ALARMS:
+            if event["event"] == "alarm":
+                self._item(event["test"])
+            self.alarms.take(event)
+        else:
+            getattr(self, f"_{event['event']}")(event)
 
     def _item(self, name: str) -> pytest.Item:
         if name not in self._items:
@@ -238,37 +273,8 @@ class Reporter:
     def _ask(self, event: Event) -> None:
         self._answer()
 
-    def _alarm_set(self, event: Event) -> None:
-        item, after = self._item(event["test"]), min(event["after"], threading.TIMEOUT_MAX)
-        self._calm(event)
-
-        def ring() -> None:
-            self.timed_out = f"Timeout (>{after:g}s) from pytest-timeout: {item.nodeid}"
-            self._ring()
-            self._wait(HEARD_S, give_up)
-
-        def give_up() -> None:
-            self.timed_out += ": it computes without an end, which ended its lab"
-            self._end_lab()
-
-        self._wait(after, ring)
-
-    def _wait(self, seconds: float, then: Callable[[], None]) -> None:
-        self._alarm = threading.Timer(seconds, then)
-        self._alarm.daemon = True
-        self._alarm.start()
-
-    def _calm(self, event: Event) -> None:
-        self.stop()
-        self._alarm, self.timed_out = None, ""
-
     def _summary(self, event: Event) -> None:
         self._config.stash.setdefault(SUMMARIES, []).append((visible(event["plugin"]), event["text"]))
-
-    def stop(self) -> None:
-        """Cancel an alarm, because the lab has ended."""
-        if self._alarm:
-            self._alarm.cancel()
 
     def _end(self, event: Event) -> None:
         self.ended = True

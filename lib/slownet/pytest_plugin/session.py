@@ -258,9 +258,7 @@ class Elsewhere:
         self._terminal = foreground.are_terminals(0, 1, 2) and not place.clock.is_exact  # to which nothing comes from outside
         self._answers = -1
         """The pipe to the lab's input. What is typed while nothing asks for it waits in this machine's terminal."""
-        self._reporter = Reporter(
-            session, items, self._ask, lambda: place.notify(timeouts.RINGS), lambda: place.signal(signal.SIGKILL)
-        )
+        self._reporter = Reporter(session, items, self._ask, timeouts.alarms(place))
         self._line = b""
         self._told = False
 
@@ -277,7 +275,7 @@ class Elsewhere:
             print(line, file=sys.stderr)
             pytest.exit("the lab did not run these tests to their end", int(pytest.ExitCode.INTERNAL_ERROR))
         finally:
-            self._reporter.stop()
+            self._reporter.alarms.stop()
         self._conclude(status)
 
     def _conclude(self, status: int) -> None:
@@ -300,7 +298,7 @@ class Elsewhere:
             if found.running is not None:
                 how = signal.Signals(status - 128).name if crashed else f"status {status}"
                 what = f"{found.running.nodeid} ended pytest in the lab with {how}"
-                line = found.timed_out or f"slownet: {what}: a test must not end its process, as os._exit does"
+                line = found.alarms.timed_out or f"slownet: {what}: a test must not end its process, as os._exit does"
                 found.fail_running(line)
                 print(line, file=sys.stderr)
             pytest.exit(f"pytest in the lab ended with status {status}", status or int(pytest.ExitCode.INTERNAL_ERROR))

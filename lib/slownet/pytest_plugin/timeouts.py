@@ -11,6 +11,7 @@ import importlib
 import os
 import signal
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -21,10 +22,12 @@ import pytest
 
 from slownet.lab import native
 from slownet.lab import pytest_inside as inside
+from slownet.lab.place import Place
+from slownet.pytest_plugin.relayed_reports import Alarms
 
 RINGS = signal.SIGURG
 """The host's signal reaches all processes of the group, and this one is ignored by those that do not wait for it."""
-PLUGIN = "timeout"
+PLUGIN = "pytest_timeout"
 METHOD_THREAD = "thread"
 HEARD_S = 0.001
 """Of the lab's clock, in which what was sent gets out of the lab: a test that computes might not let it."""
@@ -32,11 +35,22 @@ EARLY = 0.9
 """A signal that comes after less than this share of the time was meant for the test before."""
 
 
+def has_plugin(config: pytest.Config, module: str) -> bool:
+    """Return whether a plugin is there by its module, whatever name pytest has it under."""
+    found = sys.modules.get(module)
+    return found is not None and config.pluginmanager.is_registered(found)
+
+
 def register(config: pytest.Config) -> None:
     """Take over the timers of pytest-timeout, if the session has it and the lab's clock is not the real one."""
     is_virtual = native.inside_lab() and os.environ[native.INSIDE] not in ("real", "exact")
-    if is_virtual and config.pluginmanager.hasplugin(PLUGIN):
+    if is_virtual and inside.EVENTS in os.environ and has_plugin(config, PLUGIN):
         config.pluginmanager.register(Timeouts(native.RealTime(Path(inside.OUT))), "slownet timeouts")
+
+
+def alarms(place: Place) -> Alarms:
+    """Return what rings in a place, on the host."""
+    return Alarms(lambda: place.notify(RINGS), lambda: place.signal(signal.SIGKILL))
 
 
 class Timeouts:
@@ -48,11 +62,12 @@ class Timeouts:
 
     @pytest.hookimpl(optionalhook=True, tryfirst=True)
     def pytest_timeout_set_timer(self, item: pytest.Item, settings: Any) -> bool:
-        timers: Any = importlib.import_module("pytest_timeout")
+        timers: Any = importlib.import_module(PLUGIN)
         began, due = self._real(), EARLY * settings.timeout
         how = timers.timeout_timer if settings.method == METHOD_THREAD else timers.timeout_sigalrm
 
         def ring() -> None:
+            __tracebackhide__ = True
             if self._real() - began >= due:
                 how(item, settings)
 

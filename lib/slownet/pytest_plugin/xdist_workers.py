@@ -33,6 +33,7 @@ from slownet.model.shapes import Json
 from slownet.pytest_plugin import exports, projects, records, session, session_summary, staging
 from slownet.pytest_plugin.forwarding import is_forwarded
 from slownet.pytest_plugin.readable_folders import Shares
+from slownet.pytest_plugin.timeouts import has_plugin
 from slownet.pytest_plugin.wishes import CONFINED, MEMORY, of_session, option_names_here
 
 STATUS = pytest.StashKey[int]()
@@ -88,8 +89,7 @@ def stand_in_for_controller(config: pytest.Config) -> None:
 
 def _module(config: pytest.Config, name: str, attribute: str) -> Any:
     """Return a plugin by its module, whatever name pytest has it under, if it is there and has that attribute."""
-    found = sys.modules.get(name)
-    return found if found and config.pluginmanager.is_registered(found) and hasattr(found, attribute) else None
+    return sys.modules[name] if has_plugin(config, name) and hasattr(sys.modules[name], attribute) else None
 
 
 def status(config: pytest.Config, own: Any) -> Any:

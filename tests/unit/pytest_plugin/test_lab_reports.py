@@ -6,9 +6,9 @@ from types import SimpleNamespace
 import pytest
 
 from slownet.lab import pytest_inside as inside
-from slownet.pytest_plugin.relayed_reports import Lines, Reporter, ReportError
+from slownet.pytest_plugin.relayed_reports import Alarms, Lines, Reporter, ReportError
 
-NOTHING = (lambda: None,) * 3
+NOTHING = (lambda: None, Alarms(lambda: None, lambda: None))
 """What a reporter may ask of a lab."""
 
 

@@ -45,41 +45,30 @@ def test_the_hosts_signal_is_pytest_timeouts_alarm(rung, method):
     assert not [each for each in threading.enumerate() if each.name == "slownet timeout"]
 
 
-class Session:
-    def __init__(self, monkeypatch):
-        self.done = []
-        monkeypatch.setattr(relayed_reports, "HEARD_S", 0.05)
-        item = SimpleNamespace(nodeid="a")
-        self.reporter = relayed_reports.Reporter(
-            SimpleNamespace(config=None),
-            [item],
-            lambda: None,
-            lambda: self.done.append("ring"),
-            lambda: self.done.append("end"),
-        )
-
-    def take(self, **event):
-        self.reporter.take(event)
+@pytest.fixture
+def alarms(monkeypatch):
+    """Those of a lab that never hears, and what was done to it."""
+    done = []
+    monkeypatch.setattr(relayed_reports, "HEARD_S", 0.05)
+    return relayed_reports.Alarms(lambda: done.append("ring"), lambda: done.append("end")), done
 
 
-def test_the_host_rings_once_the_time_is_over_and_ends_a_lab_that_does_not_hear(monkeypatch):
-    session = Session(monkeypatch)
-    session.take(event="alarm", test="a", after=0.05)
+def test_the_host_rings_once_the_time_is_over_and_ends_a_lab_that_does_not_hear(alarms):
+    own, done = alarms
+    own.take({"event": "alarm", "test": "a", "after": 0.05})
     deadline = time.monotonic() + 10
-    while len(session.done) < 2 and time.monotonic() < deadline:
+    while len(done) < 2 and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert session.done == ["ring", "end"]
-    assert (
-        session.reporter.timed_out == "Timeout (>0.05s) from pytest-timeout: a: it computes without an end, which ended its lab"
-    )
+    assert done == ["ring", "end"]
+    assert own.timed_out == "Timeout (>0.05s) from pytest-timeout: a: it does not hear of it, which ended its lab"
 
 
-def test_a_test_that_ends_in_time_is_left_alone(monkeypatch):
-    session = Session(monkeypatch)
-    session.take(event="alarm", test="a", after=30.0)
-    session.take(event="calm")
-    assert (session.done, session.reporter.timed_out) == ([], "")
-    assert session.reporter._alarm is None
+def test_a_test_that_ends_in_time_is_left_alone(alarms):
+    own, done = alarms
+    own.take({"event": "alarm", "test": "a", "after": 30.0})
+    own.take({"event": "calm"})
+    assert (done, own.timed_out) == ([], "")
+    assert own._alarm is None
 
 
 def test_what_other_plugins_say_at_the_end_is_sent(pytestconfig):

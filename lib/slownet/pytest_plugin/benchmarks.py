@@ -1,0 +1,67 @@
+"""pytest-benchmark in a lab where computing is free.
+
+It measures a round of calls that is long beside the clock's precision, and finds how many that are by multiplying their number
+by ten. What only computes takes no time there, however many calls, so that it would never end: a test that measures such a
+function fails in one line. What waits, for a network above all, is measured as elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from slownet.lab import native
+from slownet.lab import pytest_inside as inside
+from slownet.model.errors import LabError
+from slownet.pytest_plugin.timeouts import has_plugin
+from slownet.pytest_plugin.wishes import CLOCK, TDF
+
+PLUGIN = "pytest_benchmark.plugin"
+FIXTURE = "benchmark"
+CALIBRATE = "_calibrate_timer"
+"""pytest-benchmark has no public name for it. A version that lacks it is left as it is."""
+READING_S = 1e-5
+"""More than it takes to read the clock twice, a microsecond each (``tdf=inf`` of the lab's kernel); less than networks take."""
+CALLS = 1000
+"""So many calls are enough to know that one takes no time."""
+REAL_S = 2.0
+"""Fewer are, if they took so long on the host: those that compute for seconds would take hours."""
+
+
+def register(config: pytest.Config) -> None:
+    """Watch the calibration of pytest-benchmark, if the session has it and computing is free."""
+    if has_plugin(config, PLUGIN) and native.inside_lab() and native.cpu_is_free():
+        config.pluginmanager.register(Benchmarks(native.RealTime(Path(inside.OUT))), "slownet benchmarks")
+
+
+class Benchmarks:
+    """Watches each test's fixture ``benchmark``."""
+
+    def __init__(self, real: Callable[[], float]) -> None:
+        self._real = real
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
+        fixture = getattr(item, "funcargs", {}).get(FIXTURE)
+        if calibrate := getattr(fixture, CALIBRATE, None):
+            setattr(fixture, CALIBRATE, lambda runner: calibrate(self._watched(runner, item)))
+        return (yield)
+
+    def _watched(self, runner: Callable[..., Any], item: pytest.Item) -> Callable[..., Any]:
+        """Return the function that calls what is measured so many times, with a check of what that took. It raises LabError."""
+
+        def run(calls: range | None, *more: Any, **named: Any) -> Any:
+            began = self._real()
+            took = runner(calls, *more, **named)
+            of_all = took[0] if isinstance(took, tuple) else took  # a single call comes with its result
+            count = len(calls or "1")
+            if of_all <= READING_S and (count >= CALLS or self._real() - began >= REAL_S):
+                calls_take = "a call takes" if count == 1 else f"{count} calls take"
+                what = f"{calls_take} no time, because computing is free here: nothing can be measured"
+                raise LabError(what, where=f"benchmark in {item.nodeid}", fix=f"charge it with {TDF} auto, or use {CLOCK} real")
+            return took
+
+        return run
