@@ -13,27 +13,20 @@ A claim that is composed of others contains them as tables::
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from slownet.hypotheses.source import Keys, Source, Table
 from slownet.judge import claim as claims
+from slownet.judge.claim.description import described, shown
 from slownet.model.errors import ExperimentError, SlownetError, nearest
 from slownet.model.extensions import Register
 from slownet.model.shapes import Json
 
 OPEN = "?"
-_OWN: Mapping[str, type[Any]] = {
-    each.__name__: each
-    for each in (
-        *(claims.law, claims.constant_round_trips, claims.round_trips_between, claims.more_round_trips),
-        *(claims.ratio, claims.equal, claims.no_worse_than, claims.published_times),
-        *(claims.bound, claims.predicted, claims.grows, claims.monotone),
-    )
-}
-KINDS = Register("claims", _OWN)
-"""The kinds whose fields are texts and numbers. `follows` is left out, because it takes a function."""
+KINDS = Register("claims", {name: each for name, each in claims.OWN.items() if each.in_files})
+"""The kinds whose fields are texts, numbers and tables."""
 COMPOSED: Mapping[str, type[Any]] = {"all_of": claims.all_of, "any_of": claims.any_of, "not": claims.not_}
 CLAIM, SAYS, PARTS = "claim", "says", "claims"
 FIXED = "within"
@@ -163,7 +156,7 @@ def _typed(source: Source, name: str, value: Any, declared: str, where: Keys) ->
                 source.fail(f"{name} is left to be predicted", where, "write the margin as a fraction, such as 0.05 for 5 %")
             if not good or (isinstance(value, bool) and bool not in types):
                 written = "a fraction, such as 0.05 for 5 %" if name == FIXED else written
-                source.fail(f"{name} is {_shown(value)!r}", where, f"write {written}")
+                source.fail(f"{name} is {shown(value)!r}", where, f"write {written}")
             return
 
 
@@ -183,12 +176,4 @@ def _without(table: Table, name: str) -> dict[str, Json]:
 def _in_words(kind: str, fields: Table) -> str:
     if kind in COMPOSED:
         return f"{kind}: " + "; ".join(_in_words(each[CLAIM], _without(each, CLAIM)) for each in fields[PARTS])
-    return f"{kind}: " + ", ".join(f"{name} {_shown(value)}" for name, value in fields.items())
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, dict):
-        return " ".join(f"{name} {each}" for name, each in value.items())
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return " and ".join(map(str, value))
-    return str(value)
+    return described(kind, fields)

@@ -9,12 +9,21 @@ from itertools import groupby, pairwise
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.condition_columns import NONE
 from slownet.judge.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, Judgement
+from slownet.judge.records.naming import (
+    capital,
+    conditions_phrase,
+    counted,
+    listed,
+    metric_name,
+    operation,
+    where,
+    with_article,
+)
 from slownet.judge.records.quantity import quantity
 from slownet.judge.records.result import RunData
 from slownet.model.units import amount, unit_of
 from slownet.report.text import trimmed
 from slownet.report.view import CURE, Row, View, baseline
-from slownet.report.words import capital, conditions_phrase, counted, listed, metric_name, operation, where, with_article
 from slownet.theory.stats import Summary
 
 LATENCIES = ("corrected_p99_s", "uncorrected_p99_s")

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from slownet.judge.records.judgement import REFUTED, SUPPORTED
+from slownet.judge.records.naming import operation
 from slownet.report.text import NOTHING, milliseconds, number, spelled, with_interval
 from slownet.report.view import WITHIN, Row, View
-from slownet.report.words import operation
 from slownet.theory.stats import Summary
 
 SHARE = "T0 share"

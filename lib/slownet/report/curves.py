@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from slownet.judge.records.cell import Cell
+from slownet.judge.records.naming import conditions_phrase, metric_title
 from slownet.judge.records.samples import cell_key
 from slownet.model.errors import SlownetError
 from slownet.report import scale
@@ -13,7 +14,6 @@ from slownet.report.chart import COLOURS, Chart, Point
 from slownet.report.figure import Figure
 from slownet.report.text import spelled, trimmed
 from slownet.report.view import ALONG, View
-from slownet.report.words import conditions_phrase, metric_title
 from slownet.theory.law import Law, fit
 from slownet.theory.stats import Summary
 

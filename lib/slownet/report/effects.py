@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from slownet.judge.records.naming import capital
 from slownet.judge.records.result import RunData
 from slownet.model.units import spoken
 from slownet.report.chart import Chart, Point, clipped, element, escaped, text_width
@@ -12,7 +13,6 @@ from slownet.report.grid import Factor
 from slownet.report.scale import Named, Scale, along_levels, fitting
 from slownet.report.spreadsheet import Value
 from slownet.report.text import number, spelled
-from slownet.report.words import capital
 from slownet.theory.stats.factorial import Levels, is_complete, marginal, shares
 
 WIDTH, ROW, LEFT = 352, 24, 130

@@ -7,13 +7,13 @@ import re
 from collections.abc import Mapping, Sequence
 
 from slownet.judge.records.cell import Cell
+from slownet.judge.records.naming import varied, where
 from slownet.judge.records.result import RunData
 from slownet.model.units import amount
 from slownet.report import scale
 from slownet.report.chart import Chart, Point
 from slownet.report.figure import Figure
 from slownet.report.scale import PERCENTILES, Percentiles
-from slownet.report.words import varied, where
 
 KINDS = {"corrected": "from when it was due", "uncorrected": "from when it was sent"}
 PERCENTILE = re.compile(r"^(corrected|uncorrected)_p(\d+(?:_\d+)?)_s$")

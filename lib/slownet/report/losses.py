@@ -8,6 +8,7 @@ from typing import Any
 
 from slownet.judge.claim.description import THEORY
 from slownet.judge.records.cell import Cell
+from slownet.judge.records.naming import conditions_phrase, metric_title, varied
 from slownet.judge.records.samples import cell_key
 from slownet.model.units import unit_of
 from slownet.report import scale
@@ -16,7 +17,6 @@ from slownet.report.curves import FREE, measured_point
 from slownet.report.figure import Figure
 from slownet.report.text import trimmed
 from slownet.report.view import View
-from slownet.report.words import conditions_phrase, metric_title, varied
 
 RATES = ("mbit_per_s", "mib_per_s")
 LOSS = "loss"

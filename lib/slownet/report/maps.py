@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.judgement import REFUTED, SUPPORTED
+from slownet.judge.records.naming import capital
 from slownet.judge.records.result import RunData
 from slownet.model.units import spoken
 from slownet.report.chart import CHARACTER, clipped, element, escaped, marked, text_width
@@ -21,7 +22,6 @@ from slownet.report.grid import Factor, named, panels
 from slownet.report.scale import Linear, Log, shades
 from slownet.report.spreadsheet import Value
 from slownet.report.text import spelled, trimmed
-from slownet.report.words import capital
 
 Place = tuple[float, float]
 Line = tuple[Place, Place]

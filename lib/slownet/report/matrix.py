@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from slownet.judge.records.cell import Cell
+from slownet.judge.records.naming import capital, condition_phrase, operation
 from slownet.model.errors import SlownetError
 from slownet.report.grid import factors
 from slownet.report.text import trimmed
 from slownet.report.view import View
-from slownet.report.words import capital, condition_phrase, operation
 from slownet.theory.law import fit, per_round_trip, trip
 from slownet.theory.stats import Summary
 

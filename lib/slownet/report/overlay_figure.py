@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from slownet.judge.records.naming import metric_title
 from slownet.model.units import spoken, unit_of
 from slownet.report import scale
 from slownet.report.chart import COLOURS, Chart, Point
@@ -11,7 +12,6 @@ from slownet.report.dots import Dot, dots
 from slownet.report.figure import Figure
 from slownet.report.text import spelled
 from slownet.report.view import ALONG, View
-from slownet.report.words import metric_title
 
 
 def names(views: Sequence[View]) -> list[str]:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from slownet.judge.records.condition_columns import NONE, OPERATION
+from slownet.judge.records.naming import capital, condition_phrase, conditions_phrase, metric_title, operation, varied, where
 from slownet.model.units import spoken, unit_of
 from slownet.report import scale
 from slownet.report.chart import Chart, Point
@@ -20,7 +21,6 @@ from slownet.report.series import series_figures
 from slownet.report.text import confidence, spelled
 from slownet.report.view import ALONG, CURE, RATE, Row, View, baseline
 from slownet.report.waterfall import waterfall_figures
-from slownet.report.words import capital, condition_phrase, conditions_phrase, metric_title, operation, varied, where
 from slownet.theory.stats import Summary
 
 STEPS = 60

@@ -15,6 +15,7 @@ from rich.text import Text
 
 from slownet.judge.records.charging import Charging
 from slownet.judge.records.judgement import SUPPORTED, Judgement
+from slownet.judge.records.naming import capital
 from slownet.judge.records.result import RunData
 from slownet.judge.records.samples import finite, write_json
 from slownet.model.units import show_duration, spoken
@@ -28,7 +29,7 @@ from slownet.report.html_page import REPORT, script, template, write_html
 from slownet.report.table import STYLES
 from slownet.report.text import NOTHING, confidence, number, spelled, with_interval
 from slownet.report.view import view
-from slownet.report.words import capital, claim_sentence, verdicts_counted
+from slownet.report.words import claim_sentence, verdicts_counted
 from slownet.theory import published
 from slownet.theory.published import Title
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 
 from slownet.judge.records.cell import Cell
+from slownet.judge.records.naming import capital
 from slownet.judge.records.result import RunData
 from slownet.model.units import spoken
 from slownet.report.chart import Chart, Point, text_width
@@ -15,7 +16,6 @@ from slownet.report.grid import Factor
 from slownet.report.maps import FAINT, FULL, WORDS
 from slownet.report.scale import Named, Scale, along_levels, shades
 from slownet.report.text import spelled, trimmed
-from slownet.report.words import capital
 
 SPARSE = 0.5
 """Share of the grid's squares that cells must fill; with fewer, a map is mostly holes."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from slownet.judge.records.naming import where
 from slownet.judge.records.result import RunData
 from slownet.judge.records.samples import RawOutput
 from slownet.links.packets.capture import ACK, Segment, departures, read
@@ -15,7 +16,6 @@ from slownet.model.errors import SlownetError
 from slownet.report import scale
 from slownet.report.chart import Chart, Point
 from slownet.report.figure import Figure
-from slownet.report.words import where
 from slownet.tools.strace import Call, parse
 
 STRACE, PCAP = ".strace.txt", ".pcap"

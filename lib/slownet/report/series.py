@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 from slownet.judge.records.cell import Cell
+from slownet.judge.records.naming import conditions_phrase, varied, where
 from slownet.judge.records.result import RunData
 from slownet.judge.records.samples import RawOutput
 from slownet.model.errors import SlownetError
@@ -16,7 +17,6 @@ from slownet.report import scale
 from slownet.report.chart import COLOURS, Chart, Point
 from slownet.report.figure import Figure
 from slownet.report.text import trimmed
-from slownet.report.words import conditions_phrase, varied, where
 from slownet.tools import iperf3, wget
 
 Steps = list[tuple[float, float]]

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from slownet.judge.records.judgement import REFUTED, SUPPORTED
+from slownet.judge.records.naming import capital, listed
 from slownet.judge.records.result import RunData, clock
 from slownet.model.units import amount, spoken, unit_of
 from slownet.report.answer import answer as answer_of
@@ -20,7 +21,6 @@ from slownet.report.html_page import REPORT, template, write_html
 from slownet.report.maps import metric_maps, verdict_maps
 from slownet.report.scatter import is_sparse, metric_points, verdict_points
 from slownet.report.view import position_notes, view
-from slownet.report.words import capital, listed
 
 METRICS = 3
 """Metrics that are drawn unless a criterion names one; the others are in the samples."""

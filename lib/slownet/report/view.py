@@ -10,13 +10,14 @@ from slownet.judge.claim import verdict
 from slownet.judge.records.cell import TIME, Cell, by_error
 from slownet.judge.records.charging import Charging
 from slownet.judge.records.condition_columns import NONE
+from slownet.judge.records.naming import operation
 from slownet.judge.records.positions import shifts
 from slownet.judge.records.result import RunData, clock
 from slownet.judge.records.samples import cell_key
 from slownet.model.errors import ExperimentError, SlownetError
 from slownet.model.units import show_rate, spoken
 from slownet.report.text import confidence, number
-from slownet.report.words import few_boots, instructions_counted, operation
+from slownet.report.words import few_boots, instructions_counted
 from slownet.theory.law import Law, fit, per_round_trip, trip
 from slownet.theory.stats import Summary, ratio
 

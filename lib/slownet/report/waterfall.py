@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
 
+from slownet.judge.records.naming import where
 from slownet.judge.records.result import RunData
 from slownet.judge.records.samples import RawOutput
 from slownet.model.errors import SlownetError
@@ -18,7 +19,6 @@ from slownet.report.chart import WIDTH, clipped, element, escaped, marked
 from slownet.report.figure import Figure
 from slownet.report.scale import Linear
 from slownet.report.timeline import RIGHT, Timeline, legend
-from slownet.report.words import where
 from slownet.tools.browser.browse import Browse, parse
 from slownet.tools.browser.critical_path import CONNECTING, critical_path, described
 from slownet.tools.browser.loading import Load, Request

@@ -104,7 +104,7 @@ def test_records_that_cannot_be_read_are_one_line(run, capsys):
     write_run_json(run, {"experiment": "shop", "claims": [{"claim": "of a newer version"}]})
     status, _, errors = slownet(capsys, "show", run)
     assert status == 2
-    assert errors.startswith("slownet: the records cannot be read (KeyError: 'name'), in ")
+    assert errors.startswith("slownet: the records cannot be read (KeyError: 'verdict'), in ")
     assert "newer slownet" in errors
     assert errors.count("\n") == 1
 

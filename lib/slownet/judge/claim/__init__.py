@@ -40,9 +40,12 @@ A custom kind of claim is any class with a method ``judge``; ``decide`` does the
 supported: at most 45 more: 39.50 (39.39 to 39.61) measured; 95 % interval 39.39 to 39.61; virtual clock, TDF inf
 """
 
+from typing import Any
+
 from slownet.judge.claim.base import (
     ALONE,
     Claim,
+    Judged,
     Siblings,
     all_hold,
     any_holds,
@@ -62,17 +65,20 @@ from slownet.judge.claim.predicted_claims import follows, predicted, round_trips
 from slownet.judge.claim.trends import grows, monotone
 from slownet.judge.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, Judgement
 from slownet.judge.records.quantity import interval
+from slownet.model.extensions import Register
 from slownet.theory.stats import DECIDING
 
 __all__ = [
     "ALONE",
     "DECIDING",
     "INCONCLUSIVE",
+    "KINDS",
     "NOT_JUDGED",
     "REFUTED",
     "SUPPORTED",
     "Claim",
     "Expectation",
+    "Judged",
     "Judgement",
     "Siblings",
     "about",
@@ -106,3 +112,10 @@ __all__ = [
     "undecided",
     "verdict",
 ]
+
+OWN: dict[str, Any] = {
+    name: each for name, each in globals().items() if isinstance(each, type) and issubclass(each, Judged) and each is not Judged
+}
+"""The project's kinds of claims by their names."""
+KINDS: Register[Any] = Register("claims", OWN)
+"""All kinds by their names: the project's, and those of other packages."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from slownet.judge.records.cell import Cell, by_error
 from slownet.judge.records.charging import LEAST_BOOTS
@@ -59,6 +59,13 @@ class Judged(NoTruth):
     """The base class of claims, of which a run decides: a claim that is only written down is neither true nor false."""
 
     instead = "judge it with a run, as in: assert law(...).judge(run)"
+    in_files: ClassVar[bool] = True
+    """Whether a hypothesis file can state it: all of its fields are numbers, texts and tables."""
+
+    @staticmethod
+    def sentence(claim: Judgement, run: RunData) -> str:
+        """Return the claim, as it was judged, as a sentence for people; its name unless the kind has another one."""
+        return claim.name
 
 
 def decide(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 
@@ -25,11 +26,13 @@ from slownet.judge.claim.description import with_description
 from slownet.judge.measured import in_unit_of
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.judgement import INCONCLUSIVE, Judgement, Reason
+from slownet.judge.records.naming import metric_name
 from slownet.judge.records.quantity import quantity
 from slownet.judge.records.result import RunData
 from slownet.judge.records.statement import Phrase, Statement
 from slownet.model.errors import TooFewError
 from slownet.model.sample import cell_in_words
+from slownet.model.units import stated, unit_of
 from slownet.theory.stats import Summary
 
 
@@ -117,6 +120,20 @@ class bound(Judged):  # noqa: N801
             if found.verdict == INCONCLUSIVE:
                 return replace(found, reason=Reason.FEW_VALUES)
         return _unless_it_varies(found, cell, self.metric, (least, most))
+
+    @staticmethod
+    def sentence(claim: Judgement, run: RunData) -> str:
+        """Return the claim as a sentence about the run."""
+        what, fields = metric_name(claim.metric, run), claim.parameters
+        if "percentile" in fields:
+            share = stated(fields["percentile"])
+            what = f"for {share} % of the values, {what}"
+        at = fields.get("at")
+        place_ = f" {wording.apart(at, run)}" if at else " in every cell"
+        plural = re.match(r"the (?!number of).*[^s]s$", what) and unit_of(claim.metric) in ("", "per second")
+        verb = "are" if plural else "is"
+        found = wording.span(fields.get("at_least"), fields.get("at_most"), unit_of(claim.metric))
+        return f"{what} {verb} {found}{place_}"
 
 
 def _unless_it_varies(found: Judgement, cell: Cell, metric: str, margin: Margin) -> Judgement:

@@ -12,6 +12,7 @@ from slownet.judge.claim.description import with_description
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.charging import NOTHING_MS
 from slownet.judge.records.judgement import INCONCLUSIVE, Judgement, Reason
+from slownet.judge.records.naming import metric_name
 from slownet.judge.records.quantity import interval
 from slownet.judge.records.result import RunData
 from slownet.judge.records.statement import Phrase, Statement
@@ -105,6 +106,20 @@ class ratio(Judged):  # noqa: N801
             lambda found: (RATIO_MEASURED(times=found, number=number, source=source), *reasons(self.because)),
         )
 
+    @staticmethod
+    def sentence(claim: Judgement, run: RunData) -> str:
+        """Return the claim as a sentence about the run."""
+        mine, other, both = wording.two_cells(claim, run)
+        fields, number = claim.parameters, claim.parameters.get("published", claim.parameters.get("expected"))
+        start = f"{metric_name(claim.metric, run)} {mine} is"
+        if number is not None:
+            source = "as published" if "published" in fields else "as expected"
+            return f"{start} {rounded(number, 3)} times that {other}, {source}{both}{wording.margin(claim)}"
+        least, most = fields.get("at_least"), fields.get("at_most")
+        if {least, most} == {1.0, None}:
+            return f"{start} at {'least' if least else 'most'} that {other}{both}"
+        return f"{start} {wording.span(least, most)} times that {other}{both}"
+
 
 @dataclass(frozen=True)
 class equal(Judged):  # noqa: N801
@@ -151,6 +166,12 @@ class equal(Judged):  # noqa: N801
             (base, cell),
             lambda found: _against(cell, base, self.metric, found),
         )
+
+    @staticmethod
+    def sentence(claim: Judgement, run: RunData) -> str:
+        """Return the claim as a sentence about the run."""
+        mine, other, both = wording.two_cells(claim, run)
+        return f"{metric_name(claim.metric, run)} is the same {mine} as {other}{both}{wording.margin(claim)}"
 
 
 @dataclass(frozen=True)
@@ -207,6 +228,12 @@ class no_worse_than(Judged):  # noqa: N801
             (base, cell),
             lambda found: _against(cell, base, self.metric, found),
         )
+
+    @staticmethod
+    def sentence(claim: Judgement, run: RunData) -> str:
+        """Return the claim as a sentence about the run."""
+        mine, other, both = wording.two_cells(claim, run)
+        return f"{metric_name(claim.metric, run)} is no worse {mine} than {other}{both}{wording.margin(claim)}"
 
 
 def _pair(run: RunData, at: Mapping[str, str], of: Mapping[str, str] | None) -> tuple[Cell, Cell]:

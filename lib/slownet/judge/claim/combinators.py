@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from slownet.judge.claim import validation
 from slownet.judge.claim.base import ALONE, DECIDED, Claim, Judged, Siblings, all_hold, any_holds, judge_parts, raise_confidence
@@ -28,6 +29,7 @@ class all_of(Judged):  # noqa: N801
         No claim is given, or what is given is none.
     """
 
+    in_files: ClassVar[bool] = False  # it is written as a table of others
     claims: tuple[Claim, ...]
 
     def __init__(self, *claims: Claim) -> None:
@@ -54,6 +56,7 @@ class any_of(Judged):  # noqa: N801
         No claim is given, or what is given is none.
     """
 
+    in_files: ClassVar[bool] = False  # it is written as a table of others
     claims: tuple[Claim, ...]
 
     def __init__(self, *claims: Claim) -> None:
@@ -80,6 +83,7 @@ class not_(Judged):  # noqa: N801
         It is no claim.
     """
 
+    in_files: ClassVar[bool] = False  # it is written as a table of others
     claim: Claim
 
     def __post_init__(self) -> None:

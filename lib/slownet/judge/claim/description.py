@@ -75,3 +75,28 @@ def _plain(value: Any) -> Any:
         found = [_plain(each) for each in value]
         return None if None in found else found
     return None
+
+
+def described(kind: str, given: Mapping[str, Any]) -> str:
+    """Return a claim that is not judged yet by its kind and fields: "bound: metric lag_ms, at_most 5"."""
+    return f"{kind}: " + ", ".join(f"{name} {shown(value)}" for name, value in given.items())
+
+
+def shown(value: Any) -> str:
+    """Return a field's value as text: "rtt 10ms" of a table, "10ms and 40ms" of a list."""
+    if isinstance(value, Mapping):
+        return " ".join(f"{name} {each}" for name, each in value.items())
+    if isinstance(value, tuple | list):
+        return " and ".join(map(shown, value))
+    return unjudged(value) if hasattr(value, "judge") else "by a function" if callable(value) else str(value)
+
+
+def unjudged(claim: Any) -> str:
+    """Return a claim by its name, or by its kind and fields if it has no name before it is judged."""
+    kind = type(claim).__name__
+    if not is_dataclass(claim):
+        return kind
+    if name := getattr(claim, "name", ""):
+        return str(name)
+    given = {each.name: getattr(claim, each.name) for each in fields(claim)}
+    return described(kind, {name: value for name, value in given.items() if value not in (None, "")})

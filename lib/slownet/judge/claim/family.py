@@ -16,11 +16,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, is_dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 from slownet.judge.claim.base import ALONE, Claim, Siblings, bonferroni, raise_confidence
-from slownet.judge.claim.description import add_description
+from slownet.judge.claim.description import add_description, unjudged
 from slownet.judge.records.cell import Cell, listed
 from slownet.judge.records.condition_columns import condition
 from slownet.judge.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, Judgement, Reason
@@ -107,20 +106,9 @@ def not_judged(claim: Claim, error: SlownetError, run: RunData, own: Sequence[Ma
         blank = None
     named = [cell.title for cell in lacking if blank is not None and (not blank.cells or cell.label in blank.cells)]
     if blank is None or not named:
-        return add_description(claim, _without_numbers(described(claim), CANNOT(error=error.line)))
+        return add_description(claim, _without_numbers(unjudged(claim), CANNOT(error=error.line)))
     why = NOT_MEASURED(cells=named, error="" if isinstance(error, NoCellError) else error.what)
     return add_description(claim, replace(_without_numbers(blank.name, why), cells=blank.cells, expected=blank.expected))
-
-
-def described(claim: Claim) -> str:
-    """Describe a claim by its name, or by its kind and fields if it has no name before it is judged."""
-    kind = type(claim).__name__
-    if not is_dataclass(claim):
-        return kind
-    if name := getattr(claim, "name", ""):
-        return str(name)
-    given = ((each.name, getattr(claim, each.name)) for each in fields(claim))
-    return f"{kind}: " + ", ".join(f"{name} {_shown(value)}" for name, value in given if value not in (None, ""))
 
 
 def _judgement(claim: Claim, run: RunData, siblings: Siblings, cannot: Cannot | None) -> Judgement:
@@ -128,7 +116,7 @@ def _judgement(claim: Claim, run: RunData, siblings: Siblings, cannot: Cannot | 
         found = claim.judge(run, siblings)
         return found if found.kind else add_description(claim, found)  # a custom kind need not set it
     except TooFewError as error:  # raised by a custom kind; more repetitions may give it enough values
-        what, why = described(claim), CANNOT(error=error.line)
+        what, why = unjudged(claim), CANNOT(error=error.line)
         blank = Judgement(what, INCONCLUSIVE, math.nan, reason=Reason.FEW_VALUES)
         return add_description(claim, blank.saying(why))
     except SlownetError as error:
@@ -152,14 +140,6 @@ def absent(label: Mapping[str, str]) -> Cell:
 def _without_numbers(name: str, why: Statement) -> Judgement:
     blank = Judgement(name, NOT_JUDGED, reason=Reason.NOT_MEASURED)
     return blank.saying(why)
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return " ".join(f"{name} {each}" for name, each in value.items())
-    if isinstance(value, tuple):
-        return " and ".join(map(_shown, value))
-    return f"{described(value)}" if hasattr(value, "judge") else "by a function" if callable(value) else str(value)
 
 
 def _not_measured(cells: Sequence[str], error: str) -> str:

@@ -23,6 +23,7 @@ from slownet.judge.claim.base import (
 from slownet.judge.claim.description import with_description
 from slownet.judge.claim.expected_values import Expected
 from slownet.judge.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, Judgement, Reason
+from slownet.judge.records.naming import conditions_phrase, counted
 from slownet.judge.records.quantity import interval
 from slownet.judge.records.result import RunData
 from slownet.judge.records.samples import cell_key
@@ -98,6 +99,15 @@ class law(Judged):  # noqa: N801
         found = unless_bent(found, (chosen,), self.metric, self.along, k, margin)
         return expected.judged(lateness.unless_late(found, chosen, self.metric, measured, punctual, margin))
 
+    @staticmethod
+    def sentence(claim: Judgement, run: RunData) -> str:
+        """Return the claim as a sentence about the run."""
+        label = claim.parameters.get("at") or {}
+        at = f" with {conditions_phrase(label, label)}" if label else ""
+        if claim.expected is None:
+            return f"{wording.timed(claim, run)} as many round trips as theory predicts{at}{wording.margin(claim)}"
+        return f"{wording.timed(claim, run)} {counted(claim.expected, 'round trip')}{at}{wording.margin(claim)}"
+
 
 @dataclass(frozen=True)
 class constant_round_trips(Judged):  # noqa: N801
@@ -164,6 +174,12 @@ class constant_round_trips(Judged):  # noqa: N801
 
         return decide(run, name, compared, around(1.0, self.within), 1.0, (base, *cells), said)
 
+    @staticmethod
+    def sentence(claim: Judgement, run: RunData) -> str:
+        """Return the claim as a sentence about the run."""
+        near, far = claim.parameters["at"]
+        return f"{wording.timed(claim, run)} as many round trips at {near} as at {far}{wording.margin(claim)}"
+
 
 @dataclass(frozen=True)
 class more_round_trips(Judged):  # noqa: N801
@@ -229,6 +245,12 @@ class more_round_trips(Judged):  # noqa: N801
         return unless_bent(
             found, runs, self.metric, self.along, lambda laws: ratio(laws[0].k, laws[1].k if sibling else other), margin
         )
+
+    @staticmethod
+    def sentence(claim: Judgement, run: RunData) -> str:
+        """Return the claim as a sentence about the run."""
+        times, of = claim.parameters["at_least"], claim.parameters["of"]
+        return f"{wording.timed(claim, run)} at least {stated(times)} times as many round trips as in {of}"
 
 
 @dataclass(frozen=True)
@@ -300,6 +322,13 @@ class published_times(Judged):  # noqa: N801
         parts = [judged(delay, time) for delay, time in self.times_ms.items()]
         severity = (SUPPORTED, INCONCLUSIVE, REFUTED)
         return max(parts, key=lambda each: (severity.index(each.verdict), abs((each.measured or 0.0) - 1)))
+
+    @staticmethod
+    def sentence(claim: Judgement, run: RunData) -> str:
+        """Return the claim as a sentence about the run."""
+        start = stated(float(claim.parameters["t0_ms"]))
+        sources = f"its own {start} ms without delay and the round trips measured here"
+        return f"the article's times follow from {sources}{wording.margin(claim)}"
 
 
 def expected_round_trips(run: RunData, metric: str) -> float | None:

@@ -6,6 +6,7 @@ import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
+from typing import ClassVar
 
 from slownet.judge.claim import expected_values, lateness, validation, wording
 from slownet.judge.claim.base import (
@@ -24,13 +25,14 @@ from slownet.judge.claim.description import THEORY, with_description
 from slownet.judge.claim.expected_values import Expected
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.judgement import INCONCLUSIVE, REFUTED, SUPPORTED, Judgement
+from slownet.judge.records.naming import contrast, counted, metric_name
 from slownet.judge.records.quantity import interval, quantity
 from slownet.judge.records.result import RunData
 from slownet.judge.records.statement import Phrase, Statement
 from slownet.model.errors import ExperimentError
 from slownet.model.sample import cell_in_words
 from slownet.model.shapes import Json
-from slownet.model.units import spoken, unit_of
+from slownet.model.units import spoken, stated, unit_of
 from slownet.theory import stats
 from slownet.theory.law import milliseconds, trip
 from slownet.theory.stats import Summary
@@ -107,6 +109,12 @@ class predicted(Judged):  # noqa: N801
     def _name(self, cell: Cell) -> str:
         what = self.name or f"{self.metric} as predicted at {cell.title}"
         return f"{what}, {wording.within(self.within)}" if self.within else what
+
+    @staticmethod
+    def sentence(claim: Judgement, run: RunData) -> str:
+        """Return the claim as a sentence about the run."""
+        where = wording.apart(claim.parameters["at"], run)
+        return f"{metric_name(claim.metric, run)} {where} is as predicted{wording.margin(claim)}"
 
 
 @dataclass(frozen=True)
@@ -197,6 +205,18 @@ class round_trips_between(Judged):  # noqa: N801
         assert self.at_most is not None
         return self.at_most, (None, self.at_most)
 
+    @staticmethod
+    def sentence(claim: Judgement, run: RunData) -> str:
+        """Return the claim as a sentence about the run."""
+        far, near, fields = claim.cells[0], claim.cells[1], claim.parameters
+        mine, other, both = contrast(far, near, run)
+        end = f" {mine} than {other}" + (f", at {both}" if both else "")
+        if fields.get("at_most") is not None:
+            most = float(fields["at_most"])
+            limit = f"{stated(most)} of a round trip" if abs(most) < 1 else counted(most, "round trip")
+            return f"{wording.timed(claim, run)} at most {limit} more{end}"
+        return f"{wording.timed(claim, run)} {counted(fields['expected'], 'round trip')} more{end}{wording.margin(claim)}"
+
 
 @dataclass(frozen=True)
 class follows(Judged):  # noqa: N801
@@ -223,6 +243,7 @@ class follows(Judged):  # noqa: N801
         The limits contradict each other.
     """
 
+    in_files: ClassVar[bool] = False  # it takes a function
     metric: str
     theory: Callable[..., expected_values.Value | None]
     _: KW_ONLY

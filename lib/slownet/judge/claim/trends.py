@@ -6,15 +6,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from itertools import pairwise
 
-from slownet.judge.claim import validation
+from slownet.judge.claim import validation, wording
 from slownet.judge.claim.base import ALONE, Judged, Margin, Siblings, all_hold, around, decide, in_turn, judge_parts
 from slownet.judge.claim.description import with_description
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.judgement import Judgement
+from slownet.judge.records.naming import metric_name
 from slownet.judge.records.quantity import interval, quantity
 from slownet.judge.records.result import RunData
 from slownet.judge.records.statement import Phrase
 from slownet.model.errors import ExperimentError
+from slownet.model.units import spoken
 from slownet.theory.stats import difference, ratio
 
 SOME = 5e-324
@@ -71,6 +73,12 @@ class grows(Judged):  # noqa: N801
 
         return _steps(run.where(self.at), name, self.along, step)
 
+    @staticmethod
+    def sentence(claim: Judgement, run: RunData) -> str:
+        """Return the claim as a sentence about the run."""
+        verb = "falls" if claim.parameters.get("falling") else "grows"
+        return f"{metric_name(claim.metric, run)} {verb} with the {_condition(claim)}"
+
 
 @dataclass(frozen=True)
 class monotone(Judged):  # noqa: N801
@@ -125,6 +133,16 @@ class monotone(Judged):  # noqa: N801
             )
 
         return _steps(run.where(self.at), name, self.along, step)
+
+    @staticmethod
+    def sentence(claim: Judgement, run: RunData) -> str:
+        """Return the claim as a sentence about the run."""
+        verb = "rises" if claim.parameters.get("falling") else "falls"
+        return f"{metric_name(claim.metric, run)} never {verb} as the {_condition(claim)} grows{wording.margin(claim)}"
+
+
+def _condition(claim: Judgement) -> str:
+    return spoken(str(claim.parameters.get("along", "rtt_ms"))).partition(",")[0]
 
 
 def _steps(run: RunData, name: str, along: str, step: Callable[[RunData, Cell, Cell], Judgement]) -> Judgement:

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from slownet.hypotheses.experiment import Experiment
+from slownet.judge.records.naming import capital
 from slownet.report.html_page import REPORT
 from slownet.report.hunt_page import Drawn, write_hunt
-from slownet.report.words import capital
 from slownet.runner.hunt import coverage
 from slownet.runner.hunt.bench import Example
 from slownet.runner.hunt.coverage import PARTS, Coverage
