@@ -99,8 +99,6 @@ class Lab:
     """Number of this boot among several, from 0: boots rotate over the processors."""
     pinned: Callable[[int], None] = lambda processor: None
     """Called with the number of the processor that the lab is pinned to."""
-    asked: Callable[[Sequence[str]], None] = lambda names: None
-    """Called at the end with the modules that the kernel was asked for and does not have, if there are any."""
 
     def __post_init__(self) -> None:
         check_megabytes(self.megabytes)
@@ -116,13 +114,15 @@ class Lab:
         stdin: int | None = None,
         stdout: Sink = lambda data: None,
         stderr: Sink = lambda data: None,
+        asked: Callable[[Sequence[str]], None] = lambda names: None,
         terminal: tuple[int, int] | None = None,
         wall_clock: int = 0,
     ) -> int:
         """Boot, run the command and power off. Return its exit status, or -N if signal N ended it.
 
-        stdin: a file descriptor to read from; stdout, stderr: called with the command's output; terminal: rows and columns of
-        the command's own terminal, None for no terminal; wall_clock: the lab's date, in seconds since 1970 (0: the host's).
+        stdin: a file descriptor to read from; stdout, stderr: called with the command's output; asked: called at the end with
+        the modules that the kernel was asked for and does not have, if there are any; terminal: rows and columns of the
+        command's own terminal, None for no terminal; wall_clock: the lab's date, in seconds since 1970 (0: the host's).
         Raises LabError if the lab itself fails.
         """
         job = frames.job(
@@ -131,7 +131,7 @@ class Lab:
         )  # fmt: skip
         with memory.room(self.megabytes, lambda: bool(self._asked_to_end)) as machine:
             folder = memory_folder(self.megabytes, machine)
-            self._run = _Run(self, folder, job, stdin, stdout, stderr, terminal)
+            self._run = _Run(self, folder, job, stdin, stdout, stderr, asked, terminal)
         if self._asked_to_end:
             self._run.signal(self._asked_to_end)
         return self._run.attend()
@@ -171,11 +171,12 @@ class _Run:
         stdin: int | None,
         stdout: Sink,
         stderr: Sink,
+        asked: Callable[[Sequence[str]], None],
         terminal: tuple[int, int] | None,
     ) -> None:
         self._megabytes = lab.megabytes
         self._stdout, self._stderr = stdout, stderr
-        self._asked = lab.asked
+        self._asked = asked
         self._terminal = terminal
         self._memory = folder
         self._console_text = b""

@@ -58,14 +58,22 @@ LACKING = "the lab's kernel lacks {}: Debian's own has it (as root: --place nati
 UNKNOWN = "the lab's kernel does not know {}"
 GIVEN_UP = "Linux itself has no more {}"
 OF_A_MACHINE = "hosts of Linux do not have {}, only a machine as a whole"
+NOT_KNOWN = "which of these the lab's kernel has is not known, because {1} cannot be read: {0}"
 TEXTS = (LACKING, UNKNOWN, GIVEN_UP, OF_A_MACHINE)
 
 
 def line(asked: Sequence[str], has: Kernel) -> str:
-    """Return one line that names what a lab's kernel lacks of what was asked for, and what brings it; or nothing."""
+    """Return one line that names what a lab's kernel lacks of what was asked for, and what brings it; or nothing.
+
+    Where the table of its modules cannot be read, it names all that was asked for.
+    """
+    try:
+        there = has.modules
+    except OSError:
+        return NOT_KNOWN.format(", ".join(dict.fromkeys(each.removeprefix(MODPROBE) for each in asked)), has.path.parent)
     found: dict[str, dict[str, bool]] = {text: {} for text in TEXTS}
     for each in asked:
-        if named := _named(each, has.modules):
+        if named := _named(each, there):
             found[named[0]][named[1]] = True
     if has.kind == WIDE:
         del found[LACKING]

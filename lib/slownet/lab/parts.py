@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import signal
 import threading
@@ -72,11 +73,11 @@ class Parts:
 
     def lab(self, clock: Clock, *, megabytes: int = MEGABYTES, shares: Sequence[Share] = ()) -> Lab:
         """Return a lab of these parts, not yet booted."""
-        modules = Share(self.kernel.path.parent, at=f"/lib/modules/{self.kernel.release}")
         return _Lab(
             kernel=self.kernel.path, init=self.tools / "init.cpio", confine=self.tools / "confine", image=self.image.path,
             layer=self.layer.path if self.layer else None, kernel_arguments=self.kernel.arguments,
-            clock=clock, megabytes=megabytes, shares=[modules, *shares], verify=self.verify,
+            clock=clock, megabytes=megabytes, shares=shares, verify=self.verify,
+            modules=Share(self.kernel.path.parent, at=f"/lib/modules/{self.kernel.release}"),
         )  # fmt: skip
 
     def verify(self) -> None:
@@ -94,9 +95,13 @@ class _Lab(Lab):
     """A lab that looks for damage of its parts if it dies or its command crashes: today's check may have been before that."""
 
     verify: Callable[[], None] = lambda: None
+    modules: Share | None = None
+    """The folder with the table of the kernel's modules, for modprobe. A user who cannot read it has a lab without."""
 
     def run(self, argv: Sequence[str], **how: Any) -> int:
         """Do as `Lab.run` does."""
+        if self.modules and os.access(self.modules.path, os.R_OK | os.X_OK):
+            self.shares = [self.modules, *self.shares]
         return verified(partial(super().run, argv, **how), lambda: self._run is not None, self.verify)
 
 

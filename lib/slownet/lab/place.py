@@ -154,9 +154,8 @@ class Place:
         nested = sorted([*asked, *projects], key=lambda share: len(share.path.parts))
         lab = self._lab(self.parts, nested)
         lab.turn, lab.pinned = turn, pinned
-        if isinstance(lab, Lab):
-            lab.asked = self._name_what_is_missing
-        else:
+        events = {"asked": self._name_what_is_missing} if isinstance(lab, Lab) else {}
+        if not isinstance(lab, Lab):
             lab.later = later
         programs = {} if self.clock.is_exact else host_programs.environment()
         given = {**lab_environment(self.clock), **programs, **(env or {})}
@@ -165,7 +164,7 @@ class Place:
             return lab.run(
                 argv, env=given, cwd=str(cwd) if cwd else "", stdin=stdin,
                 stdout=stdout, stderr=stderr, terminal=terminal,
-                wall_clock=self._date(self.parts, turn),
+                wall_clock=self._date(self.parts, turn), **events,
             )  # fmt: skip
 
     def _name_what_is_missing(self, asked: Sequence[str]) -> None:

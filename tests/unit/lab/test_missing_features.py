@@ -81,3 +81,13 @@ def test_the_base_kernel_has_none_of_the_modules_that_only_the_wide_one_has():
     names = [line.split()[0] for line in lines if not line.startswith("#")]
     assert names == sorted(set(names))
     assert len(names) > 200
+
+
+def test_where_the_table_of_modules_cannot_be_read_all_that_was_asked_for_is_named(has, tmp_path):
+    unreadable = has("tcp_bbr")
+    unreadable.path.with_name(kernel.MODULES).unlink()
+    said = missing_features.line(["modprobe-tcp_bbr", "net-sch-cbq", "net-sch-cbq"], unreadable)
+    assert said == (
+        f"which of these the lab's kernel has is not known, because {unreadable.path.parent} cannot be read: "
+        "tcp_bbr, net-sch-cbq"
+    )
