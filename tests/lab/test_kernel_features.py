@@ -6,6 +6,7 @@
 import itertools
 import json
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,9 @@ modprobe sch-netem
 modprobe iptable_nat
 iptables -A INPUT -m statistic --mode random --probability 0.1 -j DROP
 ip6tables -A INPUT -p icmpv6 --icmpv6-type 133 -j DROP
+arptables -A INPUT -j DROP
+ebtables -A FORWARD -s 02:00:00:00:00:01 -j DROP
+nft add table bridge t && nft add chain bridge t c '{ type filter hook forward priority 0; }'
 """.strip().splitlines()
 """What both kernels have."""
 
@@ -88,6 +92,18 @@ WIDE_ALONE = {
     "modprobe mpls_router": "mpls_router",
     "modprobe br_netfilter && sysctl -w net.bridge.bridge-nf-call-iptables=0": "br_netfilter",
     "ls /sys/kernel/tracing/events/tcp || mount -t tracefs none /sys/kernel/tracing": "events (tracefs)",
+    "mount -t debugfs none /sys/kernel/debug": "debugfs",
+    "mount -t bpf none /sys/fs/bpf": "eBPF",
+    "nft add table netdev t && nft add chain netdev t c '{ type filter hook ingress device v0 priority 0; }'":
+        "nf_tables_netdev",
+    "ebtables -A FORWARD -p 802_1Q --vlan-id 5 -j DROP": "ebt_vlan",
+    "ip link add new type batadv": "batman_adv",
+    "ip link add new type netkit": "netkit",
+    "python3 -c 'import socket; socket.socket(30, socket.SOCK_RDM)'": "tipc",
+    "tc qdisc add dev v0 root handle 1: dualpi2": "sch_dualpi2",
+    "tc qdisc add dev v0 root handle 1: mqprio num_tc 2 map 0 1 queues 2@0 2@2 hw 0": "sch_mqprio",
+    "tc qdisc add dev v0 root handle 1: taprio num_tc 1 map 0 queues 1@0 base-time 0 sched-entry S 1 1000000 clockid CLOCK_TAI":
+        "sch_taprio",
 }  # fmt: skip
 """What the wide kernel alone has, and what its lack is named on the base one."""
 
@@ -164,6 +180,38 @@ def test_the_wide_kernel_has_it_and_the_base_kernel_names_it(host, kernel, comma
         assert kernel.kind == BASE
         assert done.returncode != 0
         assert WIDE_ALONE[command] in named(kernel).partition(":")[0]
+
+
+MATCHES = {
+    "cmp": "basic match 'cmp(u8 at 9 layer 1 mask 0xff eq 17)'",
+    "u32": "basic match 'u32(u32 0x1f90 0xffff at 20)'",
+    "nbyte": "basic match 'nbyte(\"secret\" at 28 layer 1)'",
+    "meta": "basic match 'meta(priority eq 7)'",
+    "mark": "u32 match u32 0 0 at 0 match mark 9 0xff",
+    "realm": "route to 5",
+}
+SEND = """
+import socket, sys
+for port, priority, mark, payload in ((8080, 7, 9, b"secret"), (99, 0, 0, b"open")):
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_PRIORITY, priority)
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_MARK, mark)
+    s.sendto(payload, (f"10.0.0.{7 if port == 8080 else 8}", port))
+"""
+
+
+@pytest.mark.parametrize("kind", MATCHES)
+def test_a_filter_drops_what_it_matches_and_nothing_else(host, kind):
+    """A kernel without such a match takes the filter, and it then matches everything or nothing."""
+    mac = "lladdr 02:00:00:00:00:09 dev v0"
+    host(f"ip neigh add 10.0.0.7 {mac}; ip neigh add 10.0.0.8 {mac}; ip route add 10.0.0.7/32 dev v0 realm 5")
+    done = host(
+        f"tc qdisc add dev v0 root handle 1: prio && tc filter add dev v0 parent 1: protocol ip {MATCHES[kind]} action drop"
+    )
+    assert done.returncode == 0, done.stderr
+    assert host(f"{sys.executable} -c '{SEND}'").returncode == 0
+    # cmp asks for UDP, which both packets are.
+    assert f"dropped {2 if kind == 'cmp' else 1}," in host("tc -s qdisc show dev v0").stdout
 
 
 @pytest.mark.parametrize("command", GONE)

@@ -37,9 +37,8 @@ SYSCTLS = {
 OF_THE_MACHINE = {"net/ipv4/tcp_low_latency", "net/core/default_qdisc"}
 """Sysctls that coursework sets on hosts, and that Linux has in a machine's first network namespace alone."""
 OPTIONS = {
-    "fs-tracefs": "events (tracefs)", "fs-debugfs": "debugfs", "rtnl-lwt-SEG6": "seg6", "rtnl-lwt-SEG6LOCAL": "seg6",
-    "rtnl-lwt-RPL": "rpl", "rtnl-lwt-IOAM6": "ioam6", "rtnl-lwt-BPF": "eBPF", "nft-chain-7-filter": "nf_tables_bridge",
-    "nft-chain-3-filter": "nf_tables_arp", "nft-chain-5-filter": "nf_tables_netdev",
+    "fs-tracefs": "events (tracefs)", "fs-debugfs": "debugfs", "fs-bpf": "eBPF", "net-cls-bpf": "eBPF", "net-act-bpf": "eBPF",
+    "rtnl-lwt-SEG6": "seg6", "rtnl-lwt-SEG6LOCAL": "seg6", "rtnl-lwt-RPL": "rpl", "nft-chain-5-filter": "nf_tables_netdev",
     "net-sch-dualpi2": "sch_dualpi2",
 }  # fmt: skip
 """What the wide kernel has and Debian builds in, or has as parts of modules that the base kernel has without them."""
