@@ -89,6 +89,13 @@ COMMANDS = {
         ("slownet show runs/20260101-120000-client_delay", "slownet show --json runs/*-client_delay"),
         {0: "when it is done", 1: "if a run's samples are damaged", 2: MISTAKE},
     ),
+    "slownet why": Told(
+        (
+            "slownet why runs/20260101-120000-client_delay",
+            "slownet why runs/20260101-120000-client_delay --cell rtt=40ms --json",
+        ),
+        DONE,
+    ),
     "slownet predict": Told(
         (
             "slownet predict runs/20260101-120000-client_delay --t0 12.3ms --rtt 85ms",

@@ -69,6 +69,11 @@ class Capture(TypedDict, total=False):
     interface: Annotated[str, anything]
     packets: Annotated[int, anything]
     dropped: Annotated[int, anything]
+    before: Annotated[str, anything]
+    """A host's: the file of what it sends, as it enters the interface's queue."""
+    host: Annotated[str, anything]
+    addresses: Annotated[list[str], anything]
+    """All addresses of that host."""
 
 
 class Sample(TypedDict, total=False):

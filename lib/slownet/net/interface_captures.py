@@ -9,7 +9,8 @@ from typing import Any
 
 from slownet.model import sample
 from slownet.model.errors import ExperimentError, nearest
-from slownet.net import tcpdump
+from slownet.net import before_queue, tcpdump
+from slownet.net.before_queue import BeforeQueue, addresses
 from slownet.net.layout import interface_name
 
 
@@ -17,6 +18,13 @@ class Capture(tcpdump.Capture):
     """A capture on an interface of a node of a network; see `tcpdump.Capture`."""
 
     _host: Any
+    before: BeforeQueue | None = None
+    """The capture of what is sent, as it enters the interface's queue; None for interfaces of switches."""
+
+    @property
+    def node(self) -> Any:
+        """The node that has the interface."""
+        return self._host
 
     @property
     def device(self) -> str:
@@ -26,7 +34,12 @@ class Capture(tcpdump.Capture):
     def to_json(self, root: Path) -> sample.Capture:
         """Return the entry for a sample; the file's path is relative to the run directory `root`."""
         file = str(self.path.relative_to(root))
-        return {"file": file, "interface": self.interface, "packets": self.packets, "dropped": self.dropped}
+        found: sample.Capture = {"file": file, "interface": self.interface, "packets": self.packets, "dropped": self.dropped}
+        if self.before is not None:
+            found["before"] = str(self.before.path.relative_to(root))
+            found["host"] = str(self._host.name)
+            found["addresses"] = addresses(self._host)
+        return found
 
 
 def interface_of(node: Any, name: str | None) -> str:
@@ -69,6 +82,8 @@ def capturing(interfaces: Sequence[tuple[Any, str]], folder: Path, prefix: str, 
     captures = [Capture(node, name, _fresh(folder, f"{prefix}-{name}")) for node, name in interfaces]
     with ExitStack() as stack:
         for each in captures:
+            if before_queue.is_possible(each.node, each.interface):
+                each.before = stack.enter_context(BeforeQueue(each.node, each.device, each.path.with_suffix(".before.pcap")))
             stack.enter_context(each)
         started += captures
         yield

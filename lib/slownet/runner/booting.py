@@ -18,7 +18,7 @@ from slownet.lab.place import Place
 from slownet.model import sample, shapes
 from slownet.model.errors import ExperimentError, ServiceError, SlownetError
 from slownet.model.facts import Reported
-from slownet.model.sample import Sample
+from slownet.model.sample import Capture, Sample
 from slownet.model.shapes import mapping, member, number, record, text
 from slownet.model.whole_file import place as write_whole
 from slownet.runner import lab_environment
@@ -128,7 +128,7 @@ class BootCheck:
         if raw := sample.get("raw"):
             sample = {**sample, "raw": [self._file(each) for each in raw]}
         if captures := sample.get("captures"):
-            sample = {**sample, "captures": [{**each, "file": self._file(str(each.get("file", "")))} for each in captures]}
+            sample = {**sample, "captures": [self._capture(each) for each in captures]}
         return {
             **sample, "experiment": self._own.experiment.name, "cell": dict(cell), "index": event["index"],
             "lab": self._job.lab, "boot": self._job.boot, "block": block,
@@ -137,6 +137,11 @@ class BootCheck:
     def _here(self, text: str) -> str:
         """Return a text of the place with the run directory's path on this machine."""
         return text.replace(f"{self._directory}/", f"{self._own.directory}/")
+
+    def _capture(self, found: Capture) -> Capture:
+        """Return a capture's entry with the paths of its files on this machine."""
+        here: Capture = {**found, "file": self._file(str(found.get("file", "")))}
+        return {**here, "before": self._file(str(found["before"]))} if "before" in found else here
 
     def _file(self, name: str) -> str:
         """Return the path of a file in the run directory on this machine."""

@@ -1,0 +1,60 @@
+"""`slownet why`: where the time of an operation went."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from slownet.cli import completing
+from slownet.cli.options import JsonOption
+from slownet.model.errors import ExperimentError
+
+
+def why(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The directory of a run.", autocompletion=completing.runs)],
+    cell: Annotated[
+        list[str] | None,
+        typer.Option("--cell", metavar="NAME=VALUE", help="The cell, such as rtt=40ms. Default: the run's last cell."),
+    ] = None,
+    client: Annotated[
+        str | None,
+        typer.Option("--from", metavar="HOST", help="The host that began the operation. Default: the first to send."),
+    ] = None,
+    whole: Annotated[
+        bool, typer.Option("--whole", help="Account for all connections to a server, not only for the last of several.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Print where every millisecond of an operation went, from the captures of all hosts.
+
+    A run without captures is measured once more with them, in the cell that is asked for and with its seeds.
+    """
+    from slownet.judge.records.measured_folder import load
+    from slownet.runner.api.accounted import accounted
+    from slownet.why.account_text import text
+    from slownet.why.of_run import links_between
+
+    measured = load(run)
+    found, captured = accounted(measured, _label(cell or []), client, whole=whole, notify=_say)
+    if as_json:
+        print(json.dumps({**found.to_json(), "run": str(captured.directory)}, indent=1))
+    else:
+        print(text(found, links_between(captured.facts.get("topology") or {})))
+
+
+def _label(texts: list[str]) -> dict[str, str]:
+    found = {}
+    for each in texts:
+        name, equals, value = each.partition("=")
+        if not equals or not name or not value:
+            raise ExperimentError(f"unclear cell '{each}'", "--cell", "write NAME=VALUE such as rtt=40ms")
+        found[name] = value
+    return found
+
+
+def _say(line: str) -> None:
+    print(f"slownet: {line}", file=sys.stderr)

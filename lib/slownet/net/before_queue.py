@@ -1,0 +1,104 @@
+"""What a host sends, captured as it enters the queue of its interface.
+
+A capture on the interface sees a packet when it leaves: behind the queueing discipline, which delays, limits and drops. What
+made the host send it happened before. The kernel runs the filters of clsact's egress before the queueing discipline
+(net/core/dev.c, sch_handle_egress), and one of them mirrors each packet to a dummy interface, on which tcpdump listens. The
+mirrored packet is a clone without an owner (net/sched/act_mirred.c), so the sender's limits do not count it.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+from typing import Any, Self
+
+from slownet.model.errors import ToolError
+from slownet.net import tcpdump
+from slownet.net.nodes import inside
+from slownet.net.process import environment
+
+_NUMBERS = count(1)
+
+
+def is_possible(node: Any, interface: str) -> bool:
+    """Return whether an interface is a host's own, which sends through a queue."""
+    return bool(node.inNamespace) and interface not in ("any", "lo") and not hasattr(node, "dpctl")
+
+
+def addresses(node: Any) -> list[str]:
+    """Return all addresses of a host, but loopback's."""
+    found = []
+    with inside(node):
+        shown = subprocess.run(["ip", "-o", "addr"], capture_output=True, text=True, env=environment(), check=False).stdout
+    for line in shown.splitlines():
+        words = line.split()
+        if words[1] != "lo":
+            found.append(words[3].partition("/")[0])
+    return found
+
+
+class BeforeQueue(tcpdump.Capture):
+    """A capture of what a host sends through an interface, before the interface's queueing discipline gets it.
+
+    Parameters
+    ----------
+    host : Host
+        The host.
+    device : str
+        The machine's name of the interface.
+    path : Path
+        The file to write.
+
+    Raises
+    ------
+    ToolError
+        When it is started: the kernel cannot mirror packets.
+    """
+
+    _host: Any
+
+    def __init__(self, host: Any, device: str, path: Path) -> None:
+        super().__init__(host, device, path)
+        self._mirror = f"before{next(_NUMBERS)}"
+
+    @property
+    def device(self) -> str:
+        """The dummy interface."""
+        return self._mirror
+
+    def start(self) -> Self:
+        """Mirror what is sent and capture it. Raises ToolError."""
+        try:
+            self._run("ip", "link", "add", self._mirror, "type", "dummy")
+            with suppress(OSError), inside(self._host):  # otherwise it sends packets of its own
+                Path(f"/proc/sys/net/ipv6/conf/{self._mirror}/disable_ipv6").write_text("1")
+            self._run("ip", "link", "set", self._mirror, "up")
+            self._run("tc", "qdisc", "add", "dev", self.interface, "clsact")
+            words = ("matchall", "action", "mirred", "egress", "mirror", "dev", self._mirror)
+            self._run("tc", "filter", "add", "dev", self.interface, "egress", *words)
+            return super().start()
+        except BaseException:
+            self._remove()
+            raise
+
+    def stop(self) -> None:
+        """End the capture and the mirroring. Raises ToolError."""
+        try:
+            super().stop()
+        finally:
+            self._remove()
+
+    def _remove(self) -> None:
+        with suppress(ToolError):
+            self._run("tc", "qdisc", "del", "dev", self.interface, "clsact")
+        with suppress(ToolError):
+            self._run("ip", "link", "del", self._mirror)
+
+    def _run(self, *words: str) -> None:
+        with inside(self._host):
+            done = subprocess.run(words, capture_output=True, text=True, env=environment(), check=False)
+        if done.returncode:
+            what = f"cannot capture before the queue: {done.stderr.strip()}"
+            raise ToolError(what, f"interface {self.interface}", "use the lab, whose kernel has clsact, mirred and dummy")

@@ -1,0 +1,223 @@
+"""Gives each part of the deciding path its cause."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from slownet.why import paths
+from slownet.why.account import Cause, Step
+from slownet.why.client_operation import NAMES
+from slownet.why.flows import APPLICATION, HANDSHAKE
+from slownet.why.packets import ACK, FIN, RST, SYN, UDP, Packet
+from slownet.why.trace import Trace
+from slownet.why.walk import Part, Stay, Trip
+
+MS = 1_000_000
+RTO_MIN_NS = 200 * MS
+"""Linux's TCP_RTO_MIN: what is sent again earlier was not sent by a timeout."""
+CORKED = range(199 * MS, 209 * MS)
+"""How long TCP_CORK holds a segment that is not full, with the ticks of the timer wheel."""
+FIRST_WINDOW = 10
+"""Segments of Linux's first congestion window: with as many in flight, that waits for ACKs, not Nagle's algorithm."""
+WINDOW_UPDATE = 100
+"""Bytes: a message of SSH or of HTTP/2 that only opens a window is smaller, encrypted, too."""
+SSH = 22
+Asked = Callable[[Packet], str]
+
+
+class Causes:
+    """Names the causes of the parts of one operation.
+
+    asked: what a packet's message says; free: whether computing takes no time.
+    """
+
+    def __init__(self, trace: Trace, parts: Sequence[Part], asked: Asked, free: bool, window: tuple[int, int]) -> None:
+        self._trace, self._parts, self._asked, self._free = trace, parts, asked, free
+        self._ways = paths.ways(trace, *window)
+        self._trips = [each.packet for each in parts if isinstance(each, Trip)]
+        self._given: dict[int, tuple[Cause, str]] = {}
+        for number, packet in enumerate(self._trips):
+            self._released(number, packet)
+
+    def steps(self) -> list[Step]:
+        """Return the steps in order."""
+        found: list[Step] = []
+        trip = 0
+        for part in self._parts:
+            if isinstance(part, Trip):
+                found += self._trip(trip, part.packet)
+                trip += 1
+            else:
+                found.append(self._stay(part, trip))
+        return found
+
+    def _trip(self, number: int, packet: Packet) -> list[Step]:
+        cause, detail = self._given.get(id(packet)) or self._cause(number, packet)
+        distance, own, queued = self._ways[packet.sender, packet.receiver].split(packet)
+        ends = {"source": packet.sender, "target": packet.receiver, "connection": packet.ends(), "size": packet.length}
+        at, steps = packet.sent, []
+        if queued:
+            bytes_ahead = paths.ahead(self._trace, packet)
+            text = f"{bytes_ahead:,} bytes ahead" if bytes_ahead else "on the way, or a delay that varies"
+            steps.append(Step(at, at + queued, Cause.QUEUE, detail=text, **ends))  # type: ignore[arg-type]
+        if own:
+            text = f"{packet.size:,} bytes"
+            steps.append(Step(at + queued, at + queued + own, Cause.SERIALISATION, detail=text, **ends))  # type: ignore[arg-type]
+        asked = self._asked(packet)
+        begin = at + queued + own
+        steps.append(Step(begin, begin + distance, cause, detail=detail, asked=asked, trip=True, **ends))  # type: ignore[arg-type]
+        return steps
+
+    def _released(self, number: int, ack: Packet) -> None:
+        """Name what an ACK on the path let go, and give that cause to the ACK and to what it acknowledges."""
+        if number + 1 == len(self._trips):
+            return
+        then = self._trips[number + 1]
+        if not ack.is_pure_ack:
+            if found := self._opens_a_window(number, ack, then):
+                self._give(number, found)
+            return
+        if then.connection != ack.connection or then.sender != ack.receiver:
+            return
+        if ack.end <= 1 or (number and self._trips[number - 1].flags & SYN and self._trips[number - 1].is_tcp):
+            return  # the third part of a handshake
+        self._give(number, _window(then, ack))
+
+    def _give(self, number: int, cause: tuple[Cause, str]) -> None:
+        ack = self._trips[number]
+        self._given[id(ack)] = cause
+        if number:
+            before = self._trips[number - 1]
+            if before.connection == ack.connection and before.receiver == ack.sender and before.length:
+                self._given[id(before)] = cause
+
+    def _opens_a_window(self, number: int, small: Packet, then: Packet) -> tuple[Cause, str] | None:
+        """Return the cause if a small message stands between two parts of one answer: it opens a window above TCP."""
+        if not number or then.connection != small.connection or small.length > WINDOW_UPDATE or not small.length:
+            return None
+        before = self._trips[number - 1]
+        if before.connection != small.connection or before.sender != then.sender or then.sender == small.sender:
+            return None
+        if before.length < 1000 or then.length < 1000:
+            return None
+        if small.protocol == UDP:
+            return (Cause.WINDOW, "QUIC's congestion or flow control") if small.data[:1] and not small.data[0] & 0x80 else None
+        if SSH in (small.sport, small.dport):
+            return Cause.WINDOW, "SSH's"
+        if small.tls or "WINDOW_UPDATE" in self._asked(small):
+            return Cause.WINDOW, "HTTP/2's"
+        return None
+
+    def _cause(self, number: int, packet: Packet) -> tuple[Cause, str]:
+        """Return the cause of a trip by what the packet carries."""
+        if packet.is_neighbours:
+            return Cause.NEIGHBOUR, "ARP" if packet.protocol == 0 else "neighbour discovery"
+        if packet.protocol == UDP and (packet.sport in NAMES or packet.dport in NAMES):
+            return Cause.NAME, "question" if packet.dport in NAMES else "answer"
+        if packet.protocol == UDP and packet.data[:1] and packet.data[0] & 0xC0 == 0xC0:
+            return Cause.TLS, "QUIC's handshake"
+        if not packet.is_tcp:
+            return Cause.EXCHANGE, ""
+        if packet.flags & SYN:
+            return Cause.HANDSHAKE, "SYN-ACK" if packet.flags & ACK else "SYN"
+        if packet.is_pure_ack:
+            return Cause.HANDSHAKE, "ACK"
+        if packet.flags & RST and not packet.length:
+            return Cause.HANDSHAKE, "refused"
+        if flight := _tls_flight(packet):
+            return Cause.TLS, flight
+        return Cause.EXCHANGE, "end" if packet.flags & FIN and not packet.length else ""
+
+    def _stay(self, stay: Stay, trip: int) -> Step:
+        cause, detail = self._on_host(stay, trip)
+        connection = stay.until.ends() if stay.until is not None else stay.since.ends() if stay.since is not None else ""
+        return Step(stay.begin, stay.end, cause, stay.host, stay.host, detail, connection=connection)
+
+    def _on_host(self, stay: Stay, trip: int) -> tuple[Cause, str]:
+        """Return the cause of a time on a host; `trip`: the number of the trip that follows."""
+        packet = stay.until
+        if stay.kind == "other":
+            return Cause.WAITING, "the host worked for a request that had come before"
+        if packet is None or stay.kind == "unknown":
+            return Cause.REMAINDER, "no capture shows where it was sent"
+        if stay.kind == "queue":
+            return Cause.SERIALISATION, "until an earlier segment had left the queue"
+        if stay.kind == "ack":
+            return self._late_ack(packet, trip)
+        if stay.kind == "again":
+            return Cause.RETRANSMISSION, _again(packet, stay)
+        return self._timer(packet, stay)
+
+    def _late_ack(self, ack: Packet, trip: int) -> tuple[Cause, str]:
+        then = self._trips[trip + 1] if trip + 1 < len(self._trips) else None
+        if then is not None and then.connection == ack.connection and then.sender == ack.receiver:
+            cause, detail = _window(then, ack)
+            if cause is Cause.NAGLE:
+                return Cause.NAGLE, "the ACK was delayed"
+            if detail.startswith("receive"):
+                return Cause.WINDOW, "receive window: until the program had read"
+        return Cause.DELAYED_ACK, ""
+
+    def _timer(self, packet: Packet, stay: Stay) -> tuple[Cause, str]:
+        took = stay.end - stay.begin
+        if packet.protocol == UDP and packet.dport in NAMES and stay.kind == "timer":
+            return Cause.NAME, "no answer came" if took > 100 * MS else "the resolver's own time"
+        if packet.is_neighbours and stay.kind == "timer":
+            return Cause.NEIGHBOUR, "no answer came"
+        if stay.kind == "program":
+            return Cause.COMPUTING, "" if not self._free else "the clock is read"
+        if not self._free:
+            return Cause.COMPUTING, "or a timer: this clock charges for CPU, and cannot tell"
+        if packet.is_tcp and packet.edge < 0 and packet.length <= 1 and packet.flight == 0:
+            return Cause.WINDOW, "receive window: closed, and probed"
+        if took in CORKED and packet.length and packet.length < packet.mss:
+            return Cause.TIMER, "as long as TCP_CORK holds a segment"
+        if stay.since is not None and stay.since.sender == stay.host and stay.since.connection == packet.connection:
+            return Cause.TIMER, "between two messages that it sent"
+        return Cause.TIMER, "nothing arrived meanwhile"
+
+
+def _window(then: Packet, ack: Packet) -> tuple[Cause, str]:
+    """Return why a segment had waited for an ACK."""
+    if then.repeated:
+        return Cause.RETRANSMISSION, "fast"
+    if then.held and not then.flags & FIN and then.flight < FIRST_WINDOW * then.mss:
+        return Cause.NAGLE, "a small segment waits for the ACK of an earlier small one"
+    if then.edge < 0:
+        return Cause.WINDOW, f"receive window, {then.flight:,} bytes in flight"
+    segments = max(1, -(-then.flight // max(1, then.mss)))
+    return Cause.WINDOW, f"slow start, {segments} segment{'s' * (segments != 1)} in flight"
+
+
+def _again(packet: Packet, stay: Stay) -> str:
+    """Return which kind of retransmission a timer sent."""
+    if packet.flags & SYN:
+        return "SYN-ACK" if packet.flags & ACK else "SYN"
+    whole = packet.length + bool(packet.flags & FIN)
+    last = stay.since
+    if whole <= packet.flight and packet.flight > whole and _is_highest(packet):
+        return "tail probe"
+    if stay.end - stay.begin < RTO_MIN_NS:
+        return "fast, after the reordering timer"
+    first = last is None or not (last.repeated and last.sender == packet.sender)
+    return "tail probe" if first and _is_highest(packet) else "timeout"
+
+
+def _is_highest(packet: Packet) -> bool:
+    """Return whether nothing after a segment had been sent."""
+    return packet.highest == packet.end
+
+
+def _tls_flight(packet: Packet) -> str:
+    """Return which flight of a TLS handshake a segment belongs to; empty if to none."""
+    if not packet.tls:
+        return ""
+    kinds = set(packet.tls)
+    if HANDSHAKE in kinds and APPLICATION not in kinds:
+        begins = packet.data[:1] == b"\x16" and len(packet.data) > 5
+        return {1: "ClientHello", 2: "ServerHello"}.get(packet.data[5], "") if begins and packet.data[5] < 3 else "handshake"
+    if 20 in kinds and APPLICATION not in kinds:
+        return "Finished"
+    if packet.first_turn and packet.heard:
+        return "ServerHello, certificate, Finished"
+    return ""

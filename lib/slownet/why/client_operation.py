@@ -1,0 +1,185 @@
+"""Which operation an account is about: whose packets, from which to which."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from slownet.model.errors import ExperimentError, ToolError, nearest
+from slownet.why.account import Beside
+from slownet.why.packets import FIN, RST, UDP, Packet
+from slownet.why.trace import Host, Trace
+
+NAMES = (53, 5353)
+"""Ports of name servers."""
+
+
+@dataclass
+class Connection:
+    """A connection of the client: its first packet, and the last one that it waited for."""
+
+    first: Packet
+    last: Packet | None = None
+    closed: bool = False
+    hosts: list[str] = field(default_factory=list)
+
+    @property
+    def end(self) -> int:
+        """When the client had what it waited for."""
+        return self.last.arrived if self.last is not None else self.first.sent
+
+    @property
+    def server(self) -> tuple[bytes, int]:
+        """Address and port of the other end."""
+        return self.first.target, self.first.dport
+
+    @property
+    def names(self) -> bool:
+        """Whether it is a name lookup's."""
+        return self.first.protocol == UDP and self.first.dport in NAMES
+
+
+@dataclass(frozen=True)
+class Operation:
+    """An operation: who began it, when, which packet ended it, in words, and what ended earlier."""
+
+    client: str
+    begin: int
+    last: Packet
+    words: str
+    beside: tuple[Beside, ...] = ()
+
+
+def find(trace: Trace, client: str | None = None, whole: bool = False) -> Operation:
+    """Return the operation of a client: all that it did, or the last of several like it.
+
+    Parameters
+    ----------
+    trace : Trace
+        The captures.
+    client : str, optional
+        The host that began it; by default the one that was the first to send.
+    whole : bool
+        Whether connections to the same server, one after the other, are one operation. Otherwise the last of them is it.
+
+    Raises
+    ------
+    ExperimentError
+        The client is no host.
+    ToolError
+        It received nothing.
+    """
+    host = trace.hosts[_client(trace, client)]
+    connections = _connections(host)
+    if not any(each.last for each in connections):
+        what = f"no answer came to {host.name}" if connections else f"{host.name} asked nothing"
+        raise ToolError(f"{what}: there is nothing to account for", fix="name another host with --from")
+    begin, alike = (connections[0].first.sent, 0) if whole else _last_of_several(connections)
+    own = [each for each in connections if each.first.sent >= begin and each.last]
+    deciding = max((each for each in own if not each.names), key=lambda each: each.end, default=None) or max(
+        own, key=lambda each: each.end
+    )
+    assert deciding.last is not None
+    server = deciding.hosts[0] if deciding.hosts else deciding.first.ends().partition(" > ")[2]
+    of = f"the last of {alike} connections from {host.name} to {server}" if alike else f"what {host.name} asked of {server}"
+    beside = [
+        Beside(each.first.ends(), host.name, each.hosts[0] if each.hosts else "", deciding.end - each.end)
+        for each in own
+        if each is not deciding and not each.names
+    ]
+    return Operation(host.name, begin, deciding.last, of, tuple(sorted(beside, key=lambda each: each.slack_ns)))
+
+
+def _client(trace: Trace, wanted: str | None) -> str:
+    if wanted is not None:
+        if wanted not in trace.hosts:
+            raise ExperimentError(f"no capture of a host '{wanted}'", "--from", nearest(wanted, list(trace.hosts)))
+        return wanted
+    first = [(host.sent[_first(host.sent)].sent, name) for name, host in trace.hosts.items() if _first(host.sent) >= 0]
+    if not first:
+        raise ToolError("no host has sent anything", fix="measure something that uses the network")
+    return min(first)[1]
+
+
+def _first(sent: list[Packet]) -> int:
+    """Return the place of the first packet of a program; of the first at all if it has sent only pings; -1 without any."""
+    programs = (number for number, each in enumerate(sent) if each.sport)
+    return next(programs, 0 if sent else -1)
+
+
+def _connections(host: Host) -> list[Connection]:
+    """Return the connections that a host opened, in order. Pings count if there is nothing else."""
+    found: dict[tuple[bytes, int, bytes, int, int], Connection] = {}
+    answers: set[tuple[bytes, int, bytes, int, int]] = set()
+    events = sorted(
+        [(each.sent, 1, each.order, each) for each in host.sent]
+        + [(each.arrived, 0, number, each) for number, each in enumerate(host.received)],
+        key=lambda each: each[:3],
+    )
+    for _, sends, _, packet in events:
+        if packet.is_neighbours or len(packet.source) not in (4, 16):
+            continue
+        key = packet.connection
+        if sends:
+            _sent(found, answers, key, packet)
+        elif key in found:
+            _came(found[key], packet)
+        elif key not in found:
+            answers.add(key)
+    order = sorted(found.values(), key=lambda each: each.first.sent)
+    return [each for each in order if each.first.sport] or order
+
+
+def _sent(
+    found: dict[tuple[bytes, int, bytes, int, int], Connection],
+    answers: set[tuple[bytes, int, bytes, int, int]],
+    key: tuple[bytes, int, bytes, int, int],
+    packet: Packet,
+) -> None:
+    if key not in found and key not in answers:
+        found[key] = Connection(packet)
+    if key in found:
+        each = found[key]
+        if packet.receiver and packet.receiver not in each.hosts:
+            each.hosts.append(packet.receiver)
+        each.closed = each.closed or bool(packet.is_tcp and packet.flags & (FIN | RST))
+
+
+def _came(each: Connection, packet: Packet) -> None:
+    """Note what arrived: the client waited for it unless it had closed the connection, or it only acknowledges."""
+    if each.closed and each.last is not None:
+        return
+    if not packet.is_pure_ack or each.last is None or each.last.is_pure_ack:
+        each.last = packet
+
+
+def _last_of_several(connections: list[Connection]) -> tuple[int, int]:
+    """Return when the last of several connections to the same server began, and how many there are; 0 if it is the only one.
+
+    They count as several if each began after the one before it had ended.
+    """
+    by: dict[tuple[bytes, int], list[Connection]] = defaultdict(list)
+    for each in connections:
+        if not each.names and each.first.is_tcp:
+            by[each.server].append(each)
+    last = connections[-1]
+    for each in reversed(connections):
+        if not each.names:
+            last = each
+            break
+    alike = by.get(last.server, [])
+    if len(alike) < 2 or not _one_by_one(alike):
+        return connections[0].first.sent, 0
+    before = max(each.end for each in alike[:-1])
+    begin = min(each.first.sent for each in connections if each.first.sent >= before)
+    return begin, len(alike)
+
+
+def _one_by_one(alike: Iterable[Connection]) -> bool:
+    end = 0
+    for each in alike:
+        if each.first.sent < end:
+            return False
+        end = max(end, each.end)
+    return True

@@ -1,0 +1,47 @@
+"""The door of `slownet why`: an account from captures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from slownet.why import client_operation, flows, trace
+from slownet.why.account import Account
+from slownet.why.causes import Asked, Causes
+from slownet.why.trace import HostCapture
+from slownet.why.walk import Walk
+
+
+def account(
+    captures: Sequence[HostCapture], client: str | None = None, *, whole: bool = False, free: bool = True,
+    asked: Asked = lambda packet: "",
+) -> Account:  # fmt: skip
+    """Account for the time of an operation.
+
+    Parameters
+    ----------
+    captures : sequence of HostCapture
+        Of all hosts.
+    client : str, optional
+        The host that began it; by default the first one that sent something.
+    whole : bool
+        Whether connections to one server that follow each other are one operation; otherwise it is the last of them.
+    free : bool
+        Whether computing took no time on the clock of the captures.
+    asked : callable
+        Returns what a packet's message says.
+
+    Returns
+    -------
+    Account
+
+    Raises
+    ------
+    SlownetError
+        A capture cannot be read, or shows no operation.
+    """
+    seen = trace.read(captures)
+    flows.follow(seen)
+    found = client_operation.find(seen, client, whole)
+    parts = Walk(seen, found.client, found.begin).back(found.last, arrived=True)
+    steps = Causes(seen, parts, asked, free, (found.begin, found.last.arrived)).steps()
+    return Account(found.words, found.client, tuple(steps), found.beside, seen.notes, free)

@@ -1,0 +1,156 @@
+"""What a TCP sender knew when it sent a segment: what was in flight, what the window allowed, what it had sent before.
+
+The state is that of the instant before: of an ACK that arrives and the segment that it lets go, only the first is known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from slownet.why.packets import ACK, FIN, RST, SYN, Packet
+from slownet.why.trace import Host, Trace
+
+USUAL_MSS = 1448
+_TIMESTAMPS = 12
+_WRAP, _HALF = 1 << 32, 1 << 31
+TLS_TYPES = {20, 21, 22, 23}
+HELLO, HANDSHAKE, APPLICATION = 1, 22, 23
+
+
+@dataclass
+class _Known:
+    """What a sender knows, in bytes since its first."""
+
+    highest: int = 0
+    acked: int = 0
+    edge: int = -1
+    small_end: int = -1
+
+
+class _Side:
+    """One end of a connection."""
+
+    def __init__(self) -> None:
+        self.base: int | None = None
+        self.mss = USUAL_MSS
+        self.scale = 0
+        self.opened = self.heard = False
+        self.turns = 0
+        self.now, self.prior, self.at = _Known(), _Known(), -1
+        self.records: Records | None = None
+
+    def move(self, ns: int) -> None:
+        """Keep the state of the instant before."""
+        if ns != self.at:
+            self.prior, self.at = replace(self.now), ns
+
+    def since(self, number: int) -> int:
+        """Return a sequence number in bytes since the first."""
+        assert self.base is not None
+        return (number - self.base + _HALF) % _WRAP - _HALF
+
+
+def follow(trace: Trace) -> None:
+    """Add to each segment of TCP what its sender knew."""
+    for host in trace.hosts.values():
+        _follow(host)
+
+
+def _follow(host: Host) -> None:
+    sides: dict[tuple[bytes, int, bytes, int, int], _Side] = {}
+    sent, received = iter(host.sent), iter(host.received)
+    out, into = next(sent, None), next(received, None)
+    while out or into:
+        if into and (not out or into.precedes(out)):
+            if into.is_tcp:
+                _receive(sides.setdefault(into.connection, _Side()), into)
+            into = next(received, None)
+        elif out:
+            if out.is_tcp:
+                _send(sides.setdefault(out.connection, _Side()), out)
+            out = next(sent, None)
+
+
+def _receive(side: _Side, packet: Packet) -> None:
+    side.move(packet.arrived)
+    if packet.flags & SYN:
+        mss, scale = _options(packet.options)
+        side.mss, side.scale = min(side.mss, mss - _TIMESTAMPS), scale
+    if packet.length:
+        side.heard = True
+    if packet.flags & ACK and side.base is not None:
+        acked = side.since(packet.ack)
+        side.now.acked = max(side.now.acked, acked)
+        side.now.edge = acked + (packet.window << (0 if packet.flags & SYN else side.scale))
+        if side.now.small_end <= side.now.acked:
+            side.now.small_end = -1
+
+
+def _send(side: _Side, packet: Packet) -> None:
+    side.move(packet.sent)
+    if side.base is None:
+        side.base = packet.seq
+        side.records = Records() if packet.flags & SYN else None
+    begin, end = side.since(packet.seq), side.since(packet.end)
+    packet.mss = side.mss
+    packet.flight = side.prior.highest - side.prior.acked
+    packet.edge = side.prior.edge
+    packet.held = side.prior.small_end >= 0 and packet.length < side.mss
+    packet.highest, packet.heard = side.prior.highest, side.heard or side.turns > 1
+    if packet.length or packet.flags & (SYN | FIN):
+        packet.repeated = side.opened and begin < side.now.highest
+        if packet.length and (side.heard or not side.turns):
+            side.turns, side.heard = side.turns + 1, False
+        if packet.length and not packet.repeated and side.records:
+            packet.tls = side.records.add(packet.data, packet.length)
+        packet.first_turn = side.turns == 1
+        if packet.length and packet.length < side.mss and not packet.repeated:
+            side.now.small_end = end
+        side.now.highest = max(side.now.highest, end)
+        side.opened = True
+    packet.edge = side.prior.edge - end if side.prior.edge >= 0 and not packet.flags & (SYN | RST) else 0
+    packet.end = end
+
+
+def _options(options: bytes) -> tuple[int, int]:
+    """Return the maximum segment size and the window's scale of a SYN."""
+    mss, scale, at = USUAL_MSS + _TIMESTAMPS, 0, 0
+    while at + 1 < len(options) and options[at]:
+        kind, length = options[at], options[at + 1]
+        if kind == 1:
+            at += 1
+            continue
+        if kind == 2 and at + 4 <= len(options):
+            mss = options[at + 2] << 8 | options[at + 3]
+        elif kind == 3 and at + 3 <= len(options):
+            scale = min(options[at + 2], 14)
+        at += max(2, length)
+    return mss, scale
+
+
+class Records:
+    """The records of TLS in a direction: their types, as far as they are whole and in order."""
+
+    def __init__(self) -> None:
+        self._left, self._head, self._kind, self._lost = 0, b"", 0, False
+
+    def add(self, data: bytes, length: int) -> tuple[int, ...]:
+        """Return the types of the records of which these bytes are a part; nothing for what is no TLS."""
+        found: list[int] = []
+        at = 0
+        while at < len(data) and not self._lost:
+            if self._left:
+                took = min(self._left, len(data) - at)
+                self._left, at = self._left - took, at + took
+                found.append(self._kind)
+                continue
+            took = min(5 - len(self._head), len(data) - at)
+            self._head, at = self._head + data[at : at + took], at + took
+            if len(self._head) == 5:
+                self._kind, self._left = self._head[0], self._head[3] << 8 | self._head[4]
+                self._lost = self._kind not in TLS_TYPES or self._head[1] != 3
+                self._head = b""
+        if len(data) < length:
+            self._left -= length - len(data)
+            self._lost = self._lost or self._left < 0
+        return tuple(found)

@@ -1,0 +1,105 @@
+"""The account of a cell of a run that has captures."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+from slownet.judge.records.result import RunData
+from slownet.model.errors import ExperimentError, nearest
+from slownet.model.sample import Sample, cell_in_words
+from slownet.why.account import Account
+from slownet.why.door import account
+from slownet.why.trace import HostCapture
+
+
+def sample_of(run: RunData, label: Mapping[str, str]) -> Sample:
+    """Return the first sample of a cell, one with captures if there is any.
+
+    Parameters
+    ----------
+    run : RunData
+        The run.
+    label : mapping of str to str
+        Values of conditions, as in the run; those that are not named may be any.
+
+    Raises
+    ------
+    ExperimentError
+        The run has no such cell, several, or nothing was measured in it.
+    """
+    named = {name for cell in run.cells for name in _label(cell.samples)}
+    for name in label:
+        if name not in named:
+            raise ExperimentError(f"the run varies no '{name}'", "--cell", nearest(name, sorted(named)))
+    found = [cell.samples for cell in run.cells if label.items() <= _label(cell.samples).items()]
+    known = ", ".join(cell_in_words(_label(cell.samples)) for cell in run.cells if cell.samples)
+    if not found or not found[0]:
+        raise ExperimentError(f"the run has no cell {cell_in_words(label)}", "--cell", f"it has {known}")
+    if len(found) > 1 and not label:
+        found = found[-1:]
+    if len(found) > 1:
+        raise ExperimentError(f"several cells have {cell_in_words(label)}", "--cell", f"name one of {known}")
+    good = [each for each in found[0] if each.get("status") == "ok"] or list(found[0])
+    return next((each for each in good if has_captures(each)), good[0])
+
+
+def _label(samples: Sequence[Sample]) -> dict[str, str]:
+    return dict(samples[0]["cell"]) if samples else {}
+
+
+def has_captures(sample: Sample) -> bool:
+    """Return whether a sample has captures of hosts, with those before their queues."""
+    return any("before" in each for each in sample.get("captures") or ())
+
+
+def of_sample(run: RunData, sample: Sample, client: str | None = None, *, whole: bool = False) -> Account:
+    """Return the account of a sample that has captures. Raises SlownetError, see `slownet.why.door.account`."""
+    captures = [
+        HostCapture(
+            each["host"], tuple(each.get("addresses") or ()), run.directory / each["file"], run.directory / each["before"]
+        )
+        for each in sample.get("captures") or ()
+        if "before" in each
+    ]
+    lost = sum(each.get("dropped") or 0 for each in sample.get("captures") or ())
+    made = account(captures, client, whole=whole, free=run.facts.get("cpu") == "free")
+    notes = list(made.notes)
+    if lost:
+        notes.append(f"the captures lack {lost} packets, for which the kernel had no room")
+    if run.facts.get("clock") == "real":
+        notes.append("the clock is real: what a host computes and what it waits for look alike")
+    return Account(made.operation, made.client, made.steps, made.beside, tuple(notes), made.clock_is_free)
+
+
+def links_between(topology: Mapping[str, object]) -> dict[tuple[str, str], list[str]]:
+    """Return the links on the shortest way between each two hosts of a run's topology, by their names in order."""
+    links = topology.get("links")
+    hosts = topology.get("hosts")
+    if not isinstance(links, Mapping) or not isinstance(hosts, Sequence):
+        return {}
+    found = {}
+    for one, other in combinations(sorted(map(str, hosts)), 2):
+        if way := _way(links, one, other):
+            found[one, other] = way
+    return found
+
+
+def _way(links: Mapping[str, Sequence[str]], one: str, other: str) -> list[str]:
+    before: dict[str, tuple[str, str]] = {one: ("", "")}
+    waiting = deque([one])
+    while waiting and other not in before:
+        here = waiting.popleft()
+        for name, ends in links.items():
+            if here in ends:
+                there = str(ends[1] if ends[0] == here else ends[0])
+                if there not in before:
+                    before[there] = here, name
+                    waiting.append(there)
+    way: list[str] = []
+    at = other
+    while at in before and before[at][1]:
+        way.append(before[at][1])
+        at = before[at][0]
+    return way[::-1]

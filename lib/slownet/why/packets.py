@@ -1,0 +1,151 @@
+"""Packets of captures, as the account needs them: who sent what, and what tells a packet from all others.
+
+Captures of hosts are of Ethernet. What is read of a frame is little, because there may be millions: addresses, ports, TCP's
+numbers, and the payload's first bytes.
+"""
+
+from __future__ import annotations
+
+import struct
+from ipaddress import ip_address
+from typing import Any
+
+from slownet.links.packets.capture_file import Frame
+
+ARP, IPV4, IPV6 = 0x0806, 0x0800, 0x86DD
+TCP, UDP, ICMP, ICMPV6 = 6, 17, 1, 58
+FIN, SYN, RST, ACK = 1, 2, 4, 16
+ETHERNET = 1
+KEPT = 1600
+"""Bytes of the payload that are kept: a whole segment, because records of TLS begin anywhere in one."""
+_TCP = struct.Struct("!HHIIHH")
+_UDP = struct.Struct("!HHH")
+
+
+class Packet:
+    """A packet on one hop, with the times at which it was seen.
+
+    Attributes
+    ----------
+    sent, left, arrived : int
+        When the sender's queue got it, when it left that queue, and when the receiver had it, in ns; -1 if that was not seen.
+    sender, receiver : str
+        The hosts, empty if unknown.
+    """
+
+    __slots__ = (
+        "ack", "arrived", "data", "dport", "edge", "end", "first_turn", "flags", "flight", "frame", "frame_arrived", "heard",
+        "held", "highest", "identity", "interface", "interface_arrived", "kind", "left", "length", "mac", "mss", "options",
+        "order", "protocol", "receiver", "repeated", "sender", "sent", "seq", "size", "source", "sport", "target", "tls",
+        "window",
+    )  # fmt: skip
+
+    def __init__(self, frame: Frame) -> None:
+        data = frame.data
+        self.mac = data[6:12]
+        self.size, self.frame, self.frame_arrived = frame.length, frame.number, 0
+        self.sent = self.left = self.arrived = -1
+        self.sender = self.receiver = self.interface = self.interface_arrived = ""
+        self.protocol = self.identity = self.sport = self.dport = self.length = self.flags = 0
+        self.seq = self.ack = self.window = self.end = self.mss = self.order = 0
+        self.source = self.target = self.data = self.options = b""
+        self.repeated = self.held = self.first_turn = self.heard = False
+        self.flight, self.edge, self.highest = 0, 0, 0
+        self.tls: Any = ()
+        self.kind = data[12] << 8 | data[13]
+        if self.kind == IPV4 and len(data) >= 34:
+            self._ipv4(data)
+        elif self.kind == IPV6 and len(data) >= 54:
+            self._ipv6(data)
+        elif self.kind == ARP and len(data) >= 42:
+            self.source, self.target, self.options = data[28:32], data[38:42], data[20:22]
+
+    def _ipv4(self, data: bytes) -> None:
+        at = 14 + (data[14] & 15) * 4
+        end = min(14 + (data[16] << 8 | data[17]), len(data))
+        self.identity, self.protocol = data[18] << 8 | data[19], data[23]
+        self.source, self.target = data[26:30], data[30:34]
+        if (data[20] << 8 | data[21]) & 0x1FFF:
+            self.protocol, self.options = 0, data[20:22]  # a later fragment, without ports
+        self._transport(data, at, end, 14 + (data[16] << 8 | data[17]))
+
+    def _ipv6(self, data: bytes) -> None:
+        whole = 54 + (data[18] << 8 | data[19])
+        self.protocol, self.source, self.target = data[20], data[22:38], data[38:54]
+        self._transport(data, 54, min(whole, len(data)), whole)
+
+    def _transport(self, data: bytes, at: int, end: int, whole: int) -> None:
+        if self.protocol == TCP and end >= at + 20:
+            self.sport, self.dport, self.seq, self.ack, mixed, self.window = _TCP.unpack_from(data, at)
+            self.flags = mixed & 0x3F
+            body = at + (mixed >> 12 << 2)
+            self.options, self.data, self.length = data[at + 20 : body], data[body : min(end, body + KEPT)], whole - body
+            self.end = self.seq + self.length + bool(self.flags & SYN) + bool(self.flags & FIN)
+        elif self.protocol == UDP and end >= at + 8:
+            self.sport, self.dport, _ = _UDP.unpack_from(data, at)
+            self.data, self.length = data[at + 8 : min(end, at + 8 + KEPT)], whole - at - 8
+        else:
+            self.data, self.length = data[at : min(end, at + KEPT)], whole - at
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What tells it from other packets on its hop; a checksum may be filled in behind the queue, and ECN set."""
+        return self.mac, self.identity, self.sport, self.dport, self.seq, self.ack, self.flags, self.size, self.options, (
+            hash(self.data) if self.protocol != TCP else self.source
+        ), self.target  # fmt: skip
+
+    @property
+    def connection(self) -> tuple[bytes, int, bytes, int, int]:
+        """The same for both directions."""
+        if (self.source, self.sport) <= (self.target, self.dport):
+            return self.source, self.sport, self.target, self.dport, self.protocol
+        return self.target, self.dport, self.source, self.sport, self.protocol
+
+    def precedes(self, sent: Packet) -> bool:
+        """Return whether it had arrived at the host that sent another packet when that one was sent.
+
+        In the same instant the order of the frames in the capture of the interface decides.
+        """
+        if self.arrived != sent.sent:
+            return self.arrived < sent.sent
+        same_file = sent.left == sent.sent and sent.frame and self.frame_arrived and sent.interface == self.interface_arrived
+        return not same_file or self.frame_arrived < sent.frame
+
+    @property
+    def is_tcp(self) -> bool:
+        """Whether it is a segment of TCP."""
+        return self.protocol == TCP
+
+    @property
+    def is_opening(self) -> bool:
+        """Whether it is a SYN, not its answer."""
+        return self.protocol == TCP and self.flags & (SYN | ACK) == SYN
+
+    @property
+    def is_pure_ack(self) -> bool:
+        """Whether it only acknowledges."""
+        return self.protocol == TCP and not self.length and not self.flags & (SYN | FIN | RST)
+
+    @property
+    def is_neighbours(self) -> bool:
+        """Whether it looks for a neighbour: ARP, or IPv6's solicitations and advertisements."""
+        return self.kind == ARP or (self.protocol == ICMPV6 and self.data[:1] in (b"\x87", b"\x88"))
+
+    @property
+    def is_housekeeping(self) -> bool:
+        """Whether no program asked for it: reports of multicast listeners, solicitations of routers."""
+        return self.protocol == ICMPV6 and self.data[:1] not in (b"\x80", b"\x81", b"\x01", b"\x02", b"\x03", b"\x87", b"\x88")
+
+    def ends(self) -> str:
+        """Return the two ends in words, the sender's first."""
+        if self.kind == ARP:
+            return f"{ip_address(self.source)} > {ip_address(self.target)}"
+        if len(self.source) not in (4, 16):
+            return "a frame without an address"
+        return f"{_end(self.source, self.sport)} > {_end(self.target, self.dport)}"
+
+
+def _end(address: bytes, port: int) -> str:
+    text = str(ip_address(address))
+    text = f"[{text}]" if ":" in text and port else text
+    return f"{text}:{port}" if port else text

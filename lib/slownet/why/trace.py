@@ -1,0 +1,190 @@
+"""What all hosts sent and received, put together from their captures: each packet with its times at both ends."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from operator import attrgetter
+from pathlib import Path
+
+from slownet.links.packets.capture_file import NO_TIME, CaptureFile
+from slownet.model.errors import ToolError
+from slownet.why.packets import ETHERNET, Packet
+
+
+@dataclass(frozen=True)
+class HostCapture:
+    """The captures of one interface of a host.
+
+    Attributes
+    ----------
+    host : str
+        Its name.
+    addresses : tuple of str
+        All addresses of the host.
+    path : Path
+        What crossed the interface.
+    before : Path or None
+        What the host sent, as it entered the queue.
+    """
+
+    host: str
+    addresses: tuple[str, ...]
+    path: Path
+    before: Path | None
+
+
+@dataclass
+class Host:
+    """What one host sent and received, each in order.
+
+    `received` is by arrival, `sent` by the time at which the queue got it, `left` by the time at which it left.
+    """
+
+    name: str
+    received: list[Packet] = field(default_factory=list)
+    sent: list[Packet] = field(default_factory=list)
+    left: list[Packet] = field(default_factory=list)
+    arrivals: list[int] = field(default_factory=list)
+    sendings: list[int] = field(default_factory=list)
+    departures: list[int] = field(default_factory=list)
+
+    def order(self) -> None:
+        """Sort all, and make the lists of times in which is searched."""
+        self.received.sort(key=attrgetter("arrived"))
+        self.sent.sort(key=attrgetter("sent"))
+        self.left = sorted((each for each in self.sent if each.left > each.sent), key=attrgetter("left"))
+        self.arrivals = [each.arrived for each in self.received]
+        self.sendings = [each.sent for each in self.sent]
+        self.departures = [each.left for each in self.left]
+        for number, each in enumerate(self.sent):
+            each.order = number
+
+    def arrived_by(self, ns: int) -> int:
+        """Return how many packets had arrived at a time, those of that instant included."""
+        return bisect_right(self.arrivals, ns)
+
+    def sent_by(self, ns: int) -> int:
+        """Return how many had been sent at a time, those of that instant included."""
+        return bisect_right(self.sendings, ns)
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The hosts by name, and what to say of the captures."""
+
+    hosts: dict[str, Host]
+    notes: tuple[str, ...]
+
+
+def read(captures: Sequence[HostCapture]) -> Trace:
+    """Read the captures of all hosts, and match what one sent with what another received.
+
+    Raises
+    ------
+    ToolError
+        A file is no capture, or none has a packet.
+    """
+    hosts = {each.host: Host(each.host) for each in captures}
+    notes: list[str] = []
+    waiting: dict[tuple[object, ...], list[Packet]] = defaultdict(list)
+    came: list[tuple[Packet, HostCapture]] = []
+    for each in captures:
+        before = _sent(each, notes)
+        macs = {packet.mac for packet in before}
+        queued: dict[tuple[object, ...], list[Packet]] = defaultdict(list)
+        for packet in reversed(before):
+            queued[packet.key].append(packet)
+        own = set(each.addresses)
+        for packet in _packets(each.path, notes):
+            if packet.mac not in macs and not (each.before is None and _address(packet) in own):
+                came.append((packet, each))
+                continue
+            known = queued.get(packet.key)
+            if known:
+                entered = known.pop()
+                entered.left, entered.frame, entered.interface = packet.arrived, packet.frame, each.path.name
+            else:
+                entered, entered.sender, entered.sent, entered.left = packet, each.host, packet.arrived, packet.arrived
+                entered.arrived, entered.interface = -1, each.path.name
+                before.append(entered)
+        hosts[each.host].sent += before
+        for packet in before:
+            waiting[packet.key].append(packet)
+    _match(came, waiting, hosts)
+    for host in hosts.values():
+        host.order()
+    if not any(host.sent or host.received for host in hosts.values()):
+        raise ToolError("the captures have no packet", fix="measure something that uses the network")
+    return Trace(hosts, tuple(notes))
+
+
+def _sent(capture: HostCapture, notes: list[str]) -> list[Packet]:
+    """Return what a host sent, by its capture before the queue; without one nothing, and a note."""
+    if capture.before is None:
+        notes.append(f"{capture.host}: no capture before the queue, so what a queue delayed counts as the host's")
+        return []
+    found = _packets(capture.before, notes)
+    for packet in found:
+        packet.sender, packet.sent = capture.host, packet.arrived
+        packet.arrived, packet.frame = -1, 0
+    return found
+
+
+def _address(packet: Packet) -> str:
+    return packet.ends().partition(" > ")[0].rpartition(":")[0] if packet.sport else packet.ends().partition(" > ")[0]
+
+
+def _packets(path: Path, notes: list[str]) -> list[Packet]:
+    """Return the packets of a capture, with their times in `arrived`. A capture that is cut off gives a note."""
+    try:
+        file = CaptureFile(path.read_bytes(), path.name)
+    except OSError as error:
+        raise ToolError(
+            f"the capture cannot be read: {error.strerror}", str(path), "measure it again with --capture"
+        ) from error
+    found = []
+    for frame in file:
+        if frame.link != ETHERNET:
+            raise ToolError("the capture is not of Ethernet", str(path), "capture a host's own interface")
+        if frame.ns != NO_TIME and len(frame.data) >= 14:
+            packet = Packet(frame)
+            packet.arrived = frame.ns
+            if not packet.is_housekeeping:
+                found.append(packet)
+    if file.damage:
+        notes.append(f"{path.name}: {file.damage}; what came before it counts")
+    return found
+
+
+def _match(
+    came: Iterable[tuple[Packet, HostCapture]], waiting: dict[tuple[object, ...], list[Packet]], hosts: dict[str, Host]
+) -> None:
+    """Give each packet that arrived to the one that was sent: the first such that had left and that nobody has received."""
+    for packets in waiting.values():
+        packets.sort(key=attrgetter("sent"), reverse=True)
+    for packet, capture in sorted(came, key=lambda each: each[0].arrived):
+        receiver = capture.host
+        packet.frame_arrived, packet.interface_arrived = packet.frame, capture.path.name
+        sent = _taken(waiting.get(packet.key, []), packet.arrived)
+        if sent is None:  # of a host without a capture, or the copy of one that arrived already
+            packet.receiver = receiver
+            hosts[receiver].received.append(packet)
+            continue
+        if sent.receiver:  # a broadcast that several hosts receive
+            packet.sender, packet.sent, packet.left = sent.sender, sent.sent, sent.left
+            packet.frame, packet.interface = sent.frame, sent.interface
+            sent = packet
+        sent.receiver, sent.arrived = receiver, packet.arrived
+        sent.frame_arrived, sent.interface_arrived = packet.frame_arrived, capture.path.name
+        hosts[receiver].received.append(sent)
+
+
+def _taken(sent: list[Packet], arrived: int) -> Packet | None:
+    """Return the packet of those that may have arrived then; the latest that may, if all have arrived already."""
+    possible = [each for each in sent if each.left >= 0 and each.left <= arrived]
+    if not possible:
+        return None
+    return next((each for each in reversed(possible) if not each.receiver), possible[0])

@@ -1,0 +1,286 @@
+"""Walks from an operation's last packet back to its first one, across hosts.
+
+On a clock where computing takes no time, what a host sends was caused by what arrived there at that instant. The kernel answers
+in the same nanosecond: an ACK, a segment that an ACK lets go. A program that was woken reads the clock a few times, and each
+reading costs a microsecond. Where nothing arrived, a timer fired, and the walk goes on from what the host had last done for the
+operation.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+
+from slownet.why.packets import SYN, Packet
+from slownet.why.trace import Host, Trace
+
+AT_ONCE_NS = 100_000
+"""What a host may take without a timer on a free clock: a hundred readings of the clock. A program's shortest sleep is longer
+than its timer slack of 50 us by what it asked for."""
+LOOK_BACK = 4096
+"""Packets of a host that are searched for the one that woke it."""
+
+
+@dataclass(frozen=True)
+class Trip:
+    """A packet that crossed the network."""
+
+    packet: Packet
+
+
+@dataclass(frozen=True)
+class Stay:
+    """A time on a host, until it sent a packet.
+
+    kind: "kernel", "program", "ack" (delayed), "again" (a segment that was sent before), "queue" (until an earlier packet had
+    left the queue), "timer", "other" (until another request had its turn), "unknown" (nobody captured what arrived).
+    since: the packet that arrived, or was sent, at its begin.
+    """
+
+    host: str
+    begin: int
+    end: int
+    kind: str
+    until: Packet | None
+    since: Packet | None = None
+
+
+Part = Trip | Stay
+
+
+class Walk:
+    """The way back through a trace.
+
+    begin: the ns at which the operation began; end: the packet that ended it, which arrived at the client or which it sent.
+    """
+
+    def __init__(self, trace: Trace, client: str, begin: int) -> None:
+        self._trace, self._client, self._begin = trace, client, begin
+        self._openers = _openers(trace)
+        self._wakes = {name: _Wakes(host) for name, host in trace.hosts.items()}
+        self._parts: list[Part] = []
+        self._seen: set[tuple[int, bool]] = set()
+        self._requests: list[tuple[str, tuple[bytes, int, bytes, int, int], Packet, int]] = []
+
+    def back(self, last: Packet, arrived: bool) -> list[Part]:
+        """Return the parts in order, from the operation's begin to the packet that ended it."""
+        packet: Packet | None = last
+        while packet is not None:
+            self._seen.add((id(packet), arrived))
+            if arrived:
+                if packet.sender and packet.sent >= 0:
+                    self._parts.append(Trip(packet))
+                    arrived = False
+                    continue
+                packet, arrived = self._unknown(packet)
+                continue
+            packet, arrived = self._cause(packet)
+        self._parts.reverse()
+        return self._parts
+
+    def _unknown(self, packet: Packet) -> tuple[Packet | None, bool]:
+        """Go on from what a host did before something arrived of which nobody captured the way."""
+        host = self._trace.hosts[packet.receiver]
+        before = self._latest(host, packet, packet.arrived - 1)
+        begin = self._begin if before is None else max(self._begin, _time(*before))
+        self._parts.append(Stay(host.name, begin, packet.arrived, "unknown", packet))
+        return before if before and _time(*before) >= self._begin else (None, False)
+
+    def _cause(self, packet: Packet) -> tuple[Packet | None, bool]:
+        """Return what caused a host to send a packet, and whether that arrived there or was sent by it."""
+        if packet.sent <= self._begin and packet.sender == self._client:
+            return None, False
+        host = self._trace.hosts[packet.sender]
+        self._open(host, packet)
+        found, kind = self._why(host, packet)
+        begin = self._begin if found is None else _time(*found)
+        if self._requests and (request := self._cut(begin)) is not None:
+            return request, True
+        if begin < self._begin:
+            found, begin = None, self._begin
+        if packet.sent > begin:
+            self._parts.append(Stay(host.name, begin, packet.sent, kind, packet, found[0] if found else None))
+        if found is None:
+            return None, False
+        if found[1] and self._requests and found[0] is self._requests[-1][2]:
+            self._requests.pop()
+        return found
+
+    def _open(self, host: Host, packet: Packet) -> None:
+        """Note the request that a packet answers: before it had arrived, the host did not work for it."""
+        connection = packet.connection
+        if not packet.is_tcp or self._openers.get(connection) in (host.name, None) or not packet.length:
+            return
+        if self._requests and self._requests[-1][:2] == (host.name, connection):
+            return
+        asked = self._wakes[host.name].latest(packet)
+        if asked is not None and asked.length and asked.arrived >= self._begin:
+            self._requests.append((host.name, connection, asked, len(self._parts)))
+
+    def _cut(self, begin: int) -> Packet | None:
+        """Return the open request if the walk has come to what was before it: until then, the host worked for another one."""
+        host, _, request, since = self._requests[-1]
+        if begin >= request.arrived:
+            return None
+        until = max((_begin(each) for each in self._parts[since:]), default=begin)
+        for number in range(len(self._parts) - 1, since - 1, -1):
+            part = self._parts[number]
+            if _begin(part) >= request.arrived and isinstance(part, Stay | Trip) and _where(part) == host:
+                until = _begin(part)
+                del self._parts[number + 1 :]
+                break
+        else:
+            until = _begin(self._parts[since - 1]) if since else begin
+            del self._parts[since:]
+        self._requests.pop()
+        self._parts.append(Stay(host, request.arrived, until, "other", None, request))
+        return request
+
+    def _why(self, host: Host, packet: Packet) -> tuple[tuple[Packet, bool] | None, str]:
+        """Return what caused a packet, and the kind of the time until it was sent."""
+        if packet.is_pure_ack:
+            data = self._wakes[host.name].latest(packet)
+            return ((data, True), "kernel" if data.arrived == packet.sent else "ack") if data else (None, "timer")
+        woke = self._woke(host, packet)
+        if woke is not None and packet.sent - woke.arrived <= (0 if packet.repeated else AT_ONCE_NS):
+            return (woke, True), "program" if packet.sent > woke.arrived else "kernel"
+        if (left := self._left(host, packet)) is not None:
+            return (left, False), "queue"
+        before = self._latest(host, packet, packet.sent, packet.order)
+        return before, "again" if packet.repeated else "timer"
+
+    def _woke(self, host: Host, packet: Packet) -> Packet | None:
+        """Return what arrived last before a packet was sent, of what may concern it.
+
+        An ACK that took no time on its way let nothing go that would have waited, if a program was woken as well.
+        """
+        instant: Packet | None = None
+        for number in range(host.arrived_by(packet.sent) - 1, max(-1, host.arrived_by(packet.sent) - LOOK_BACK), -1):
+            each = host.received[number]
+            if not self._may_precede(each, packet):
+                continue
+            same = each.connection == packet.connection
+            if instant is not None and packet.sent - each.arrived > AT_ONCE_NS:
+                break
+            if same and (not packet.repeated or each.arrived == packet.sent):
+                if each.is_pure_ack and each.sent == each.arrived and not packet.repeated:
+                    instant = instant or each
+                    continue
+                return each
+            if not same and not packet.repeated and self._may_concern(host, each, packet):
+                rival = self._same_instant(host, number, packet)
+                return rival or each
+        return instant
+
+    def _same_instant(self, host: Host, number: int, packet: Packet) -> Packet | None:
+        """Return what arrived on the packet's own connection in the same instant as another packet."""
+        instant = host.received[number].arrived
+        while number and host.received[number - 1].arrived == instant:
+            number -= 1
+            each = host.received[number]
+            takes_time = not each.is_pure_ack or each.sent < each.arrived
+            if each.connection == packet.connection and takes_time and self._may_precede(each, packet):
+                return each
+        return None
+
+    def _may_precede(self, arrived: Packet, packet: Packet) -> bool:
+        """Return whether what arrived came before a packet was sent, and is not on the way already."""
+        return arrived.precedes(packet) and (id(arrived), True) not in self._seen
+
+    def _may_concern(self, host: Host, arrived: Packet, packet: Packet) -> bool:
+        """Return whether what arrived on another connection may have woken the program that sent a packet."""
+        if arrived.is_pure_ack and not self._wakes[host.name].opens(arrived):
+            return False
+        of_arrived, of_packet = self._openers.get(arrived.connection), self._openers.get(packet.connection)
+        return of_arrived in (host.name, None) or of_packet in (host.name, None)
+
+    def _left(self, host: Host, packet: Packet) -> Packet | None:
+        """Return the packet that left the queue in the instant in which this one was sent: TCP keeps few bytes in a queue."""
+        number = bisect_right(host.departures, packet.sent) - 1
+        while number >= 0 and host.departures[number] == packet.sent:
+            if host.left[number].connection == packet.connection and (id(host.left[number]), False) not in self._seen:
+                return host.left[number]
+            number -= 1
+        return None
+
+    def _latest(self, host: Host, packet: Packet, ns: int, order: int = -1) -> tuple[Packet, bool] | None:
+        """Return what a host last received or sent by a time that may concern a packet, and whether it arrived."""
+        came: Packet | None = None
+        for number in range(host.arrived_by(ns) - 1, -1, -1):
+            each = host.received[number]
+            if not self._may_precede(each, packet):
+                continue
+            same = each.connection == packet.connection
+            if (same and (packet.repeated or not each.is_pure_ack)) or (
+                not same and not packet.repeated and self._may_concern(host, each, packet)
+            ):
+                came = each
+                break
+        limit = came.arrived if came else -1
+        for number in range((order if order >= 0 else host.sent_by(ns)) - 1, -1, -1):
+            each = host.sent[number]
+            if each.sent <= limit or each is packet:
+                break
+            if (id(each), False) in self._seen:
+                continue
+            if not each.is_pure_ack and (
+                each.connection == packet.connection or self._openers.get(each.connection) in (host.name, None)
+            ):
+                return each, False
+        return (came, True) if came else None
+
+
+class _Wakes:
+    """What arrived at a host and may wake a program, by connection."""
+
+    def __init__(self, host: Host) -> None:
+        self._by: dict[tuple[bytes, int, bytes, int, int], tuple[list[int], list[Packet]]] = {}
+        self._opening: set[int] = set()
+        opened: set[tuple[bytes, int, bytes, int, int]] = set()
+        for each in host.received:
+            if each.flags & SYN and each.is_tcp:
+                opened.add(each.connection)
+            if not each.is_pure_ack:
+                times, packets = self._by.setdefault(each.connection, ([], []))
+                times.append(each.arrived)
+                packets.append(each)
+            elif each.connection in opened:
+                opened.discard(each.connection)
+                self._opening.add(id(each))
+
+    def latest(self, packet: Packet) -> Packet | None:
+        """Return the last one on the connection of a packet before it was sent."""
+        times, packets = self._by.get(packet.connection, ([], []))
+        number = bisect_right(times, packet.sent) - 1
+        while number >= 0 and not packets[number].precedes(packet):
+            number -= 1
+        return packets[number] if number >= 0 else None
+
+    def opens(self, packet: Packet) -> bool:
+        """Return whether an ACK is the third part of a handshake, which wakes a server."""
+        return id(packet) in self._opening
+
+
+def _openers(trace: Trace) -> dict[tuple[bytes, int, bytes, int, int], str]:
+    """Return the host that opened each connection: that sent the SYN, or the first packet that was seen."""
+    found: dict[tuple[bytes, int, bytes, int, int], str] = {}
+    first: dict[tuple[bytes, int, bytes, int, int], tuple[int, str]] = {}
+    for name, host in trace.hosts.items():
+        for each in host.sent:
+            if each.is_opening:
+                found[each.connection] = name
+            elif each.connection not in first or each.sent < first[each.connection][0]:
+                first[each.connection] = each.sent, name
+    return {connection: name for connection, (_, name) in first.items()} | found
+
+
+def _time(packet: Packet, arrived: bool) -> int:
+    return packet.arrived if arrived else packet.sent
+
+
+def _begin(part: Part) -> int:
+    return part.packet.sent if isinstance(part, Trip) else part.begin
+
+
+def _where(part: Part) -> str:
+    return part.packet.sender if isinstance(part, Trip) else part.host

@@ -1,0 +1,205 @@
+"""Accounts of captures whose truth is known, because they are written here."""
+
+import pytest
+from told import MSS, Told, opened
+
+from slownet.model.errors import ExperimentError, ToolError
+from slownet.why.account import Cause
+from slownet.why.account_text import answer, folded, largest, slopes, text
+from slownet.why.door import account
+from slownet.why.trace import HostCapture
+
+
+@pytest.fixture
+def told(tmp_path):
+    return Told(tmp_path)
+
+
+def causes(found):
+    """The causes of an account's steps with what they took in ms, without those that took nothing."""
+    return [(each.cause, each.detail, each.ms) for each in found.steps if each.ns]
+
+
+def adds_up(found):
+    assert all(one.end_ns == other.begin_ns for one, other in zip(found.steps, found.steps[1:], strict=False))
+    assert sum(each.ns for each in found.steps) == found.elapsed_ns
+    return True
+
+
+def page(told, *, slept=0.0):
+    opened(told)
+    told.say("client", "web", "PA", 101, 501, at=40.0, came=60.0, payload=b"GET / HTTP/1.0\r\n\r\n")
+    told.say("web", "client", "A", 501, 119, at=60.0, came=80.0, ports=(80, 40000))
+    told.say("web", "client", "PA", 501, 119, at=60.0 + slept, came=80.0 + slept, ports=(80, 40000), payload=b"HTTP/1.0 200 OK")
+
+
+def test_a_page_is_a_handshake_and_a_question(told):
+    page(told)
+    found = account(told.captures())
+    assert adds_up(found)
+    assert causes(found) == [
+        (Cause.HANDSHAKE, "SYN", 20.0), (Cause.HANDSHAKE, "SYN-ACK", 20.0),
+        (Cause.EXCHANGE, "", 20.0), (Cause.EXCHANGE, "", 20.0),
+    ]  # fmt: skip
+    assert answer(found) == "80 ms: 2 round trips to web (1 TCP handshake, 1 question and answer)"
+    assert slopes(found) == {"client-web": 2.0}
+    assert found.remainder_ns == 0
+
+
+def test_a_program_that_sleeps_is_a_timer(told):
+    page(told, slept=35.0)
+    found = account(told.captures())
+    assert adds_up(found)
+    (timer,) = found.of(Cause.TIMER)
+    assert (timer.ms, timer.source, timer.target) == (35.0, "web", "web")
+    assert "35 ms timer of the program on web" in answer(found)
+    assert largest(found)[1] == "    35.000 ms  timer of the program: nothing arrived meanwhile, web"
+
+
+def test_where_the_clock_charges_it_may_be_computing(told):
+    page(told, slept=35.0)
+    found = account(told.captures(), free=False)
+    assert [each.ms for each in found.of(Cause.COMPUTING)] == [35.0]
+    assert not [*found.of(Cause.TIMER)]
+
+
+def test_the_queue_is_apart_from_the_distance_and_the_own_bytes(told):
+    """A link of 8 Mbit/s takes 1 us a byte; 15,000 bytes are ahead of the answer."""
+    opened(told, way=20.0 + 0.054)
+    told.say("client", "web", "PA", 101, 501, at=40.108, came=60.2, payload=bytes(38))
+    left = 60.2
+    for number in range(10):
+        left += 1.502
+        sequence = 501 + MSS * number
+        told.say(
+            "web", "client", "A", sequence, 139, at=60.2, left=left, came=left + 20.0, ports=(80, 40000), payload=bytes(MSS)
+        )
+    found = account(told.captures())
+    assert adds_up(found)
+    queue = sum(each.ms for each in found.of(Cause.QUEUE))
+    *_, own = found.of(Cause.SERIALISATION)
+    assert queue == pytest.approx(9 * 1.502, abs=0.05)
+    assert own.ms == pytest.approx(1.502, abs=0.01)
+    assert [each.detail for each in found.of(Cause.QUEUE)][-1] == "13,518 bytes ahead"
+
+
+def test_a_lost_syn_is_a_retransmission(told):
+    told.say("client", "web", "S", 100, 0, at=0.0)
+    opened(told, at=1030.0)
+    told.say("client", "web", "PA", 101, 501, at=1070.0, came=1090.0, payload=b"?")
+    told.say("web", "client", "PA", 501, 102, at=1090.0, came=1110.0, ports=(80, 40000), payload=b"!")
+    found = account(told.captures())
+    assert adds_up(found)
+    assert causes(found)[0] == (Cause.RETRANSMISSION, "SYN", 1030.0)
+    assert found.elapsed_ns == 1_110_000_000
+
+
+def test_the_window_of_slow_start(told):
+    opened(told)
+    told.say("client", "web", "PA", 101, 501, at=40.0, came=60.0, payload=b"GET")
+    for number in range(10):
+        told.say("web", "client", "A", 501 + MSS * number, 104, at=60.0, came=80.0, ports=(80, 40000), payload=bytes(MSS))
+    for number in range(10):
+        told.say("client", "web", "A", 104, 501 + MSS * (number + 1), at=80.0, came=100.0, window=64000)
+    told.say("web", "client", "PA", 501 + MSS * 10, 104, at=100.0, came=120.0, ports=(80, 40000), payload=bytes(500))
+    found = account(told.captures())
+    assert adds_up(found)
+    assert [(each.detail, each.ms) for each in found.of(Cause.WINDOW)] == [("slow start, 10 segments in flight", 20.0)] * 2
+
+
+def test_a_name_server_that_does_not_answer(told):
+    told.ask("client", "db", b"\0\1question", at=0.0)
+    told.ask("client", "db", b"\0\1question", at=5000.0, came=5001.0)
+    told.ask("db", "client", b"\0\1answer", at=5001.0, came=5002.0, ports=(53, 40000))
+    opened(told, at=5002.0, way=1.0, ports=(40001, 80))
+    told.say("client", "web", "PA", 101, 501, at=5004.0, came=5005.0, payload=b"?", ports=(40001, 80))
+    told.say("web", "client", "PA", 501, 102, at=5005.0, came=5006.0, ports=(80, 40001), payload=b"!")
+    found = account(told.captures())
+    assert adds_up(found)
+    assert causes(found)[:3] == [
+        (Cause.NAME, "no answer came", 5000.0),
+        (Cause.NAME, "question", 1.0),
+        (Cause.NAME, "answer", 1.0),
+    ]
+
+
+def test_of_several_connections_the_last_one(told):
+    for number in range(3):
+        at, ports = 100.0 * number, (40000 + number, 80)
+        opened(told, at=at, ports=ports)
+        told.say("client", "web", "PA", 101, 501, at=at + 40, came=at + 60, payload=b"?", ports=ports)
+        told.say("web", "client", "FPA", 501, 102, at=at + 60, came=at + 80, ports=ports[::-1], payload=b"!")
+    found = account(told.captures())
+    assert (found.operation, found.elapsed_ns) == ("the last of 3 connections from client to web", 80_000_000)
+    whole = account(told.captures(), whole=True)
+    assert adds_up(whole)
+    assert whole.elapsed_ns == 280_000_000
+    assert [each.ms for each in whole.of(Cause.TIMER)] == [20.0, 20.0]
+
+
+def test_a_packet_whose_sender_was_not_captured_is_a_remainder(told):
+    page(told)
+    captures = [each for each in told.captures() if each.host == "client"]
+    found = account(captures, "client")
+    assert adds_up(found)
+    assert found.remainder_ns == 80_000_000
+    assert "not explained" in answer(found)
+
+
+def test_what_is_asked_of_another_host_is_on_the_path(told):
+    opened(told)
+    told.say("client", "web", "PA", 101, 501, at=40.0, came=60.0, payload=b"GET")
+    for number in range(3):
+        at = 60.0 + 10 * number
+        told.say("web", "db", "PA", 9 + number, 9 + number, at=at, came=at + 5, ports=(50000, 3306), payload=b"q")
+        told.say("db", "web", "PA", 9 + number, 10 + number, at=at + 5, came=at + 10, ports=(3306, 50000), payload=b"a")
+    told.say("web", "client", "PA", 501, 104, at=90.0, came=110.0, ports=(80, 40000), payload=b"!")
+    found = account(told.captures())
+    assert adds_up(found)
+    assert slopes(found) == {"client-web": 2.0, "db-web": 3.0}
+    assert slopes(found, {("client", "web"): ["client-switch", "web-switch"], ("db", "web"): ["db-switch", "web-switch"]}) == {
+        "client-switch": 2.0, "web-switch": 5.0, "db-switch": 3.0
+    }  # fmt: skip
+    assert sum(1 for _ in folded(found.steps)) == len([each for each in found.steps if each.ns])
+
+
+def test_the_text_is_at_most_40_lines_of_80_columns(told):
+    opened(told)
+    for number in range(200):
+        at = 40.0 + 45 * number
+        told.say("client", "web", "PA", 101 + number, 501 + number, at=at + 5 * (number % 2), came=at + 20, payload=b"?")
+        told.say("web", "client", "PA", 501 + number, 102 + number, at=at + 20, came=at + 40, ports=(80, 40000), payload=b"!")
+    found = account(told.captures())
+    assert adds_up(found)
+    lines = text(found).splitlines()
+    assert len(lines) <= 40
+    assert max(map(len, lines)) <= 80
+
+
+@pytest.mark.parametrize(
+    ("client", "error", "what"),
+    [("db", ExperimentError, "no capture of a host 'db'"), ("web", ToolError, "web asked nothing: there is nothing")],
+)
+def test_mistakes_are_one_line(told, client, error, what):
+    page(told)
+    with pytest.raises(error, match=what):
+        account(told.captures(), client)
+
+
+def test_captures_without_packets(told, tmp_path):
+    page(told)
+    for each in told.captures():
+        for path in (each.path, each.before):
+            path.write_bytes(path.read_bytes()[:24])
+    with pytest.raises(ToolError, match="the captures have no packet"):
+        account([HostCapture("client", (), tmp_path / "client.main.pcap", tmp_path / "client.before.pcap")])
+
+
+def test_a_capture_that_is_cut_off_loses_nothing_before(told):
+    page(told)
+    captures = told.captures()
+    path = next(each.path for each in captures if each.host == "client")
+    path.write_bytes(path.read_bytes()[:-8])
+    found = account(captures)
+    assert adds_up(found)
+    assert any("cut short" in note for note in found.notes)
