@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROWS = """
 [slownet.tools]
-dial = mine.dial:TOOL
+dial = mine.dial:dial
 [slownet.services]
 pages = mine.pages:serve
 [slownet.claims]
@@ -28,9 +28,9 @@ FILES = {
         """The time of a page, including the start of the program."""
         from dataclasses import dataclass
 
-        from slownet.hypotheses.toolbox import Named
         from slownet.judge.measured import Metrics
         from slownet.net.tool import run
+        from slownet.tools.register import tool
 
 
         @dataclass(frozen=True)
@@ -43,12 +43,11 @@ FILES = {
                 return {"dial_ms": {"mean": 1000 * self.seconds, "sd": 0.0, "n": 1}}
 
 
-        def dial(host, url):
+        @tool(services=["pages"])
+        def dial(host, url, *, pauses: int = 0):
             done = run(host, ["wget", "-q", "-O", "/dev/null", url])
             return Dial(done.argv, done.raw, done.seconds)
 
-
-        TOOL = Named(lambda net, service, options: dial(net[options.get("from", "near")], service.url), (), asks=("pages",))
     ''',
     "pages": '''
         """An empty page over HTTP."""

@@ -19,6 +19,7 @@ from slownet.judge.records.judgement import Reason
 from slownet.lab import project
 from slownet.model.units import duration
 from slownet.pytest_plugin import short, short_names, wishes
+from slownet.tools.register import TOOLS, card
 
 
 def _table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -58,8 +59,8 @@ def _fields(kind: type) -> Iterator[str]:
 def tools() -> str:
     """Return the tools of hypothesis files with their options."""
     rows = (
-        [f"`{name}`", ", ".join(f"`{each}`" for each in tool.options), ", ".join(f"`{each}`" for each in tool.asks) or "none"]
-        for name, tool in sorted(toolbox.TOOLS.items())
+        [f"`{name}`", ", ".join(f"`{each}`" for each in tool.names), ", ".join(f"`{each}`" for each in tool.services) or "none"]
+        for name, tool in ((name, card(each)) for name, each in sorted(TOOLS.items()))
     )
     return _table(["tool", "options", "services that it measures"], rows)
 

@@ -67,11 +67,10 @@ def images(incomplete: str) -> Completed:
     return sorted({name for name in names if name.startswith(incomplete)})
 
 
-TOOLS = ("ab", "browse", "constant_rate", "curl", "fetch", "iperf3", "oha", "ping", "sysbench", "wget", "wrk", "wrk2")
-
-
 def tools(incomplete: str) -> Completed:
     """Complete the name of a tool that measures a compose project."""
+    from slownet.tools.register import TOOLS
+
     return [each for each in TOOLS if each.startswith(incomplete)]
 
 

@@ -106,6 +106,9 @@ class Container(Awaited):
             ab(net["client"], shop.url)
     """
 
+    needs = "containers"
+    """Labs on the exact clock have none."""
+
     def __init__(
         self, host: Host, image: str, *, command: Sequence[str] | str | None = None,
         entrypoint: Sequence[str] | str | None = None, env: Mapping[str, str] | None = None, user: str | int | None = None,

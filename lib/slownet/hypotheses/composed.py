@@ -100,8 +100,8 @@ def _of(record: Mapping[str, Json]) -> Composed:
     question = f"{what} on the compose project {project.name}" + (f": {broken}" if broken.steps else "")
     one: Sequence[Cell] = [] if vary else [{}]
     return Composed(
-        re.sub(r"\W+", "_", project.name), question, measure, topology, vary, listed=one, record=record, made_of=(tool.run,),
-        warm_up=tool.warm_up,
+        re.sub(r"\W+", "_", project.name), question, measure, topology, vary, listed=one, record=record,
+        made_of=(tool.function,), warm_up=tool.warm_up,
     )  # fmt: skip
 
 

@@ -47,7 +47,7 @@ from slownet.hypotheses import own, predictions
 from slownet.hypotheses.experiment import Experiment, condition, grid, once
 from slownet.hypotheses.predictions import Prediction
 from slownet.hypotheses.source import Source, read_toml
-from slownet.hypotheses.toolbox import SERVICES, TOOLS, how_to_write, is_slownets
+from slownet.hypotheses.toolbox import SERVICES
 from slownet.judge.claim import preflight
 from slownet.judge.records.unreadable import MALFORMED
 from slownet.links.conditions.link import Condition
@@ -56,6 +56,8 @@ from slownet.model.errors import ExperimentError, SlownetError, nearest
 from slownet.model.importing import described
 from slownet.model.shapes import Json
 from slownet.model.units import size
+from slownet.tools.register import TOOLS, Card
+from slownet.tools.register import own as own_tools
 
 TOP = (
     "question",
@@ -130,7 +132,7 @@ class Hypothesis:
         judged_by = [] if any(each.open for each in self.predictions) else [each.claim() for each in self.predictions]
         return Experiment(
             self.name, self.question, measure, topology, self.vary, service, judged_by=judged_by, unit=self.unit,
-            made_of=(tool.run, make), chance=tool.chance(self.options),
+            made_of=(tool.function, make), chance=tool.chance(self.options),
             warm_up=tool.warm_up if self.warm_up is None else self.warm_up,
         )  # fmt: skip
 
@@ -174,7 +176,7 @@ class _Reader:
         tool = self._one_of("tool", TOOLS)
         service = self._one_of("service", SERVICES) if "service" in data else None
         named = self._source.tried(lambda: own.tool(tool, self._path.parent, service is not None), ("tool",))
-        usable = named.asks
+        usable = named.services
         if service is None and usable:
             self._source.fail(f"{tool} needs a service", ("tool",), nearest("", usable))
         if service and usable and service not in usable:
@@ -183,10 +185,11 @@ class _Reader:
             self._source.fail("page is for nginx only", ("page",), 'set service = "nginx", or leave page out')
         self._source.tried(lambda: size(self._string("page", PAGE)), ("page",))
         options = data.get("options", {})
-        self._source.known(options, named.options, ("options",))
+        self._source.known(options, named.names, ("options",))
         for name, value in options.items():
-            if how := how_to_write(tool, name, value):
-                self._source.fail(f"{name} is {value!r}", ("options", name), how)
+            option = named.options.get(name) if isinstance(named, Card) else None
+            if option and not option.fits(value):
+                self._source.fail(f"{name} is {value!r}", ("options", name), option.how)
         link, fixed, vary = self._conditions()
         topology = self._string("topology", "client_web_db")
         if own.is_project(topology):
@@ -195,7 +198,7 @@ class _Reader:
                 self._source.fail("a compose project takes no parameters", ("parameters",), "leave the table out")
         else:
             made = self._source.tried(lambda: own.topology(topology, self._path.parent), ("topology",))
-            self._check_parameters(made, named.options)
+            self._check_parameters(made, named.names)
         return Hypothesis(
             self._path, self._string("question"), topology, data.get("parameters", {}), service, self._string("page", PAGE),
             tool, options, link, fixed, vary, self._predictions(vary),
@@ -260,7 +263,7 @@ class _Reader:
         return str(value)
 
     def _unit(self, tool: str) -> str | None:
-        if "unit" in self._data and is_slownets(tool):
+        if "unit" in self._data and tool in own_tools():
             self._source.fail(
                 f"{tool} states its own units", ("unit",), "leave unit out: it is for numbers of a tool of your own"
             )

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from slownet.containers.compose.project_topology import Compose
-from slownet.hypotheses.toolbox import SERVICES, TOOLS, Named, Options
+from slownet.hypotheses.toolbox import SERVICES
 from slownet.model import importing
 from slownet.model.errors import ExperimentError, nearest
+from slownet.tools.register import TOOLS, Card, Options, card
 from slownet.topologies import find as find_topology
 
 PROJECTS = (".yaml", ".yml")
@@ -23,12 +24,22 @@ _OWN = re.compile(r"(?P<file>.+\.py):(?P<name>\w+)")
 
 
 @dataclass(frozen=True)
-class Tool(Named):
-    """A function of the author's; its host is one of its own options."""
+class Tool:
+    """A function of the author's, in place of a `slownet.tools.register.Card`; its host is one of its own options."""
 
-    @property
-    def options(self) -> tuple[str, ...]:
-        return self.own
+    function: Callable[..., Any]
+    names: tuple[str, ...]
+    takes_service: bool
+    services = ()
+    warm_up = None
+
+    def chance(self, options: Options) -> str:
+        """Return what is random in it: slownet does not know."""
+        return ""
+
+    def run(self, net: Any, service: Any, options: Options) -> Any:
+        """Call it with the network, and with the service if it takes one."""
+        return self.function(net, *([service] if self.takes_service else []), **options)
 
 
 def is_own(text: object) -> bool:
@@ -85,18 +96,14 @@ def service(text: str, folder: Path) -> Callable[[Any, Path, str], Any]:
     return lambda net, directory, page: make(net, directory)
 
 
-def tool(text: str, folder: Path, has_service: bool) -> Named:
+def tool(text: str, folder: Path, has_service: bool) -> Card | Tool:
     """Return a tool: one of slownet's, or a function (net[, service], options) of the author's. Raises ExperimentError."""
     if not is_own(text):
-        return TOOLS[text]
+        return card(TOOLS[text])
     function = load(text, folder)
     given = 2 if has_service else 1
     names = list(inspect.signature(function).parameters)
     if len(names) < given:
         what = "net and service" if has_service else "net"
         raise ExperimentError(f"{text} takes {len(names)} arguments", fix=f"its first ones are {what}, the others its options")
-
-    def run(net: Any, its_service: Any, options: Options) -> Any:
-        return function(net, *([its_service] if has_service else []), **options)
-
-    return Tool(run, tuple(names[given:]))
+    return Tool(function, tuple(names[given:]), has_service)

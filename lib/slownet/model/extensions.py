@@ -3,7 +3,7 @@
 A package names each of them in a row of its metadata::
 
     [project.entry-points."slownet.tools"]
-    curl = "mine.curl:TOOL"                   # a `slownet.hypotheses.toolbox.Named`
+    curl = "mine.curl:curl"                   # a function (host, url...), see `slownet.tools.register`
     [project.entry-points."slownet.services"]
     caddy = "mine.caddy:serve"                # (net, directory, page) -> context manager
     [project.entry-points."slownet.claims"]

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from slownet.hypotheses import uses
 from slownet.hypotheses.experiment import Experiment
 from slownet.judge.claim.base import Claim
 from slownet.judge.claim.cost import any_depends_on_cpu
@@ -20,7 +21,7 @@ from slownet.lab import emulator, packed
 from slownet.lab.clock import EXACT, TDF_INF, TIME
 from slownet.lab.place import Place
 from slownet.model.errors import LabError
-from slownet.runner import compose_project, named
+from slownet.runner import compose_project
 
 COST = "about five times the CPU of a boot"
 """What the exact clock costs from a snapshot: 23 s of CPU for client_delay, which takes 4.4 s where CPU time is charged."""
@@ -90,9 +91,9 @@ def _whose(claims: Sequence[Claim]) -> str:
 
 def _why_not_exact(experiment: Experiment, folders: Sequence[Path]) -> str:
     """Return why an experiment has no exact clock unless it asks for it; empty if only what labs take can be why."""
-    if compose_project.is_project(experiment.topology) or named.has_containers(*experiment.parts):
+    if compose_project.is_project(experiment.topology) or uses.has_containers(*experiment.parts):
         return "containers do not run on the exact clock"
-    if tool := named.lasts(*experiment.parts):
+    if tool := uses.lasting(*experiment.parts):
         return f"{tool} works for as long as it is told, which on the exact clock takes six times as long"
     try:
         emulator.program()  # before all of the folders is looked at

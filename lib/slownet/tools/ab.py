@@ -16,6 +16,7 @@ from slownet.net.output import DECIMAL, WHOLE, complaint, unread
 from slownet.net.process import Host
 from slownet.net.tool import run
 from slownet.tools.numbers import Metric, metric, printed, sample_sd
+from slownet.tools.register import tool
 
 EXACT = 100
 """Up to this number of requests, ``ab -e`` writes the time of each: its 100 percentiles are then the requests themselves."""
@@ -177,6 +178,7 @@ class Ab(Metrics):
         return {"document_length": self.document_length, "header_length": header, **kept}
 
 
+@tool(without=("check",))
 def ab(
     host: Host,
     url: str,

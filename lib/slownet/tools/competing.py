@@ -20,6 +20,7 @@ from slownet.theory.shares import jain
 from slownet.tools.iperf3 import PORT, Report, reading, serve
 from slownet.tools.numbers import Metric, series
 from slownet.tools.ping import Ping, ping
+from slownet.tools.register import lasting
 
 INTERVAL_S = 0.2
 BLOCK = "8K"
@@ -80,6 +81,7 @@ class Competing(Metrics):
         return {"congestion": list(self.congestion)}
 
 
+@lasting
 def competing(
     sender: Host,
     receiver: Host,

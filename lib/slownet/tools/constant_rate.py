@@ -16,6 +16,7 @@ from slownet.net.tool import run
 from slownet.tools.numbers import Metric, metric, printed, sample_sd, single
 from slownet.tools.program import python
 from slownet.tools.programs.load import Histogram, Schedule
+from slownet.tools.register import tool
 from slownet.tools.web import address
 
 KINDS = ("corrected", "uncorrected")
@@ -111,8 +112,9 @@ def latencies(kind: str, histogram: Histogram) -> dict[str, Metric]:
     return found | {f"{kind}_max_s": printed(histogram["max"], n)}
 
 
+@tool(lasts=True)
 def constant_rate(
-    host: Host, url: str, *, rate: float, seconds: float, connections: int = 1, patience: float = 600.0
+    host: Host, url: str, *, rate: float, seconds: float = 10.0, connections: int = 1, patience: float = 600.0
 ) -> ConstantRate:
     """Load a page from a host at a constant rate.
 

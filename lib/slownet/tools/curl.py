@@ -8,12 +8,13 @@ from pathlib import Path
 
 from slownet.judge.measured import Metrics
 from slownet.model import userfile
-from slownet.model.errors import ToolError
+from slownet.model.errors import ExperimentError, ToolError, nearest
 from slownet.model.shapes import Json
 from slownet.net.output import complaint, figure
 from slownet.net.process import Host
 from slownet.net.tool import run, why
 from slownet.tools.numbers import Metric, series
+from slownet.tools.register import tool
 
 FORMAT = "%{json}\n"
 FAILED = 400
@@ -61,6 +62,41 @@ class Curl(Metrics):
     def metrics(self) -> dict[str, Metric]:
         """Return ``time_ms`` per transfer and ``first_byte_ms``."""
         return {"time_ms": series(self.times_ms), "first_byte_ms": series(self.first_byte_ms)}
+
+
+VERSIONS = {"1.1": "--http1.1", "2": "--http2", "3": "--http3-only"}
+
+
+@tool("curl", versions=("http",))
+def curl_page(host: Host, url: str, *, requests: int = 1, http: str = "1.1") -> Curl:
+    """Request a page some times, one after the other.
+
+    Parameters
+    ----------
+    host : Host
+        The host that ``curl`` runs on.
+    url : str
+        The page's URL.
+    requests : int
+        How often.
+    http : str
+        The version of HTTP: "1.1", "2" or "3".
+
+    Returns
+    -------
+    Curl
+        Parsed output.
+
+    Raises
+    ------
+    ExperimentError
+        There is no such version.
+    ToolError
+        As for `curl`.
+    """
+    if http not in VERSIONS:
+        raise ExperimentError(f"no HTTP {http}", "in curl", nearest(http, VERSIONS))
+    return curl(host, [VERSIONS[http], *[url] * requests])
 
 
 def curl(host: Host, words: Sequence[str], *, keys: Path | None = None, timeout: float = 600.0) -> Curl:

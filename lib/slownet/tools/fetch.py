@@ -15,6 +15,7 @@ from slownet.net.process import Host
 from slownet.net.tool import run
 from slownet.tools.numbers import Metric, metric, sample_sd, series
 from slownet.tools.program import python, read_json
+from slownet.tools.register import tool
 from slownet.tools.web import address, protocol
 from slownet.tools.web.protocol import BEST, PLAIN
 from slownet.tools.web.request import Page
@@ -82,6 +83,7 @@ def phases(pages: Sequence[Page]) -> dict[str, Metric]:
     return found
 
 
+@tool(versions=("http", "tls"))
 def fetch(
     host: Host, url: str, *, requests: int = 20, pause: float = 0.0, http: str = PLAIN, tls: str = BEST,
     certificates: Path | None = None, timeout: float = 60.0,

@@ -19,6 +19,7 @@ from slownet.net.output import DECIMAL, complaint, document, figure, last_line, 
 from slownet.net.process import Host, end, environment, wait_until
 from slownet.net.tool import ENDING, missing, place, run
 from slownet.tools.numbers import Metric, metric, sample_sd
+from slownet.tools.register import tool
 
 Report = Mapping[str, Json]
 """What ``iperf3 --json`` printed."""
@@ -97,6 +98,10 @@ class Iperf3(Metrics):
         return {"congestion": self.congestion, "bytes": self.received}
 
 
+BBR = {("congestion", "bbr"): "BBR starts its cycle of rates at random"}
+
+
+@tool(lasts=True, chances=BBR)
 def iperf3(
     server: Host,
     client: Host,

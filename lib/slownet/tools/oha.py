@@ -20,6 +20,7 @@ from slownet.net.process import Host
 from slownet.net.tool import run
 from slownet.tools.constant_rate import ConstantRate
 from slownet.tools.programs.load import Recording, Schedule
+from slownet.tools.register import tool
 
 _VERSION = re.compile(r"^oha (\d+)\.(\d+)\.(\d+)", re.MULTILINE)
 NEW_OPTIONS = (1, 9, 0)
@@ -54,7 +55,8 @@ class Oha(ConstantRate):
         return {**super().facts(), "version": self.version}
 
 
-def oha(host: Host, url: str, *, rate: float, seconds: float, connections: int = 1, timeout: float = 3600.0) -> Oha:
+@tool(lasts=True)
+def oha(host: Host, url: str, *, rate: float, seconds: float = 10.0, connections: int = 1, timeout: float = 3600.0) -> Oha:
     """Load a page from a host at a constant rate with ``oha``, until every request is answered.
 
     Parameters

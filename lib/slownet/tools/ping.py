@@ -12,6 +12,7 @@ from slownet.net import icmp_echo
 from slownet.net.icmp_echo import Echoes, Reply, Rtt
 from slownet.net.process import Host
 from slownet.tools.numbers import Metric, metric, series
+from slownet.tools.register import tool
 
 __all__ = ["Ping", "Reply", "Rtt", "parse", "ping"]
 
@@ -39,6 +40,7 @@ class Ping(Echoes, Metrics):
         return {"sent_every_ms": round(self.every_ms, 3), "stated_interval_ms": self.asked_ms}
 
 
+@tool(from_zero=("interval",), without=("check",))
 def ping(
     host: Host,
     address: str,

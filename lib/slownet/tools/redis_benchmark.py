@@ -11,6 +11,7 @@ from slownet.net.output import DECIMAL, complaint, needed
 from slownet.net.process import Host
 from slownet.net.tool import run
 from slownet.tools.numbers import Metric, single
+from slownet.tools.register import tool
 
 _ROW = re.compile(rf'^"GET","({DECIMAL})","({DECIMAL})"', re.MULTILINE)
 """Of ``--csv``: the test, requests per second, and the mean latency in ms."""
@@ -59,8 +60,9 @@ class RedisBenchmark(Metrics):
         return {"requests": self.requests}
 
 
+@tool("redis-benchmark", services=("redis",))
 def redis_benchmark(
-    host: Host, address: str, *, requests: int, connections: int = 1, pipeline: int = 1, port: int = 6379
+    host: Host, address: str, *, requests: int = 10_000, connections: int = 1, pipeline: int = 1, port: int = 6379
 ) -> RedisBenchmark:
     """Ask a Redis server for a key that it does not have, again and again.
 

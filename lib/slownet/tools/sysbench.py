@@ -14,6 +14,7 @@ from slownet.net.output import DECIMAL, WHOLE, complaint, last_line, needed
 from slownet.net.process import Host
 from slownet.net.tool import Completed, run
 from slownet.tools.numbers import Metric, metric, printed, single
+from slownet.tools.register import tool
 
 _NUMBER = f"({DECIMAL})"
 _BUCKET = re.compile(rf"^ +({DECIMAL}) \|\**\s+({WHOLE})$", re.MULTILINE)
@@ -165,6 +166,7 @@ def _rate(value: float, relative: float | None, n: int) -> Metric:
     return metric(value, None if relative is None else value * relative, n, step=PRINTED)
 
 
+@tool("sysbench")
 def oltp(
     host: Host,
     database: Account,

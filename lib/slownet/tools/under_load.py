@@ -15,6 +15,7 @@ from slownet.net.tool import ENDING, running
 from slownet.tools.iperf3 import reading, serve
 from slownet.tools.numbers import Metric, mean, series, single
 from slownet.tools.ping import Ping, ping
+from slownet.tools.register import lasting
 
 INTERVAL_S = 0.1
 BLOCK = "16K"
@@ -56,6 +57,7 @@ class UnderLoad(Metrics):
         return {**self.pings.metrics(), "upload_mbit_per_s": up, "download_mbit_per_s": down}
 
 
+@lasting
 def under_load(client: Host, server: Host, *, seconds: float = 15.0, settle: float = 10.0, flows: int = 4) -> UnderLoad:
     """Ping a host while TCP connections send to it and from it.
 

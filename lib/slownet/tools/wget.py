@@ -12,6 +12,7 @@ from slownet.net.output import DECIMAL, WHOLE, complaint, last_line, unread
 from slownet.net.process import Host
 from slownet.net.tool import Completed, run
 from slownet.tools.numbers import Metric, metric, sample_sd
+from slownet.tools.register import tool
 
 MIB = 1 << 20
 """The unit that ``wget`` prints as M: its "13.5 MB/s" means 13.5 MiB/s."""
@@ -81,6 +82,7 @@ class Wget(Metrics):
         return {"bytes": self.size, "reported_mib_per_s": round(self.reported / MIB, 6)}
 
 
+@tool()
 def wget(host: Host, url: str, timeout: float = 100_000.0) -> Wget:
     """Download a file and discard it.
 

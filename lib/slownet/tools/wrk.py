@@ -20,6 +20,7 @@ from slownet.net.output import DECIMAL, WHOLE, complaint, needed
 from slownet.net.process import Host
 from slownet.net.tool import run
 from slownet.tools.numbers import Metric, metric, printed, single
+from slownet.tools.register import tool
 from slownet.tools.wrk2_plan import Plan
 
 _SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -160,7 +161,8 @@ class Wrk(Metrics):
         return {"socket_errors": list(self.errors)} | {name: each for name, each in spectra.items() if each}
 
 
-def wrk(host: Host, url: str, *, seconds: float, connections: int = 1, threads: int = 1, timeout: float = 3600.0) -> Wrk:
+@tool(lasts=True)
+def wrk(host: Host, url: str, *, seconds: float = 10.0, connections: int = 1, threads: int = 1, timeout: float = 3600.0) -> Wrk:
     """Load a page from a host with ``wrk``: each connection sends its next request as soon as the last one is answered.
 
     Parameters
@@ -192,8 +194,9 @@ def wrk(host: Host, url: str, *, seconds: float, connections: int = 1, threads: 
     return _checked(parse(run(host, argv, timeout=seconds + timeout).stdout, argv), host)
 
 
+@tool(lasts=True)
 def wrk2(
-    host: Host, url: str, *, rate: float, seconds: float, connections: int = 1, threads: int = 1, timeout: float = 3600.0
+    host: Host, url: str, *, rate: float, seconds: float = 10.0, connections: int = 1, threads: int = 1, timeout: float = 3600.0
 ) -> Wrk:
     """Load a page from a host with ``wrk2`` at a constant rate, and measure both latencies in the same test.
 

@@ -1,13 +1,13 @@
 """`browse` on the command line and in hypothesis files."""
 
-from functools import partial
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
 from slownet.cli.app import main
-from slownet.hypotheses import toolbox
 from slownet.tools.browser.browse import browse
+from slownet.tools.register import TOOLS, card
 
 
 def test_browse_names_tool_and_page_alone(capsys):
@@ -22,10 +22,10 @@ def test_its_options_reach_the_tool():
     def told(host, url, **options):
         called.update(options, host=host, url=url)
 
-    tool = toolbox.TOOLS["browse"]
-    measured, *more = tool.run.args
-    assert measured is browse
+    tool = replace(card(TOOLS["browse"]), function=told)
+    tool.__dict__["options"] = card(browse).options
+    tool.__dict__["bound"] = ("host", "url")
     options = {"from": "client", "loads": 5, "http": 2, "cache": "warm"}
-    partial(tool.run.func, told, *more)({"client": "the host"}, SimpleNamespace(url="http://web/"), options)
+    tool.run({"client": "the host"}, SimpleNamespace(url="http://web/"), options)
     assert called == {"host": "the host", "url": "http://web/", "loads": 5, "http": "2", "cache": "warm"}
     assert tool.warm_up == 1

@@ -7,12 +7,12 @@ from contextlib import contextmanager
 import pytest
 
 from slownet.cli import completing
-from slownet.hypotheses import composed, project_tools
+from slownet.hypotheses import composed
 from slownet.hypotheses.catalogue import find
-from slownet.hypotheses.toolbox import TOOLS, Named
 from slownet.links.conditions.link import Condition
 from slownet.model.errors import ConditionError, ExperimentError, UnitError
 from slownet.runner.run_request import RunRequest, conditions, names
+from slownet.tools.register import TOOLS, card
 
 TEXT = """
 name: shop
@@ -118,6 +118,9 @@ class Net:
     def __init__(self):
         self.now, self.seen = {}, None
 
+    def __getitem__(self, host):
+        return self, host
+
     def link(self, host, switch):
         assert switch == "switch"
         net = self
@@ -137,11 +140,12 @@ def tool(monkeypatch):
     """A tool that notes what it is called with."""
     calls = []
 
-    def run(net, page, options):
-        calls.append((page.url, dict(options), dict(net.now)))
+    def noting(host, url: str, requests: int = 1, fast: bool = False):
+        net, name = host
+        calls.append((url, {"from": name, "requests": requests, "fast": fast}, dict(net.now)))
         return len(calls)
 
-    monkeypatch.setitem(TOOLS._own, "noting", Named(run, ("requests", "fast"), asks=("nginx",)))
+    monkeypatch.setattr(TOOLS, "_own", {**TOOLS._own, "noting": noting})
     return calls
 
 
@@ -166,12 +170,13 @@ def test_it_is_found_again_in_its_run_directory(make, tmp_path):
 
 def test_every_tool_is_one_of_a_project(make):
     pages = {"url": URL, "tool": "ab"}
-    for tool in project_tools.names():
+    for tool in TOOLS:
         words = pages | {"tool": tool}
-        words["options"] = {"ping": ["to=db"], "iperf3": ["to=db"], "sysbench": ["to=db", "user=me"]}.get(tool, [])
-        words["options"] += ["rate=0.5"] if tool in project_tools.NEEDED else []
+        words["options"] = {"sysbench": ["to=db", "user=me"]}.get(tool, ["to=db"] if "to" in card(TOOLS[tool]).hosts else [])
+        words["options"] += [f"{each.name}=0.5" for each in card(TOOLS[tool]).options.values() if each.is_needed]
         assert make(**words).question.startswith(tool)
-    assert set(completing.TOOLS) == set(project_tools.names())
+    assert completing.tools("") == list(TOOLS)
+    assert completing.tools("redis") == ["redis-benchmark"]
 
 
 class Said:

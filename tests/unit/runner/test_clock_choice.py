@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from slownet import Container, TwoHosts, bound, experiment, iperf3, law
+import slownet
+from slownet import TwoHosts, bound, experiment, law
 from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.result import gather
 from slownet.lab import place
@@ -73,21 +74,25 @@ def test_who_decides(where, asked, clock, why):
     assert found.why.startswith(why)
 
 
-def loaded(net, rtt):
-    """How many?"""
-    return iperf3(net["server"], net["client"], seconds=10)
+def calling(program):
+    """Return what measures with a program, whose file imports no other one."""
 
+    def measure(net, rtt):
+        """How long?"""
+        return program(net["server"])
 
-def contained(net, rtt):
-    """How long?"""
-    return Container(net["server"], "redis")
+    return measure
 
 
 @pytest.mark.parametrize(
     ("asked", "is_sweep", "why"),
     [
-        (of(LIMIT, measure=loaded), False, "iperf3 works for as long as it is told, which on the exact clock takes six times"),
-        (of(LIMIT, measure=contained), False, "containers do not run on the exact clock"),
+        (
+            of(LIMIT, measure=calling(slownet.iperf3)),
+            False,
+            "iperf3 works for as long as it is told, which on the exact clock takes six times",
+        ),
+        (of(LIMIT, measure=calling(slownet.Container)), False, "containers do not run on the exact clock"),
         (of(LAW), True, "a sweep has too many cells for the exact clock"),
     ],
 )

@@ -9,7 +9,6 @@ from mininet.topo import SingleSwitchTopo
 from slownet import ClientWebDb, TwoHosts, experiment, ping
 from slownet.hypotheses import composed
 from slownet.hypotheses.catalogue import discover, find
-from slownet.hypotheses.toolbox import Named
 from slownet.judge.measured import Metrics, Setting, measured_under
 from slownet.judge.records.charging import Charging, Terms
 from slownet.judge.records.exactness import verdict_from
@@ -164,13 +163,11 @@ def test_so_many_boots_are_planned_before_the_first_look(way, tmp_path):
 
 
 def test_what_another_package_adds_is_unknown(tmp_path, monkeypatch):
-    def run(net, service, options):
+    def run(host):
         return 1.0
 
     monkeypatch.setattr(extensions, "_added", lambda kind: {"mine": None})
-    monkeypatch.setattr(
-        extensions, "_load", lambda kind, found: Named(run, ()) if kind == "tools" else lambda net, directory, page: None
-    )
+    monkeypatch.setattr(extensions, "_load", lambda kind, found: run if kind == "tools" else lambda net, directory, page: None)
     assert planning.described(hypothesis(tmp_path, ('"ab"', '"mine"')), INF)["own_programs"]
     assert planning.described(hypothesis(tmp_path, ('"wordpress"', '"mine"'), ('"ab"', '"ping"')), INF)["own_programs"]
 

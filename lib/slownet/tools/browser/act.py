@@ -23,6 +23,7 @@ from slownet.tools.browser.loading import Said
 from slownet.tools.browser.locator import Locator
 from slownet.tools.browser.page import Page
 from slownet.tools.numbers import Metric, series
+from slownet.tools.register import lasting
 
 WHOLE = "script"
 LOCATES = ("locator", "get_by_role", "get_by_text", "get_by_label", "get_by_placeholder", "get_by_test_id", "filter", "nth")
@@ -64,6 +65,7 @@ class Act(Metrics):
         return {"browser": self.times[-1]["browser"], "ended_at": self.times[-1]["url"]}
 
 
+@lasting
 def act(
     host: Host, script: Callable[[Any], Any], *, times: int = 1, device: str = "desktop", http: str = "",
     trust: Sequence[str | Path] = (), timeout: float = 30.0, flags: Sequence[str] = (),

@@ -23,6 +23,7 @@ from slownet.tools.browser.loading import Load
 from slownet.tools.browser.speed import speed_index
 from slownet.tools.browser.throttling import simulated
 from slownet.tools.numbers import Metric, series
+from slownet.tools.register import tool
 
 CACHES = ("cold", "warm", "both")
 WINDOWS = ("private", "ordinary")
@@ -121,6 +122,7 @@ def _numbers(loads: Sequence[Load]) -> dict[str, Metric]:
     }
 
 
+@tool(lasts=True, warm_up=1, versions=("http",), without=("pictures", "strict", "simulate"))
 def browse(
     host: Host, url: str, *, loads: int = 1, cache: str = "cold", device: str = "desktop", http: str = "",
     trust: Sequence[str | Path] = (), timeout: float = 60.0, pause: float = 0.0, pictures: bool = True, strict: bool = False,
