@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -14,37 +15,17 @@ from command_line import SLOWNET, slownet
 from slownet.judge.records.sweep_samples import read_samples
 
 EXAMPLES = Path(__file__).parents[2] / "examples/faults"
-MINE = """
-from acknowledged import ask, puts, reads, start
-from slownet import Recorder, TwoHosts, experiment, faults, no_lost_writes
-
-
-@experiment(topology=TwoHosts, service=start, vary={"faults": ["none"]}, tdf="inf")
-def mine(net, server, faults):
-    with net.faults(faults, server) as broken:
-        recorder = Recorder(broken)
-        recorder.client(net["client"], puts, net["server"].IP())
-        recorder.wait()
-    server.wait()
-    recorder.client(net["client"], reads, net["server"].IP())
-    recorder.wait()
-    return recorder
-
-
-mine.hunt(faults(["server"], ["pause", "kill"], within="1s"), no_lost_writes("put", "read"))
-"""
 
 
 @pytest.fixture
 def folder(built, tmp_path):
-    for name in ("acknowledged.py", "queue_server.py"):
+    for name in ("acknowledged.py", "queue_server.py", "briefly.py"):
         shutil.copy(EXAMPLES / name, tmp_path)
-    (tmp_path / "mine.py").write_text(MINE)
     return tmp_path
 
 
 def test_a_planted_bug_is_found_shrunk_and_repeated_and_a_kill_loses_nothing(folder):
-    words = ["hunt", "mine.py", "--examples", "60", "--labs", "2", "--resume", "--out", "hunt"]
+    words = ["hunt", "briefly.py", "--examples", "60", "--labs", "2", "--resume", "--out", "hunt"]
     killed = subprocess.Popen([*SLOWNET, *words], cwd=folder, stderr=subprocess.DEVNULL)
     journal = folder / "hunt/journal.jsonl"
     until = time.monotonic() + 300
@@ -79,7 +60,7 @@ def test_a_planted_bug_is_found_shrunk_and_repeated_and_a_kill_loses_nothing(fol
     assert cured.returncode == 0, cured.stdout + cured.stderr
     assert "nothing breaks" in cured.stdout
 
-    run = slownet("run", "mine.py", "--faults", "hunt/found.toml", "--runs", "runs", "--json", cwd=folder)
+    run = slownet("run", "briefly.py", "--faults", "hunt/found.toml", "--runs", "runs", "--json", cwd=folder)
     assert run.returncode == 0, run.stderr
     assert "kill server at" in run.stdout
 
@@ -91,3 +72,16 @@ def test_a_queue_that_leaves_syncing_to_the_kernel_loses_values_in_a_crash_alone
     done = slownet("replay", "power.toml", "acknowledged.py", "--env", "ACKNOWLEDGE", cwd=folder)
     assert done.returncode == status, done.stdout + done.stderr
     assert ("acknowledged puts lost" in done.stdout) == (fault == "crash")
+
+
+EVERY_KIND = "kill,pause,cut,one-way,reset,crash,fill-disk,fail-disk,slow-disk,corrupt,mtu"
+"""All but slow-cpu, as computing is free, and lose-names, as nobody asks for one."""
+
+
+@pytest.mark.long
+def test_a_queue_that_syncs_keeps_what_it_acknowledged_under_every_kind_of_fault(folder):
+    words = ["--env", f"KINDS={EVERY_KIND}", "--env", "ACKNOWLEDGE=synced", "--seed", "5", "--examples", "30", "--out", "hunt"]
+    done = slownet("hunt", "briefly.py", *words, cwd=folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    tried = re.findall(r"^([a-z-]+) (?:server|client)", done.stdout, re.MULTILINE)
+    assert {*tried} >= {"kill", "pause", "cut", "reset", "crash", "fill-disk", "fail-disk", "slow-disk", "corrupt", "mtu"}

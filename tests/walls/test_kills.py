@@ -41,28 +41,8 @@ def mine(net, rtt):
 
 mine.claims(law("rtt_ms", round_trips=1, within=0.05))
 """
-HUNTED = """
-from acknowledged import ask, puts, reads, start
-from slownet import Recorder, TwoHosts, experiment, faults, no_lost_writes
-
-
-@experiment(topology=TwoHosts, service=start, vary={"faults": ["none"]}, tdf="inf")
-def mine(net, server, faults):
-    \"""Does it keep what it has?\"""
-    with net.faults(faults, server) as broken:
-        recorder = Recorder(broken)
-        recorder.client(net["client"], puts, net["server"].IP())
-        recorder.wait()
-    server.wait()
-    recorder.client(net["client"], reads, net["server"].IP())
-    recorder.wait()
-    return recorder
-
-
-mine.hunt(faults(["server"], ["pause"], within="1s"), no_lost_writes("put", "read"))
-"""
 COMMANDS = {
-    "hunt": ["hunt", "mine.py", "--examples", str(PLANNED - 1), "--out", "swept"],
+    "hunt": ["hunt", "briefly.py", "--env", "KINDS=pause", "--examples", str(PLANNED - 1), "--out", "swept"],
     "run": ["run", "mine.py", "--repeat", str(REPETITIONS)],
     "sweep": ["sweep", "mine.py", "--vary", "rtt=0:20:10ms", "--repeat", str(REPETITIONS), "--out", "swept"],
 }
@@ -127,9 +107,9 @@ def test_a_command_killed_at_a_random_moment_goes_on(tmp_path_factory, number):
     was_killed = False
     while not was_killed:  # one that ended before its kill does not count
         folder = tmp_path_factory.mktemp(command)
-        for name in ("acknowledged.py", "queue_server.py"):
+        for name in ("acknowledged.py", "queue_server.py", "briefly.py"):
             shutil.copy(EXAMPLES / name, folder)
-        (folder / "mine.py").write_text(HUNTED if command == "hunt" else MINE)
+        (folder / "mine.py").write_text(MINE)
         was_killed, when, before = killed(folder, command, chance)
     context = f"SEED={SEED}, kill {number} of a {command} {when} with {len(before)} of {PLANNED} samples"
     print(context)

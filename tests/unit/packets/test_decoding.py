@@ -20,9 +20,26 @@ def found(link, data, length=None):
     return segment(Frame(1, 0, link, data, length or len(data)))
 
 
+LLC4, LLC6 = b"\xaa\xaa\x03\0\0\0\x08\x00", b"\xaa\xaa\x03\0\0\0\x86\xdd"
+
+
+def wifi(control, rest):
+    """A frame of IEEE 802.11 whose two bytes of control are given; duration, three addresses and a number follow."""
+    return bytes(control) + bytes(2 + 18) + b"\x50\x00" + rest
+
+
+RADIO = bytes([0, 0, 8, 0, 0, 0, 0, 0])
+TIMED = bytes([0, 0, 17, 0]) + struct.pack("<I", 0b11) + bytes(8) + b"\x20"  # when it came, and that its header is padded
+FURTHER = bytes([0, 0, 28, 0]) + struct.pack("<III", 1 << 31 | 0b11, 1 << 31, 0) + bytes(10)  # two more words, then the time
+
+
 @pytest.mark.parametrize(
     ("link", "data"),
     [
+        (105, wifi([0x08, 0x01], LLC4 + V4)), (105, wifi([0x08, 0x03], bytes(6) + LLC4 + V4)),  # from a bridge
+        (105, wifi([0x88, 0x02], bytes(2) + LLC6 + V6)), (105, wifi([0x88, 0x82], bytes(2 + 4) + LLC4 + V4)),
+        (127, RADIO + wifi([0x08, 0x01], LLC4 + V4)), (127, TIMED + wifi([0x88, 0x02], bytes(2 + 2) + LLC4 + V4)),
+        (127, FURTHER[:16] + bytes(8) + b"\x00" + bytes(3) + wifi([0x08, 0x01], LLC4 + V4 + b"sums")),
         (1, ethernet(V4)), (1, ethernet(V6, 0x86DD)),
         (1, ethernet(V4, tags=[0x8100])), (1, ethernet(V4, tags=[0x88A8, 0x8100])),  # VLAN, and QinQ
         (1, ethernet(V4) + bytes(6)),  # padded to the least length of a frame
@@ -72,6 +89,11 @@ def test_what_is_stated_and_what_was_captured():
         (1, ethernet(ip(True, SEGMENT[:12] + b"\x10" + SEGMENT[13:])), "its TCP header states 4 bytes of 37"),
         (1, ethernet(b"", tags=[0x8100] * 3)[:20], "end in a header"),
         (113, bytes(10), "its 10 bytes are no header of its link"),
+        (105, b"\x08", "its 1 bytes are no header of its link"),
+        (105, wifi([8, 0], b"\xaa"), "its 25 bytes are no header"),
+        (127, RADIO[:4], "its 4 bytes are no header"),
+        (127, b"\0\0\x40\0" + bytes(20), "its 24 bytes are no header"),
+        (127, bytes([0, 0, 8, 0, 255, 255, 255, 255]), "end in a header"),
         (101, b"", "it is empty"),
     ],
 )
@@ -87,6 +109,22 @@ def test_fragments_and_what_is_not_tcp():
     assert found(1, ethernet(bytes(28), 0x0806)) is None
 
 
+@pytest.mark.parametrize(
+    "frame",
+    [
+        wifi([0x80, 0], bytes(40)),  # a beacon
+        bytes([0xD4, 0]) + bytes(8),  # an acknowledgement
+        wifi([0x48, 0x01], b""),  # no content
+        wifi([0x08, 0x41], bytes(8) + LLC4 + V4),  # encrypted
+        wifi([0x88, 0x01], b"\x80\0" + bytes(14) + LLC4 + V4),  # several packets in one
+        wifi([0x08, 0x05], LLC4 + V4),  # a part of a frame
+    ],
+)
+def test_what_a_radio_sends_beside_whole_packets_is_not_tcp(frame):
+    assert found(105, frame) is None
+    assert found(127, RADIO + frame) is None
+
+
 def test_many_tags_and_tunnels_end():
     assert found(1, ethernet(V4, tags=[0x8100] * 50_000)).length == 5
     inner = V4
@@ -95,7 +133,7 @@ def test_many_tags_and_tunnels_end():
     assert found(1, ethernet(inner)) is None
 
 
-@pytest.mark.parametrize(("link", "name"), [(105, "IEEE 802.11 (link type 105)"), (127, "radiotap"), (9999, "link type 9999")])
+@pytest.mark.parametrize(("link", "name"), [(195, "IEEE 802.15.4 (link type 195)"), (119, "Prism"), (9999, "link type 9999")])
 def test_a_link_type_that_is_not_read_is_named(link, name):
     assert name in link_name(link)
     with pytest.raises(TraceError) as caught:

@@ -98,6 +98,56 @@ def test_oha_and_wrk():
     assert trace_summary.facts(trace_summary.load(TOOLS / "wrk2-u.txt"))["requests"] > 0
 
 
+@pytest.mark.parametrize("name", ["sustained", "sustained-uncorrected", "overload", "404"])
+def test_ohas_database_has_the_numbers_of_its_own_summary(name):
+    stated = json.loads((TOOLS / f"oha-{name}.json").read_text())
+    found = trace_summary.facts(trace_summary.load(TOOLS / f"oha-{name}.db"))
+    assert found["kind"] == "latencies of oha"
+    assert found["requests"] == sum(stated["statusCodeDistribution"].values())
+    assert found["failed"] == sum(
+        count for status, count in stated["statusCodeDistribution"].items() if not 200 <= int(status) < 400
+    )
+    for ours, own in (("mean", "average"), ("min", "fastest"), ("max", "slowest")):
+        assert found[f"{ours}_latency_s"] == pytest.approx(stated["summary"][own], rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"SQLite format 3\0" + bytes(500), "its database is not oha's"),
+        (b"not a database", "a trace is plain text|is no"),
+    ],
+)
+def test_another_database_is_refused_in_a_line(tmp_path, content, said):
+    (tmp_path / "file.db").write_bytes(content)
+    with pytest.raises(TraceError, match=said):
+        trace_summary.load(tmp_path / "file.db")
+
+
+OHA_CSV = """\
+request-start,DNS,DNS+dialup,Response-delay,request-duration,bytes,status
+0.002,0.0001,0.0005,0.0190,0.0200,11,200
+0.004,0.0001,0.0005,0.0290,0.0300,11,404
+1.002,0,0,0.0090,0.0100,11,200
+"""
+
+
+def test_ohas_table(tmp_path):
+    found = facts(tmp_path, OHA_CSV)
+    assert (found["kind"], found["requests"], found["failed"]) == ("latencies of oha", 3, 1)
+    assert (found["min_latency_s"], found["latency_p50_s"], found["max_latency_s"]) == (0.01, 0.02, 0.03)
+    assert found["duration_s"] == pytest.approx(1.01)
+    older = OHA_CSV.replace("Response-delay,", "").replace("0.0190,", "").replace("0.0290,", "").replace("0.0090,", "")
+    assert facts(tmp_path, older) == found
+    with pytest.raises(TraceError, match="a row has 'soon' as its request-duration"):
+        facts(tmp_path, OHA_CSV.replace("0.0300", "soon"))
+
+
+def test_vegetas_own_format_is_refused_with_the_command_that_turns_it_into_one_that_is_read():
+    with pytest.raises(TraceError, match=r"it is in vegeta's own format.*: turn it into JSON with vegeta encode"):
+        trace_summary.load(DATA / "vegeta-results.gob")
+
+
 def test_k6(tmp_path):
     times = {"avg": 120.0, "min": 100.0, "med": 110.0, "max": 190.0, "p(90)": 150.0, "p(95)": 160.0}
     exported = {"http_req_duration": times, "http_reqs": {"count": 40, "rate": 8.0}, "http_req_failed": {"value": 0.05}}
@@ -114,6 +164,25 @@ def test_k6(tmp_path):
                   for name, value in (("http_req_duration", ms), ("http_req_failed", failed), ("vus", 1))]  # fmt: skip
     found = facts(tmp_path, "\n".join(map(json.dumps, lines)))
     assert (found["requests"], found["failed"], found["latency_p50_s"], found["max_latency_s"]) == (3, 1, 0.11, 0.15)
+
+
+K6_CSV = """\
+metric_name,timestamp,metric_value,check,error,error_code,expected_response,group,method,name,proto,scenario,service,status
+http_reqs,1700000000,1.000000,,,,true,,GET,http://a/,HTTP/1.1,default,,200
+http_req_duration,1700000000,20.5,,,,true,,GET,http://a/,HTTP/1.1,default,,200
+http_req_failed,1700000000,0,,,,true,,GET,http://a/,HTTP/1.1,default,,200
+http_req_duration,1700000001,30.5,,,1404,false,,GET,http://a/,HTTP/1.1,default,,404
+http_req_failed,1700000001,1,,,1404,false,,GET,http://a/,HTTP/1.1,default,,404
+vus,1700000001,1,,,,,,,,,default,,
+"""
+
+
+def test_k6s_table(tmp_path):
+    found = facts(tmp_path, K6_CSV)
+    assert (found["kind"], found["requests"], found["failed"]) == ("latencies of k6", 2, 1)
+    assert (found["min_latency_s"], found["max_latency_s"]) == pytest.approx((0.0205, 0.0305))
+    with pytest.raises(TraceError, match="a row has 'long' as its metric_value"):
+        facts(tmp_path, K6_CSV.replace("30.5", "long"))
 
 
 def histogram(values):

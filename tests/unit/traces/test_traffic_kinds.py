@@ -199,11 +199,11 @@ def test_what_is_left_out_is_named():
         "1 fragments of IP packets left out",
         "1 connections left out, which began before the capture",
     )
-    content = section() + interface(link=1) + interface(link=105)
+    content = section() + interface(link=1) + interface(link=195)
     for at, data in frames[2:]:
         content += enhanced("<", 0, round((1_700_000_000 + at) * 10**6), data)
     assert (
-        "1 frames left out: frames of IEEE 802.11 (link type 105) are not read"
+        "1 frames left out: frames of IEEE 802.15.4 (link type 195) are not read"
         in traffic.parse(content + enhanced("<", 1, 0, bytes(50))).notes
     )
 

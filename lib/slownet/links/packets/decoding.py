@@ -74,8 +74,8 @@ def segment(frame: Frame) -> Packet | None:
     KeyError
         Its link type is not known: ask `LINKS`.
     """
-    kind, at = LINKS[frame.link](frame.data)
     try:
+        kind, at = LINKS[frame.link](frame.data)
         return _network(kind, frame, at)
     except (IndexError, struct.error):
         raise DamagedFrameError(f"its {len(frame.data)} bytes end in a header") from None
@@ -120,9 +120,46 @@ def _ppp(data: bytes) -> tuple[int, int]:
     return PPP.get(data[at] << 8 | data[at + 1], 0), at + 2
 
 
+def _wifi(data: bytes, is_padded: bool = False) -> tuple[int, int]:
+    """Read IEEE 802.11 (2020, 9.2.4): of data that is not encrypted, a header, then LLC with SNAP and the Ethernet type.
+
+    is_padded: whether the header is followed by zeros, up to a multiple of four bytes.
+    """
+    if len(data) < 2:
+        raise DamagedFrameError(f"its {len(data)} bytes are no header of its link")
+    kind, flags = data[0], data[1]
+    if kind & 0x4C != 0x08 or flags & 0x40:  # not data, or without a content, or encrypted
+        return 0, len(data)
+    has_quality, has_control = kind >> 7, kind >> 7 & flags >> 7
+    quality = 24 + 6 * (flags & 3 == 3)
+    at = quality + 2 * has_quality + 4 * has_control
+    at += -at % 4 if is_padded else 0
+    if len(data) < at + 8:
+        raise DamagedFrameError(f"its {len(data)} bytes are no header of its link")
+    is_part = flags & 0x04 or data[22] & 0x0F
+    is_many = has_quality and data[quality] & 0x80
+    if is_part or is_many or data[at : at + 6] not in SNAP:
+        return 0, len(data)
+    return data[at + 6] << 8 | data[at + 7], at + 8
+
+
+def _radiotap(data: bytes) -> tuple[int, int]:
+    """Read https://www.radiotap.org: what the radio says of a frame, such as whether its header is padded, and the frame."""
+    if len(data) < 8 or len(data) < (size := data[2] | data[3] << 8):
+        raise DamagedFrameError(f"its {len(data)} bytes are no header of its link")
+    at, there = 4, data[4]
+    while data[at + 3] & 0x80:  # there are more words of what there is
+        at += 4
+    at += 4
+    at += -at % 8 + 8 if there & 1 else 0
+    kind, begin = _wifi(data[size:], is_padded=bool(there & 2 and data[at] & 0x20))
+    return kind, size + begin
+
+
+SNAP = (b"\xaa\xaa\x03\x00\x00\x00", b"\xaa\xaa\x03\x00\x00\xf8")
 LINKS: Mapping[int, Callable[[bytes], tuple[int, int]]] = {
-    0: _null, 1: _ethernet, 9: _ppp, 12: _raw, 14: _raw, 50: _ppp, 101: _raw, 104: _word(2, 4), 108: _null, 113: _word(14, 16),
-    228: _raw, 229: _raw, 242: _word(40, 44), 276: _word(0, 20),
+    0: _null, 1: _ethernet, 9: _ppp, 12: _raw, 14: _raw, 50: _ppp, 101: _raw, 104: _word(2, 4), 105: _wifi, 108: _null,
+    113: _word(14, 16), 127: _radiotap, 228: _raw, 229: _raw, 242: _word(40, 44), 276: _word(0, 20),
 }  # fmt: skip
 """By a link type that is read, a function that returns the Ethernet type of what a frame carries, and where that begins."""
 NAMES: Mapping[int, str] = {

@@ -1,8 +1,9 @@
 """What load tools wrote of latencies: vegeta, k6, oha, wrk, and HdrHistogram's logs of Java programs.
 
-vegeta 12 (`report -type=json`, `encode` as JSON or CSV; ns), k6 (`--summary-export`, `--out json=FILE`; ms), oha
-(`--output-format json`; seconds), wrk and wrk2 (their text), HdrHistogram's log format 1.3 (compressed histograms V2, tags; a
-tag's intervals are merged). Percentiles of requests are nearest ranks; those of a summary are the tool's own.
+vegeta 12 (`report -type=json`, `encode` as JSON or CSV; ns), k6 (`--summary-export`, `--out json=FILE` or `csv=FILE`; ms), oha
+(`--output-format json` or `csv`, `--db-url FILE`; seconds), wrk and wrk2 (text), HdrHistogram's log format 1.3 (compressed
+histograms V2, tags; a tag's intervals are merged). Percentiles of requests are nearest ranks; those of a summary are the tool's
+own.
 
 A latency is not a round trip of the network: it states no condition.
 """
@@ -13,9 +14,10 @@ import base64
 import csv
 import math
 import re
+import sqlite3
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -169,6 +171,89 @@ def vegeta_csv(text: str, where: str = "vegeta") -> Latencies:
     except (ValueError, IndexError, csv.Error) as error:
         raise TraceError(f"a row is not as vegeta's are ({str(error)[:80]})", where, HOW) from error
     return of_requests("vegeta", [each for _, each in rows], sum(not 200 <= code < 400 for code, _ in rows), None, where)
+
+
+GOB_TYPE, GOB_FIELD = b"Result", b"Attack"
+
+
+def check_no_gob(head: bytes, where: str) -> None:
+    """Raise TraceError for what vegeta writes itself, in Go's encoding/gob, which only programs in Go read."""
+    if GOB_TYPE in head[:16] and GOB_FIELD in head[:40]:
+        raise TraceError("it is in vegeta's own format", where, "turn it into JSON with vegeta encode, and name that")
+
+
+K6_CSV = ("metric_name", "timestamp", "metric_value")
+
+
+def is_k6_csv(first: str) -> bool:
+    """Return whether a first line has the names of the columns of `k6 run --out csv=FILE`."""
+    return tuple(first.split(",")[:3]) == K6_CSV
+
+
+def k6_csv(text: str, where: str = "k6") -> Latencies:
+    """Read the table of `k6 run --out csv=FILE`, a row for each value of a metric. Raises TraceError."""
+    values: dict[str, list[float]] = {K6_TIME: [], K6_FAILED: []}
+    for row in _rows(text, where):
+        if row["metric_name"] in values:
+            values[row["metric_name"]].append(_stated(row, "metric_value", where))
+    return of_requests("k6", [each / 1e3 for each in values[K6_TIME]], int(sum(values[K6_FAILED])), None, where)
+
+
+OHA_START, OHA_TOOK = "request-start", "request-duration"
+
+
+def is_oha_csv(first: str) -> bool:
+    """Return whether a first line has the names of the columns of `oha --output-format csv`."""
+    return {OHA_START, OHA_TOOK, "status"} <= set(first.split(","))
+
+
+def oha_csv(text: str, where: str = "oha") -> Latencies:
+    """Read the table of `oha --output-format csv`, in seconds; it lacks requests without an answer. Raises TraceError."""
+    rows = list(_rows(text, where))
+    starts, took = ([_stated(row, name, where) for row in rows] for name in (OHA_START, OHA_TOOK))
+    failed = sum(not 200 <= _stated(row, "status", where) < 400 for row in rows)
+    return of_requests("oha", took, failed, _span(starts, took), where)
+
+
+SQLITE = b"SQLite format 3\0"
+OHA_TABLE = "SELECT coalesce(start_latency_correction, start), end, status FROM oha"
+
+
+def oha_database(content: bytes, where: str = "oha") -> Latencies:
+    """Read the database of `oha --db-url FILE`: a request begins when it was due, as oha counts it. Raises TraceError."""
+    try:
+        with closing(sqlite3.connect(":memory:")) as connection:
+            connection.deserialize(content)
+            rows = connection.execute(OHA_TABLE).fetchall()
+        values = [tuple(map(_number, row)) for row in rows]
+        starts = [start for start, _, _ in values]
+        took = [_number(end - start) for start, end, _ in values]
+    except (sqlite3.Error, ValueError, UnicodeDecodeError, OverflowError) as error:
+        raise TraceError(f"its database is not oha's ({str(error)[:80]})", where, HOW) from error
+    failed = sum(not 200 <= status < 400 for _, _, status in values)
+    return of_requests("oha", took, failed, _span(starts, took), where)
+
+
+def _span(starts: Sequence[float], took: Sequence[float]) -> float | None:
+    """Return the seconds from the first request's begin to the last one's end."""
+    ends = [start + each for start, each in zip(starts, took, strict=True)]
+    return max(ends) - min(starts) if ends else None
+
+
+def _rows(text: str, where: str) -> Iterator[Mapping[str, str]]:
+    """Yield the rows of a table by the names of its columns. Raises TraceError."""
+    try:
+        yield from csv.DictReader(text.splitlines())
+    except csv.Error as error:
+        raise TraceError(f"it is no table ({str(error)[:80]})", where, HOW) from error
+
+
+def _stated(row: Mapping[str, str], name: str, where: str) -> float:
+    """Return a number of a row. Raises TraceError."""
+    try:
+        return _number(float(row[name]))
+    except (KeyError, TypeError, ValueError) as error:
+        raise TraceError(f"a row has '{str(row.get(name))[:40]}' as its {name}", where, HOW) from error
 
 
 def is_histogram_log(text: str) -> bool:

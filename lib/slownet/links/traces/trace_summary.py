@@ -21,6 +21,7 @@ from slownet.model.errors import TraceError
 
 PERCENTILES = (5, 25, 50, 75, 95, 99)
 BIN_S = 1.0
+HEAD_BYTES = 64
 DELAYS = re.compile(r"\d+( \d+){2,} ?", re.ASCII)
 """A line of CellReplay's delays."""
 SEVERAL = re.compile(r"[\d.eE+-]+([ \t,]+[\d.eE+-]+)+", re.ASCII)
@@ -51,9 +52,12 @@ def load(path: Path) -> Trace:
     TraceError.
     """
     with opened(path) as file:  # once: it may be a pipe
-        first_bytes = file.peek(4)[:4]  # type: ignore[attr-defined]
-        if traffic.is_capture(first_bytes):
+        first_bytes = file.peek(HEAD_BYTES)[:HEAD_BYTES]  # type: ignore[attr-defined]
+        if traffic.is_capture(first_bytes[:4]):
             return traffic.parse(file, str(path))
+        if first_bytes.startswith(load_logs.SQLITE):
+            return Load((load_logs.oha_database(bounded(file, path), str(path)),))
+        load_logs.check_no_gob(first_bytes, str(path))
         text = decoded(bounded(file, path), path)
     first = text.lstrip().partition("\n")[0].strip()
     if (of_a_program := _of_program(text, first, str(path))) is not None:
@@ -81,6 +85,10 @@ def _of_program(text: str, first: str, where: str) -> PingLog | PathReport | Loa
         return Load((load_logs.wrk(text, where),))
     if load_logs.is_vegeta_csv(first):
         return Load((load_logs.vegeta_csv(text, where),))
+    if load_logs.is_k6_csv(first):
+        return Load((load_logs.k6_csv(text, where),))
+    if load_logs.is_oha_csv(first):
+        return Load((load_logs.oha_csv(text, where),))
     return Load(tuple(load_logs.histogram_log(text, where))) if load_logs.is_histogram_log(text) else None
 
 

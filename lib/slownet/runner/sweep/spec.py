@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
@@ -40,8 +41,13 @@ class Where:
         return ClockRequest(self.clock, self.tdf, self.cpu)
 
     def with_values(self) -> Where:
-        """Return it with the value of each variable, for workers that have another environment. Raises LabError."""
-        return replace(self, env=tuple(f"{name}={value}" for name, value in Given.read(self.env, ()).env.items()))
+        """Return it with the value of each variable, for workers that have another environment. Raises LabError.
+
+        They are set here, too, where the experiment's file is read, which may depend on them.
+        """
+        values = Given.read(self.env, ()).env
+        os.environ.update(values)
+        return replace(self, env=tuple(f"{name}={value}" for name, value in values.items()))
 
 
 PLACED = tuple(each.name for each in fields(Where) if each.name != "folder")

@@ -126,12 +126,14 @@ def _folder(wanted: str) -> str | None:
 
 def choice_of(where: Where, source: str) -> clock_choice.Choice:
     """Return the clock of an experiment, and why it has that. Raises LabError."""
-    return clock_choice.choose(find(source), _chosen(where), (), is_sweep=True)
+    place = _chosen(where)  # first, because it sets variables that the experiment's file may read
+    return clock_choice.choose(find(source), place, (), is_sweep=True)
 
 
 def place_of(where: Where, source: str) -> Place:
     """Return the place for an experiment, on its final clock. Raises LabError."""
-    experiment, place = find(source), choice_of(where, source).place
+    place = choice_of(where, source).place
+    experiment = find(source)
     if place.clock.is_exact and compose_project.is_project(experiment.topology):
         raise compose_project.not_on_the_exact_clock()
     return place
