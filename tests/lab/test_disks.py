@@ -57,7 +57,7 @@ def test_a_full_disk_has_no_room_and_a_mended_one_has(net, tmp_path):
     with redis_on_disk(net, tmp_path, "no") as redis:
         room = os.statvfs(redis.state).f_bavail
         assert room > 1000
-        with net.faults({"0s": "fill-disk db", "1s": "mend-disk db"}, redis):
+        with net.faults({"0s": "fill-disk db", "1s": "repair-disk db"}, redis):
             time.sleep(0.5)
             assert os.statvfs(redis.state).f_bavail == 0
             with pytest.raises(OSError, match="No space left"):
@@ -80,7 +80,7 @@ def write_synced(path):
 def test_a_slow_disk_makes_a_sync_wait(net, tmp_path):
     with redis_on_disk(net, tmp_path, "no") as redis:
         usual = write_synced(redis.state / "a")
-        with net.faults({"0s": "slow-disk db 50ms", "5s": "mend-disk db"}, redis):
+        with net.faults({"0s": "slow-disk db 50ms", "5s": "repair-disk db"}, redis):
             time.sleep(0.1)
             slow = write_synced(redis.state / "b")
             time.sleep(5)
@@ -93,7 +93,7 @@ def test_a_slow_disk_makes_a_sync_wait(net, tmp_path):
 
 def test_a_failing_disk_refuses_writes_until_it_is_mounted_again(net, tmp_path):
     with redis_on_disk(net, tmp_path, "no") as redis:
-        with net.faults({"0s": "fail-disk db", "10s": "mend-disk db"}, redis):
+        with net.faults({"0s": "fail-disk db", "10s": "repair-disk db"}, redis):
             time.sleep(0.5)
             with pytest.raises(OSError, match=REFUSED):
                 write_synced(redis.state / "a")
@@ -112,7 +112,7 @@ def test_a_disk_is_as_slow_and_as_full_after_a_crash(net, tmp_path):
             time.sleep(3)
             redis.wait()
             assert write_synced(redis.state / "a") > 0.1
-        with net.faults({"0s": "fill-disk db", "0.2s": "crash db", "2s": "start db", "3s": "mend-disk db"}, redis):
+        with net.faults({"0s": "fill-disk db", "0.2s": "crash db", "2s": "start db", "3s": "repair-disk db"}, redis):
             time.sleep(1)
             assert os.statvfs(redis.state).f_bavail == 0
             time.sleep(3)

@@ -20,7 +20,7 @@ BURN += "print(time.process_time() - begin, flush=True)\ntime.sleep(1000)"
 def test_a_host_that_loses_its_name_server_knows_addresses_and_another_host_knows_names(net, tmp_path):
     ask = "getent hosts web >/dev/null && echo known || echo unknown"
     with NameServer(net["db"], tmp_path, options=["timeout:1", "attempts:1"]):
-        with net.faults({"0s": "lose-names client", "20s": "find-names client"}) as faults:
+        with net.faults({"0s": "lose-names client", "20s": "restore-names client"}) as faults:
             assert net["client"].cmd("nft list tables").strip() == "table inet slownet_names"
             assert net["client"].cmd(ask).strip() == "unknown"
             assert net["web"].cmd(ask).strip() == "known"
@@ -31,7 +31,7 @@ def test_a_host_that_loses_its_name_server_knows_addresses_and_another_host_know
             pass
         assert net["client"].cmd(ask).strip() == "known"
         assert net["client"].cmd("nft list tables").strip() == ""
-    assert [step.what for step in faults.steps] == ["lose-names client", "find-names client"]
+    assert [step.what for step in faults.steps] == ["lose-names client", "restore-names client"]
 
 
 def test_a_host_with_its_names_in_a_file_cannot_lose_them(net):
@@ -45,7 +45,7 @@ def test_corrupted_packets_are_lost_and_the_links_own_condition_stays(net):
         return int(re.search(r"(\d+) received", said)[1]), float(re.search(r"= ([0-9.]+)/", said)[1])
 
     with net.link("db", "switch").set(rtt="10ms"):
-        with net.faults({"0s": "corrupt db 20%", "10s": "intact db"}) as faults:
+        with net.faults({"0s": "corrupt db 20%", "10s": "stop-corrupting db"}) as faults:
             shown = net["db"].cmd("tc qdisc show")
             received, least = lost()
             assert "corrupt 20%" in shown
@@ -55,13 +55,13 @@ def test_corrupted_packets_are_lost_and_the_links_own_condition_stays(net):
             assert "corrupt" not in net["db"].cmd("tc qdisc show")
             assert lost()[0] == 200
         assert str(net.link("db", "switch").condition) == "+10 ms RTT"
-    assert [step.what for step in faults.steps] == ["corrupt db 20%", "intact db"]
+    assert [step.what for step in faults.steps] == ["corrupt db 20%", "stop-corrupting db"]
 
 
 @pytest.mark.skipif(native.cpu_is_free(), reason="computing takes no time here")
 def test_a_slow_processor_is_a_part_of_one(net, tmp_path):
     with Command(net["db"], ["python3", "-c", BURN], tmp_path, name="burning") as burning:
-        with net.faults({"0s": "slow-cpu db 10%", "3s": "mend-cpu db"}, burning):
+        with net.faults({"0s": "slow-cpu db 10%", "3s": "restore-cpu db"}, burning):
             (group,) = Path("/sys/fs/cgroup").glob("slownet.*.slow-burning-db")
             assert (group / "cpu.max").read_text() == "10000 100000\n"
             time.sleep(3.5)

@@ -51,7 +51,7 @@ from slownet.hypotheses.toolbox import SERVICES
 from slownet.judge.claim import preflight
 from slownet.judge.records.unreadable import MALFORMED
 from slownet.links.conditions.link import Condition
-from slownet.links.faults import Deed, Faults
+from slownet.links.faults import Faults, ServiceFault
 from slownet.model.errors import ExperimentError, SlownetError, nearest
 from slownet.model.importing import described
 from slownet.model.shapes import Json
@@ -286,7 +286,7 @@ class _Reader:
         if "service" in self._data or own.is_project(self._data.get("topology")):
             return
         for step in faults.steps:
-            if isinstance(step.action, Deed):
+            if isinstance(step.action, ServiceFault):
                 raise ExperimentError(
                     f"'{step.action}', but the file starts no service", fix='write service = "nginx", or another'
                 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from slownet.links.faults import HOST, VERBS, Action, Ailment, Cut, Deed, Fault, Faults, Heal, Mtu, Reset, possible
+from slownet.links.faults import HOST, VERBS, Action, Cut, Fault, Faults, Heal, HostFault, Mtu, Reset, ServiceFault, possible
 from slownet.model.errors import ConditionError, nearest
 from slownet.model.units import duration, show_duration
 
@@ -18,9 +18,9 @@ BETWEEN = ("cut", "one-way", "reset")
 """Kinds of breaks between hosts. "one-way" is a cut of one direction; connections that are reset are made again, not mended."""
 USUAL = ("kill", "pause", "cut", "one-way")
 """Those that a system should bear."""
-KINDS = tuple(dict.fromkeys((*USUAL, *BETWEEN, *(verb for verb, each in VERBS.items() if each.mend))))
+KINDS = tuple(dict.fromkeys((*USUAL, *BETWEEN, *(verb for verb, each in VERBS.items() if each.undo))))
 """Kinds of breaks, the usual and the simplest first."""
-MENDS = frozenset(("heal", *(verb for verb, each in VERBS.items() if not each.mend)))
+REPAIRS = frozenset(("heal", *(verb for verb, each in VERBS.items() if not each.undo)))
 """All verbs that mend."""
 MOST = 4
 STEP = "100ms"
@@ -60,7 +60,7 @@ class Break:
         """What mends it; None for what is over at once."""
         if self.kind in BETWEEN:
             return None if self.kind == "reset" else Heal()
-        return _to_one(VERBS[verb_of(self.kind)].mend, self.hosts[0])
+        return _to_one(VERBS[verb_of(self.kind)].undo, self.hosts[0])
 
 
 @dataclass(frozen=True)
@@ -149,8 +149,8 @@ def faults(
         raise ConditionError(f"'{between[0]}' needs two hosts", where, "name more hosts, or leave it out")
     if not named and (alone := [each for each in kinds if is_of_host(each)]):
         raise ConditionError(f"'{alone[0]}' needs a host", where, "name more hosts, or leave it out")
-    if not served and (deeds := [each for each in kinds if each not in BETWEEN and not is_of_host(each)]):
-        raise ConditionError(f"'{deeds[0]}' needs a service", where, "name some in services=")
+    if not served and (of_services := [each for each in kinds if each not in BETWEEN and not is_of_host(each)]):
+        raise ConditionError(f"'{of_services[0]}' needs a service", where, "name some in services=")
     if duration(step) <= 0 or duration(within) < 2 * duration(step):
         raise ConditionError(f"'{within}' has no room for a break", where, f"give more than twice the step of {step}")
     if most < 1:
@@ -207,12 +207,12 @@ def _possible(steps: Iterable[Fault]) -> Iterator[Fault]:
                 yield step
         elif isinstance(action, Reset):
             yield step
-        elif _changes(action, states.get(action.subject, action.before if isinstance(action, Deed) else "whole")):
+        elif _changes(action, states.get(action.subject, action.before if isinstance(action, ServiceFault) else "whole")):
             states[action.subject] = VERBS[action.verb].after
             yield step
 
 
-def _changes(action: Deed | Ailment | Mtu, state: str) -> bool:
+def _changes(action: ServiceFault | HostFault | Mtu, state: str) -> bool:
     """Return whether an action is possible and leaves another state: an MTU could be changed again."""
     return possible(action, state) and VERBS[action.verb].after != state
 
@@ -224,9 +224,9 @@ def broken(schedule: Faults) -> list[Fault]:
 
 def breaks(action: Action) -> bool:
     """Return whether an action breaks something that lasts until it is mended."""
-    return isinstance(action, Cut) or (isinstance(action, Deed | Ailment | Mtu) and bool(VERBS[action.verb].mend))
+    return isinstance(action, Cut) or (isinstance(action, ServiceFault | HostFault | Mtu) and bool(VERBS[action.verb].undo))
 
 
-def mends(action: Action) -> bool:
+def repairs(action: Action) -> bool:
     """Return whether an action mends what broke before."""
-    return isinstance(action, Heal) or (isinstance(action, Deed | Ailment | Mtu) and not VERBS[action.verb].mend)
+    return isinstance(action, Heal) or (isinstance(action, ServiceFault | HostFault | Mtu) and not VERBS[action.verb].undo)

@@ -29,8 +29,8 @@ class Verb:
         What is said of the subject in the others.
     after : str
         The state that it leaves.
-    mend : str
-        The verb that mends what it breaks; empty if it mends something itself.
+    undo : str
+        The verb that repairs what it breaks; empty if it repairs something itself.
     amount : str
         How much, where that has to be stated, as it is usual: a hunt takes this one unless another one is given.
     needs_disk : bool
@@ -41,7 +41,7 @@ class Verb:
     when: tuple[str, ...]
     otherwise: str
     after: str
-    mend: str = ""
+    undo: str = ""
     amount: str = ""
     needs_disk: bool = False
 
@@ -53,18 +53,18 @@ VERBS: Mapping[str, Verb] = {
     "pause": Verb(SERVICE, ("runs",), "does not run", "paused", "resume"),
     "resume": Verb(SERVICE, ("paused",), "is not paused", "runs"),
     "crash": Verb(SERVICE, ("runs", "paused"), "is dead", "dead", "start", needs_disk=True),
-    "fill-disk": Verb(DISK, ("whole",), "is not whole", "full", "mend-disk", needs_disk=True),
-    "fail-disk": Verb(DISK, ("whole",), "is not whole", "failing", "mend-disk", needs_disk=True),
-    SLOW: Verb(DISK, ("whole",), "is not whole", "slow", "mend-disk", "20ms", needs_disk=True),
-    "mend-disk": Verb(DISK, ("full", "failing", "slow"), "is whole", "whole", needs_disk=True),
-    "slow-cpu": Verb(CPU, ("whole",), "is not whole", "slow", "mend-cpu", "10%"),
-    "mend-cpu": Verb(CPU, ("slow",), "is whole", "whole"),
-    "lose-names": Verb(HOST, ("whole",), "are not whole", "lost", "find-names"),
-    "find-names": Verb(HOST, ("lost",), "are whole", "whole"),
-    "corrupt": Verb(HOST, ("whole",), "are not whole", "corrupted", "intact", "5%"),
-    "intact": Verb(HOST, ("corrupted",), "are whole", "whole"),
-    "mtu": Verb(HOST, ("whole", "changed"), "", "changed", "mend-mtu", "1280"),
-    "mend-mtu": Verb(HOST, ("changed",), "is as it was", "whole"),
+    "fill-disk": Verb(DISK, ("whole",), "is not whole", "full", "repair-disk", needs_disk=True),
+    "fail-disk": Verb(DISK, ("whole",), "is not whole", "failing", "repair-disk", needs_disk=True),
+    SLOW: Verb(DISK, ("whole",), "is not whole", "slow", "repair-disk", "20ms", needs_disk=True),
+    "repair-disk": Verb(DISK, ("full", "failing", "slow"), "is whole", "whole", needs_disk=True),
+    "slow-cpu": Verb(CPU, ("whole",), "is not whole", "slow", "restore-cpu", "10%"),
+    "restore-cpu": Verb(CPU, ("slow",), "is whole", "whole"),
+    "lose-names": Verb(HOST, ("whole",), "are not whole", "lost", "restore-names"),
+    "restore-names": Verb(HOST, ("lost",), "are whole", "whole"),
+    "corrupt": Verb(HOST, ("whole",), "are not whole", "corrupted", "stop-corrupting", "5%"),
+    "stop-corrupting": Verb(HOST, ("corrupted",), "are whole", "whole"),
+    "mtu": Verb(HOST, ("whole", "changed"), "", "changed", "restore-mtu", "1280"),
+    "restore-mtu": Verb(HOST, ("changed",), "is as it was", "whole"),
 }
 """All that can be done to one service or host, a row for each."""
 _OF_HOSTS = (f'"{verb} HOST {each.amount}'.rstrip() + '"' for verb, each in VERBS.items() if each.about == HOST)
@@ -154,7 +154,7 @@ class Mtu:
     @property
     def verb(self) -> str:
         """What is done."""
-        return "mtu" if self.size else "mend-mtu"
+        return "mtu" if self.size else "restore-mtu"
 
     @property
     def subject(self) -> str:
@@ -162,11 +162,11 @@ class Mtu:
         return f"{self.host}'s MTU"
 
     def __str__(self) -> str:
-        return f"mtu {self.host} {self.size}" if self.size else f"mend-mtu {self.host}"
+        return f"mtu {self.host} {self.size}" if self.size else f"restore-mtu {self.host}"
 
 
 @dataclass(frozen=True)
-class Deed:
+class ServiceFault:
     """A service's program is killed, started again, paused or resumed, or something happens to its disk.
 
     Attributes
@@ -174,7 +174,7 @@ class Deed:
     verb : str
         "kill" (SIGKILL to all its processes), "start" (with the files that it left), "pause" (SIGSTOP), "resume" (SIGCONT);
         "crash" (killed, and what its disk had not written is lost), "fill-disk", "fail-disk" (writes are refused), "slow-disk"
-        or "mend-disk"; "slow-cpu" or "mend-cpu".
+        or "repair-disk"; "slow-cpu" or "restore-cpu".
     service : str
         Its label, such as "redis-db"; its name or its host's, if no other service has that.
     delay : float
@@ -214,14 +214,14 @@ class Deed:
 
 
 @dataclass(frozen=True)
-class Ailment:
+class HostFault:
     """A host gets no answer from name servers, or packets on its links are corrupted; or that is over.
 
     Attributes
     ----------
     verb : str
-        "lose-names" or "find-names" (what is in its /etc/hosts it knows all the same); "corrupt" (of a packet, one bit is
-        flipped) or "intact".
+        "lose-names" or "restore-names" (what is in its /etc/hosts it knows all the same); "corrupt" (of a packet, one bit is
+        flipped) or "stop-corrupting".
     host : str
         Its name.
     share : float
@@ -241,7 +241,7 @@ class Ailment:
         return f"{self.verb} {self.host}" + (f" {100 * self.share:.6g}%" if self.share else "")
 
 
-Action = Cut | Heal | Reset | Mtu | Deed | Ailment
+Action = Cut | Heal | Reset | Mtu | ServiceFault | HostFault
 
 
 @dataclass(frozen=True)
@@ -275,11 +275,12 @@ class Faults:
         ----------
         steps : mapping of str to str or list of str, or str, or list of str
             By its time, such as "4.2s", what happens: "cut a, b from c" (both ways), "cut a to c" (only what a sends to c),
-            "heal" (all cuts end), "reset a from b" (a resets its TCP connections with b), "mtu a 1280", "mend-mtu a";
+            "heal" (all cuts end), "reset a from b" (a resets its TCP connections with b), "mtu a 1280", "restore-mtu a";
             "kill db", "start db", "pause db", "resume db"; and, if the service has a disk of its own, "crash db" (what was not
-            written is lost), "fill-disk db", "fail-disk db" (writes are refused), "slow-disk db 20ms", "mend-disk db";
-            "slow-cpu db 10%", "mend-cpu db"; "corrupt db 5%", "intact db", "lose-names web", "find-names web". Or all of it as
-            one line, as it is printed: "cut a from c at 4.2 s; heal at 9 s", or "none"; or a list of such steps.
+            written is lost), "fill-disk db", "fail-disk db" (writes are refused), "slow-disk db 20ms", "repair-disk db";
+            "slow-cpu db 10%", "restore-cpu db"; "corrupt db 5%", "stop-corrupting db", "lose-names web",
+            "restore-names web". Or all of it as one line, as it is printed: "cut a from c at 4.2 s; heal at 9 s", or "none"; or a
+            list of such steps.
 
         Returns
         -------
@@ -344,7 +345,7 @@ class Faults:
     @property
     def services(self) -> frozenset[str]:
         """What the steps call the services that they break or mend."""
-        return frozenset(each.action.service for each in self.steps if isinstance(each.action, Deed))
+        return frozenset(each.action.service for each in self.steps if isinstance(each.action, ServiceFault))
 
     def to_json(self) -> list[dict[str, Any]]:
         """Return the steps.
@@ -414,13 +415,13 @@ def _of_one(words: list[str]) -> Action | None:
     match words:
         case ["mtu", host, size]:
             return Mtu(host, _mtu(size))
-        case ["mend-mtu", host]:
+        case ["restore-mtu", host]:
             return Mtu(host)
         case [verb, service, *delay] if verb == SLOW:
-            return Deed(verb, service, _delay(" ".join(delay)))
+            return ServiceFault(verb, service, _delay(" ".join(delay)))
         case [verb, name, *share] if verb != "mtu" and verb in VERBS and bool(share) <= bool(VERBS[verb].amount):
             part = _share(verb, "".join(share)) if VERBS[verb].amount else 0.0
-            return Ailment(verb, name, part) if VERBS[verb].about == HOST else Deed(verb, name, share=part)
+            return HostFault(verb, name, part) if VERBS[verb].about == HOST else ServiceFault(verb, name, share=part)
     return None
 
 
@@ -459,7 +460,7 @@ def _sides(verb: str, hosts: tuple[str, ...], others: tuple[str, ...]) -> tuple[
     return hosts, others
 
 
-def possible(action: Deed | Ailment | Mtu, state: str) -> bool:
+def possible(action: ServiceFault | HostFault | Mtu, state: str) -> bool:
     """Return whether it can be done to a service, or a part of it or of a host, that is in this state."""
     return state in VERBS[action.verb].when
 
@@ -487,7 +488,7 @@ class _State:
             self.lost = frozenset()
         elif isinstance(action, Reset):
             self._known((*action.hosts, *action.others), where)
-        elif isinstance(action, Ailment | Mtu):
+        elif isinstance(action, HostFault | Mtu):
             self._known([action.host], where)
             self._change(action, self.parts, action.subject, where)
         else:
@@ -504,18 +505,18 @@ class _State:
             raise ConditionError(f"{again[0][0]} is cut from {again[0][1]} already", where, "heal before, or cut other hosts")
         self.lost |= cut.lost
 
-    def _do(self, deed: Deed, where: str) -> None:
-        label = self.names.get(deed.service)
+    def _do(self, fault: ServiceFault, where: str) -> None:
+        label = self.names.get(fault.service)
         if label is None:
-            fix = nearest(deed.service, self.names) if self.names else "give it: net.faults(steps, service)"
-            raise ConditionError(f"no service '{deed.service}'", where, fix)
-        if label not in self.disks and VERBS[deed.verb].needs_disk:
+            fix = nearest(fault.service, self.names) if self.names else "give it: net.faults(steps, service)"
+            raise ConditionError(f"no service '{fault.service}'", where, fix)
+        if label not in self.disks and VERBS[fault.verb].needs_disk:
             fix = 'give it one before it starts: on_disk("256MB")'
-            raise ConditionError(f"'{deed}', but {deed.service} has no disk of its own", where, fix)
-        states = self.disks if deed.is_of_disk else self.parts if deed.is_of_cpu else self.services
-        self._change(deed, states, label, where)
+            raise ConditionError(f"'{fault}', but {fault.service} has no disk of its own", where, fix)
+        states = self.disks if fault.is_of_disk else self.parts if fault.is_of_cpu else self.services
+        self._change(fault, states, label, where)
 
-    def _change(self, action: Deed | Ailment | Mtu, states: dict[str, str], key: str, where: str) -> None:
+    def _change(self, action: ServiceFault | HostFault | Mtu, states: dict[str, str], key: str, where: str) -> None:
         if not possible(action, states.get(key, "whole")):
             what = f"{action.subject} {VERBS[action.verb].otherwise} by then"
             raise ConditionError(f"'{action}', but {what}", where, "correct the order of the steps")

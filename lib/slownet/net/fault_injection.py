@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Protocol, Self
 
 from slownet.lab import native
-from slownet.links.faults import SLOW, Action, Ailment, Cut, Deed, Faults, Heal, Mtu, Reset
+from slownet.links.faults import SLOW, Action, Cut, Faults, Heal, HostFault, Mtu, Reset, ServiceFault
 from slownet.model.errors import ConditionError, NetworkError
 from slownet.net import host_faults, nft
 from slownet.net.addresses import ipv6
@@ -25,7 +25,7 @@ NAME = "faults"
 """What their steps are called in records."""
 
 
-class Ill(Protocol):
+class BreakableDisk(Protocol):
     """The part of a service's disk that is used here; see `slownet.services.faulty_disk.Disk`."""
 
     def slow(self, seconds: float) -> None: ...
@@ -65,7 +65,7 @@ class Faulty(Protocol):
     def processes(self) -> list[int]: ...
 
     @property
-    def disk(self) -> Ill | None: ...
+    def disk(self) -> BreakableDisk | None: ...
 
 
 class PlayingFaults(Timed[tuple[Action, ...]]):
@@ -87,7 +87,7 @@ class PlayingFaults(Timed[tuple[Action, ...]]):
         self._lost: frozenset[tuple[str, str]] = frozenset()
         self._paused: set[str] = set()
         self._mtus: dict[str, Mapping[str, int]] = {}
-        self._ill: frozenset[Ill] = frozenset()
+        self._broken_disks: frozenset[BreakableDisk] = frozenset()
         self._nameless: set[str] = set()
         self._corrupted: dict[str, Corrupted] = {}
         self._slowed: dict[str, SlowCpu] = {}
@@ -132,8 +132,8 @@ class PlayingFaults(Timed[tuple[Action, ...]]):
         elif isinstance(action, Mtu):
             own = self._mtus.setdefault(action.host, mtus(self._hosts[action.host]))
             set_mtus(self._hosts[action.host], dict.fromkeys(own, action.size) if action.size else own)
-        elif isinstance(action, Ailment):
-            self._ail(action)
+        elif isinstance(action, HostFault):
+            self._of_host(action)
         elif action.is_of_disk:
             self._serve_disk(action)
         elif action.is_of_cpu:
@@ -142,30 +142,30 @@ class PlayingFaults(Timed[tuple[Action, ...]]):
             self._serve(action)
         return ""
 
-    def _serve(self, deed: Deed) -> None:
-        label = self._names[deed.service]
+    def _serve(self, fault: ServiceFault) -> None:
+        label = self._names[fault.service]
         service = self._services[label]
         how: Mapping[str, Callable[[], None]] = {
             "kill": service.kill, "start": service.revive, "pause": service.pause, "resume": service.resume,
             "crash": service.crash,
         }  # fmt: skip
-        how[deed.verb]()
-        self._paused = self._paused | {label} if deed.verb == "pause" else self._paused - {label}
-        if deed.verb == "start" and label in self._slowed:
+        how[fault.verb]()
+        self._paused = self._paused | {label} if fault.verb == "pause" else self._paused - {label}
+        if fault.verb == "start" and label in self._slowed:
             self._slowed[label].join()
 
-    def _serve_cpu(self, deed: Deed) -> None:
-        label = self._names[deed.service]
-        if deed.verb == "slow-cpu":
-            self._slowed[label] = SlowCpu(label, self._services[label].processes, deed.share)
+    def _serve_cpu(self, fault: ServiceFault) -> None:
+        label = self._names[fault.service]
+        if fault.verb == "slow-cpu":
+            self._slowed[label] = SlowCpu(label, self._services[label].processes, fault.share)
         else:
             self._slowed.pop(label).mend()
 
-    def _ail(self, action: Ailment) -> None:
+    def _of_host(self, action: HostFault) -> None:
         host = self._hosts[action.host]
         if action.verb == "corrupt":
             self._corrupted[action.host] = Corrupted(self._links(action.host), action.share)
-        elif action.verb == "intact":
+        elif action.verb == "stop-corrupting":
             self._corrupted.pop(action.host).mend()
         elif action.verb == "lose-names":
             self._nameless.add(action.host)
@@ -174,18 +174,18 @@ class PlayingFaults(Timed[tuple[Action, ...]]):
             host_faults.find_names(host)
             self._nameless.discard(action.host)
 
-    def _serve_disk(self, deed: Deed) -> None:
-        disk = self._services[self._names[deed.service]].disk
+    def _serve_disk(self, fault: ServiceFault) -> None:
+        disk = self._services[self._names[fault.service]].disk
         assert disk, "checked before the first step"
-        if deed.verb == SLOW:
-            disk.slow(deed.delay)
-        elif deed.verb == "fill-disk":
+        if fault.verb == SLOW:
+            disk.slow(fault.delay)
+        elif fault.verb == "fill-disk":
             disk.fill()
-        elif deed.verb == "fail-disk":
+        elif fault.verb == "fail-disk":
             disk.fail()
         else:
             disk.mend()
-        self._ill = self._ill - {disk} if deed.verb == "mend-disk" else self._ill | {disk}
+        self._broken_disks = self._broken_disks - {disk} if fault.verb == "repair-disk" else self._broken_disks | {disk}
 
     def _lose(self, lost: frozenset[tuple[str, str]]) -> None:
         """Make the receivers of these pairs, and no others, lose what the senders sent."""
@@ -204,9 +204,9 @@ class PlayingFaults(Timed[tuple[Action, ...]]):
         for host, sizes in self._mtus.items():
             set_mtus(self._hosts[host], sizes)
         self._mtus = {}
-        for disk in self._ill:
+        for disk in self._broken_disks:
             disk.mend()
-        self._ill = frozenset()
+        self._broken_disks = frozenset()
         for name in sorted(self._nameless):
             host_faults.find_names(self._hosts[name])
         for corrupted in self._corrupted.values():
@@ -218,7 +218,7 @@ class PlayingFaults(Timed[tuple[Action, ...]]):
 
 def _check_cpu(faults: Faults) -> None:
     """Raise ConditionError for a slow processor where computing takes no time: nothing would change."""
-    slow = next((step for step in faults.steps if isinstance(step.action, Deed) and step.action.is_of_cpu), None)
+    slow = next((step for step in faults.steps if isinstance(step.action, ServiceFault) and step.action.is_of_cpu), None)
     if slow and native.cpu_is_free():
         what = f"'{slow}' changes nothing: computing takes no time on this clock"
         raise ConditionError(what, fix="run with --tdf 1, or pause the service")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from slownet.judge.histories.checks import Violation
 from slownet.judge.histories.history import FAIL, INFO, OK, History, Operation, short
 from slownet.links.fault_space import breaks
-from slownet.links.faults import NONE, Action, Ailment, Cut, Deed, Faults, Heal, Mtu, Reset
+from slownet.links.faults import NONE, Action, Cut, Faults, Heal, HostFault, Mtu, Reset, ServiceFault
 from slownet.report.chart import WIDTH, clipped, element, escaped, marked
 from slownet.report.figure import Figure
 from slownet.report.scale import Linear
@@ -81,7 +81,7 @@ def _spans(faults: Faults, last: float) -> Iterator[tuple[str, float, float]]:
 
 def _subject(action: Action) -> str:
     """What an action breaks or mends; a cut has no name, since all of them heal together."""
-    return action.subject if isinstance(action, Deed | Ailment | Mtu) else ""
+    return action.subject if isinstance(action, ServiceFault | HostFault | Mtu) else ""
 
 
 def _shade(x: Timeline, what: str, begin: float, end: float, y: float, bottom: float) -> str:

@@ -132,7 +132,7 @@ class Disk:
             finally:
                 os.close(descriptor)
         except OSError as error:
-            fix = "mend-disk before, if its writes fail"
+            fix = "repair-disk before, if its writes fail"
             raise ServiceError(f"the disk cannot be filled: {error.strerror or error}", f"'{self._folder}'", fix) from error
 
     def mend(self) -> None:

@@ -4,8 +4,8 @@ import pytest
 
 from slownet import ConditionError, Faults, UnitError
 from slownet.links.fault_file import FaultFile, of_argument, read
-from slownet.links.fault_space import breaks, mends
-from slownet.links.faults import Ailment, Cut, Deed, Heal, Mtu, Reset
+from slownet.links.fault_space import breaks, repairs
+from slownet.links.faults import Cut, Heal, HostFault, Mtu, Reset, ServiceFault
 
 HOSTS = ("client", "web", "db")
 SERVICES = {"redis-db": "redis-db", "redis": "redis-db", "db": "redis-db", "shop-web": "shop-web"}
@@ -19,8 +19,8 @@ def test_words():
         (0.005, Cut(("web",), ("client",), one_way=True)),
         (4.2, Cut(("db",), ("web", "client"))),
         (9.0, Heal()),
-        (9.0, Deed("kill", "db")),
-        (10.0, Deed("start", "db")),
+        (9.0, ServiceFault("kill", "db")),
+        (10.0, ServiceFault("start", "db")),
     ]
     assert str(faults) == (
         "cut web to client at 5 ms; cut db from web, client at 4.2 s; heal at 9 s; kill db at 9 s; start db at 10 s"
@@ -69,7 +69,7 @@ def test_a_cut_loses_what_both_send_or_what_one_sends():
         ({"1s": "slow-disk a"}, "a slow disk needs how long each access waits, step '1s' of the faults"),
         ({"1s": "slow-disk a 0.5ms"}, "a disk cannot be slow by '0.5ms', step '1s' of the faults: give whole milliseconds"),
         ({"1s": "slow-disk a 0s"}, "a disk cannot be slow by '0s'"),
-        ({"1s": "mend-disk"}, "'mend-disk' is not a fault"),
+        ({"1s": "repair-disk"}, "'repair-disk' is not a fault"),
         ({"1s": "fail-disk a 5ms"}, "'fail-disk a 5ms' is not a fault"),
         ({"1s": "slow-cpu a"}, "'' is no share for slow-cpu, step '1s' of the faults: give one from 0.1% to below 100%"),
         ({"1s": "slow-cpu a 100%"}, "'100%' is no share for slow-cpu"),
@@ -77,7 +77,7 @@ def test_a_cut_loses_what_both_send_or_what_one_sends():
         ({"1s": "corrupt a 0%"}, "'0%' is no share for corrupt, step '1s' of the faults: give one from above 0% to 100%"),
         ({"1s": "corrupt a 5"}, "'5' is no share for corrupt"),
         ({"1s": "lose-names"}, "'lose-names' is not a fault"),
-        ({"1s": "intact a 5%"}, "'intact a 5%' is not a fault"),
+        ({"1s": "stop-corrupting a 5%"}, "'stop-corrupting a 5%' is not a fault"),
         ({"1s": 5}, "5 is not a fault"),
         ({"1s": [5]}, "5 is not a fault"),
     ],
@@ -101,9 +101,9 @@ def test_words_about_connections_packets_and_disks():
     assert [each.action for each in faults.steps] == [
         Reset(("web",), ("db", "client")),
         Mtu("db", 1280),
-        Deed("crash", "db"),
-        Deed("slow-disk", "web", 0.02),
-        Deed("fill-disk", "db"),
+        ServiceFault("crash", "db"),
+        ServiceFault("slow-disk", "web", 0.02),
+        ServiceFault("fill-disk", "db"),
     ]
     assert Faults.parse(str(faults)) == faults
     assert [getattr(each.action, "subject", "") for each in faults.steps] == ["", "db's MTU", "db", "web's disk", "db's disk"]
@@ -136,7 +136,7 @@ def test_a_time_that_is_none():
         ),
         ({"1s": "slow-disk shop-web 5ms"}, "but shop-web has no disk of its own"),
         ({"1s": "crash db", "2s": "kill redis"}, "'kill redis', but redis is dead by then"),
-        ({"1s": "mend-disk db"}, "'mend-disk db', but db's disk is whole by then"),
+        ({"1s": "repair-disk db"}, "'repair-disk db', but db's disk is whole by then"),
         ({"1s": "fill-disk db", "2s": "slow-disk db 5ms"}, "'slow-disk db 5 ms', but db's disk is not whole by then"),
     ],
 )
@@ -151,7 +151,7 @@ def test_what_can():
         "1s": "cut db from web", "2s": ["heal", "cut client to db"], "3s": "cut db to client", "4s": ["pause redis", "kill db"],
         "5s": ["start redis-db", "pause shop-web"], "6s": "resume shop-web", "7s": "heal", "8s": "fail-disk db",
         "9s": "crash db",
-        "10s": ["mend-disk db", "start db", "reset web from db", "mtu db 1280"], "11s": "pause db", "12s": "crash db",
+        "10s": ["repair-disk db", "start db", "reset web from db", "mtu db 1280"], "11s": "pause db", "12s": "crash db",
     }).check(HOSTS, SERVICES, ["redis-db"])  # fmt: skip
 
 
@@ -235,29 +235,29 @@ def test_what_a_command_names():
 
 def test_words_about_names_corruption_and_processors():
     words = (
-        "lose-names web at 1 s; corrupt db 2.5% at 2 s; slow-cpu db 10% at 3 s; intact db at 4 s; mend-cpu db at 5 s; "
-        "find-names web at 6 s"
+        "lose-names web at 1 s; corrupt db 2.5% at 2 s; slow-cpu db 10% at 3 s; stop-corrupting db at 4 s; "
+        "restore-cpu db at 5 s; restore-names web at 6 s"
     )
     faults = Faults.parse(words)
     assert str(faults) == words
     assert [each.action for each in faults.steps[:3]] == [
-        Ailment("lose-names", "web"), Ailment("corrupt", "db", 0.025), Deed("slow-cpu", "db", share=0.1),
+        HostFault("lose-names", "web"), HostFault("corrupt", "db", 0.025), ServiceFault("slow-cpu", "db", share=0.1),
     ]  # fmt: skip
     faults.check(HOSTS, SERVICES)
     assert [each.action.subject for each in faults.steps[:3]] == ["web's names", "db's packets", "db's CPU"]
-    assert [(breaks(each.action), mends(each.action)) for each in faults.steps] == 3 * [(True, False)] + 3 * [(False, True)]
+    assert [(breaks(each.action), repairs(each.action)) for each in faults.steps] == 3 * [(True, False)] + 3 * [(False, True)]
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("find-names web at 1 s", "'find-names web', but web's names are whole by then, the faults' step at 1 s"),
+        ("restore-names web at 1 s", "'restore-names web', but web's names are whole by then, the faults' step at 1 s"),
         ("lose-names web at 1 s; lose-names web at 2 s", "'lose-names web', but web's names are not whole by then"),
-        ("intact db at 1 s", "'intact db', but db's packets are whole by then"),
+        ("stop-corrupting db at 1 s", "'stop-corrupting db', but db's packets are whole by then"),
         ("corrupt dbb 5% at 1 s", "no host 'dbb', the faults' step at 1 s: did you mean 'db'?"),
         ("slow-cpu dbb 5% at 1 s", "no service 'dbb', the faults' step at 1 s"),
         ("slow-cpu db 5% at 1 s; slow-cpu redis-db 9% at 2 s", "'slow-cpu redis-db 9%', but redis-db's CPU is not whole by"),
-        ("mend-cpu db at 1 s", "'mend-cpu db', but db's CPU is whole by then"),
+        ("restore-cpu db at 1 s", "'restore-cpu db', but db's CPU is whole by then"),
     ],
 )
 def test_what_cannot_happen_to_names_packets_and_processors(words, message):

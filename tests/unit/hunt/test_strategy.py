@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from slownet import ConditionError, ExperimentError, Faults, UnitError, faults
-from slownet.links.fault_space import KINDS, MENDS, Break, breaks, mends
+from slownet.links.fault_space import KINDS, REPAIRS, Break, breaks, repairs
 from slownet.links.faults import VERBS
 from slownet.runner.hunt import coverage, strategy
 
@@ -36,7 +36,7 @@ def test_disks_break_beside_the_programs_on_them():
     assert space.kinds == ("kill", "crash", "fill-disk", "fail-disk")
     breaks = [("crash", 1, 3), ("fill-disk", 2, 4), ("fail-disk", 3, 5), ("kill", 2, 6)]
     schedule = space.of([Break(kind, ("a",), (), begin, end) for kind, begin, end in breaks])
-    assert str(schedule) == "crash a at 1 s; fill-disk a at 2 s; start a at 3 s; mend-disk a at 4 s"
+    assert str(schedule) == "crash a at 1 s; fill-disk a at 2 s; start a at 3 s; repair-disk a at 4 s"
     schedule.check(["a"], {"a": "a"}, ["a"])
     tried = coverage.of([schedule])
     assert (tried.together, list(tried.begun)) == (1, ["crash a", "fill-disk a"])
@@ -54,16 +54,25 @@ def test_a_hunt_chooses_each_kind_of_fault_that_a_schedule_can_have(kind):
         assert Faults.parse(str(schedule)) == schedule
         broken = [step for step in schedule.steps if breaks(step.action)]
         assert [str(step.action).split()[0] for step in broken] == len(broken) * [{"one-way": "cut"}.get(kind, kind)]
-        assert len([step for step in schedule.steps if mends(step.action)]) == len(broken) or kind in ("cut", "one-way")
+        assert len([step for step in schedule.steps if repairs(step.action)]) == len(broken) or kind in ("cut", "one-way")
         assert broken or kind == "reset"
     counted = coverage.of(planned)
     assert sum(map(sum, counted.begun.values())) >= len(planned)
 
 
 def test_kinds_are_all_verbs_that_break_something():
-    assert {*KINDS} == {"cut", "one-way", "reset", *(verb for verb, each in VERBS.items() if each.mend)}
+    assert {*KINDS} == {"cut", "one-way", "reset", *(verb for verb, each in VERBS.items() if each.undo)}
     assert all(each.mend in VERBS for each in VERBS.values() if each.mend)
-    assert sorted(MENDS) == ["find-names", "heal", "intact", "mend-cpu", "mend-disk", "mend-mtu", "resume", "start"]
+    assert sorted(REPAIRS) == [
+        "heal",
+        "repair-disk",
+        "restore-cpu",
+        "restore-mtu",
+        "restore-names",
+        "resume",
+        "start",
+        "stop-corrupting",
+    ]
 
 
 def test_amounts_of_kinds():
@@ -72,7 +81,7 @@ def test_amounts_of_kinds():
     schedule = space.of(
         [Break("mtu 1400", ("a",), (), 1, 3), Break("mtu 1400", ("a",), (), 2, 4), Break("corrupt 20%", ("a",), (), 2, 5)]
     )
-    assert str(schedule) == "mtu a 1400 at 1 s; corrupt a 20% at 2 s; mend-mtu a at 3 s; intact a at 5 s"
+    assert str(schedule) == "mtu a 1400 at 1 s; corrupt a 20% at 2 s; restore-mtu a at 3 s; stop-corrupting a at 5 s"
 
 
 @pytest.mark.parametrize(
@@ -84,7 +93,7 @@ def test_amounts_of_kinds():
         ("corrupt 200%", "'200%' is no share"),
         ("slow-disk x", "x"),
         ("slow-cpu 100%", "'100%' is no share"),
-        ("mend-disk", "no kind of faults 'mend-disk'"),
+        ("repair-disk", "no kind of faults 'repair-disk'"),
         ("heal", "no kind of faults 'heal'"),
     ],
 )
@@ -94,9 +103,9 @@ def test_kinds_that_are_none(kind, message):
 
 
 def test_an_mtu_is_given_back_once_it_was_changed():
-    with pytest.raises(ConditionError, match=r"'mend-mtu a', but a's MTU is as it was by then"):
-        Faults.parse("mend-mtu a at 1 s").check(["a"], {})
-    Faults.parse("mtu a 1280 at 1 s; mtu a 1400 at 2 s; mend-mtu a at 3 s").check(["a"], {})
+    with pytest.raises(ConditionError, match=r"'restore-mtu a', but a's MTU is as it was by then"):
+        Faults.parse("restore-mtu a at 1 s").check(["a"], {})
+    Faults.parse("mtu a 1280 at 1 s; mtu a 1400 at 2 s; restore-mtu a at 3 s").check(["a"], {})
 
 
 @pytest.mark.parametrize(

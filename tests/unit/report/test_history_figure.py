@@ -32,7 +32,7 @@ def test_what_is_broken_is_shaded_from_its_begin_to_its_end():
 def test_a_disk_is_beside_its_service_a_reset_a_moment_and_an_mtu_lasts():
     text = (
         "crash db at 1 s; fill-disk db at 1.5 s; start db at 2 s; reset a from b at 2 s; mtu a 1280 at 2 s; "
-        "mend-disk db at 3 s; mtu a 1500 at 4 s"
+        "repair-disk db at 3 s; mtu a 1500 at 4 s"
     )
     svg = history_figure(History(EVENTS), Faults.parse(text), (), "What clients saw", "history-1").svg
     assert re.findall(r'data-says="([^"]*? to [^"]* s)"><rect', svg) == [

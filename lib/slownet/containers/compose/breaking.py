@@ -7,7 +7,7 @@ from typing import Any
 
 from slownet.containers.compose.document import Items, Map, Place
 from slownet.containers.compose.model import Project, Step
-from slownet.links.faults import Deed, Fault, Faults
+from slownet.links.faults import Fault, Faults, ServiceFault
 from slownet.model.errors import ComposeError, ConditionError, SlownetError
 
 FAULTS = "faults"
@@ -38,7 +38,7 @@ def check(project: Project, faults: Faults | None = None) -> None:
     for number, step in enumerate(chosen.steps):
         where = project.steps[number].at if own else f"the step '{step}'"
         kind = ComposeError if own else ConditionError
-        if isinstance(step.action, Deed) and (step.action.is_of_disk or step.action.verb == "crash"):
+        if isinstance(step.action, ServiceFault) and (step.action.is_of_disk or step.action.verb == "crash"):
             what = f"'{step.action}', but a container has no disk of its own"
             raise kind(what, where, "kill, pause or cut it")
         try:

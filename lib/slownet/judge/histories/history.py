@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from slownet.links.fault_space import MENDS
+from slownet.links.fault_space import REPAIRS
 from slownet.model import userfile
 from slownet.model.errors import SlownetError
 from slownet.model.units import show_duration
@@ -177,7 +177,7 @@ class History:
     def mended(self) -> int | None:
         """Nanoseconds at which the last fault was mended; None if none was, or if something was broken after that."""
         last = self.faults[-1] if self.faults else None
-        return last.time if last and last.op in MENDS else None
+        return last.time if last and last.op in REPAIRS else None
 
     @property
     def recovery_ns(self) -> int | None:

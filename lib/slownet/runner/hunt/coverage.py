@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from slownet.links.fault_space import breaks, broken, mends
-from slownet.links.faults import Ailment, Deed, Faults, Mtu
+from slownet.links.fault_space import breaks, broken, repairs
+from slownet.links.faults import Faults, HostFault, Mtu, ServiceFault
 
 PARTS = 4
 
@@ -51,11 +51,11 @@ def _overlaps(schedule: Faults) -> bool:
     """Return whether something breaks while something else is broken."""
     now: set[str] = set()
     for action in (step.action for step in schedule.steps):
-        name = action.subject if isinstance(action, Deed | Ailment | Mtu) else "cut"
+        name = action.subject if isinstance(action, ServiceFault | HostFault | Mtu) else "cut"
         if breaks(action):
             if now - {name}:
                 return True
             now.add(name)
-        elif mends(action):
+        elif repairs(action):
             now.discard(name)
     return False
