@@ -331,6 +331,17 @@ def test_a_command_of_ones_own_and_every_tool(words, metric, values, project):
     assert means == pytest.approx(values, rel=0.05)
 
 
+def test_a_number_whose_unit_changes_with_the_delay(project):
+    """wrk prints 14.01ms and 1.20s: both were called ms."""
+    command = "wrk -t1 -c1 -d8 http://web:8000/shop.conf"
+    given = ["--compose", "compose.yaml", "--vary", "web:rtt=10ms,1200ms", "--repeat", "1", "--tdf", "inf", "--json"]
+    done = run("run", *given, "--tool-command", command, "--value", "Latency +(?P<latency_ms>[0-9.]+)", cwd=project)
+    assert done.returncode == 0, done.stderr
+    (found,) = json.loads(done.stdout)["runs"]
+    means = [each["metrics"]["latency_ms"]["mean"] for each in found["cells"]]
+    assert means == pytest.approx([4 + 10, 4 + 1200], rel=0.01)  # beside the 4 ms of the file
+
+
 def test_a_command_that_prints_no_such_number(project):
     words = ["--tool-command", "sh -c 'echo tps: 5'", "--value", "tps = ([0-9.]+)", "--tdf", "inf", "--repeat", "1"]
     done = run("run", "--compose", "compose.yaml", *words, cwd=project)
