@@ -279,8 +279,8 @@ class Faults:
             "kill db", "start db", "pause db", "resume db"; and, if the service has a disk of its own, "crash db" (what was not
             written is lost), "fill-disk db", "fail-disk db" (writes are refused), "slow-disk db 20ms", "repair-disk db";
             "slow-cpu db 10%", "restore-cpu db"; "corrupt db 5%", "stop-corrupting db", "lose-names web",
-            "restore-names web". Or all of it as one line, as it is printed: "cut a from c at 4.2 s; heal at 9 s", or "none"; or a
-            list of such steps.
+            "restore-names web". Or all of it as one line, as it is printed: "cut a from c at 4.2 s; heal at 9 s", or "none"; or
+            a list of such steps.
 
         Returns
         -------
