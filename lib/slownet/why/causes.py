@@ -15,8 +15,8 @@ from slownet.why.walk import Part, Stay, Trip
 MS = 1_000_000
 RTO_MIN_NS = 200 * MS
 """Linux's TCP_RTO_MIN: what is sent again earlier was not sent by a timeout."""
-CORKED = range(199 * MS, 209 * MS)
-"""How long TCP_CORK holds a segment that is not full, with the ticks of the timer wheel."""
+CORKED_NS = 12 * MS
+"""TCP_CORK holds a segment that is not full for the retransmission timeout, a round trip and 200 ms, and ticks."""
 FIRST_WINDOW = 10
 """Segments of Linux's first congestion window: with as many in flight, that waits for ACKs, not Nagle's algorithm."""
 WINDOW_UPDATE = 100
@@ -79,7 +79,7 @@ class Causes:
             return
         if then.connection != ack.connection or then.sender != ack.receiver:
             return
-        if ack.end <= 1 or (number and self._trips[number - 1].flags & SYN and self._trips[number - 1].is_tcp):
+        if number and self._trips[number - 1].is_tcp and self._trips[number - 1].flags & SYN:
             return  # the third part of a handshake
         self._give(number, _window(then, ack))
 
@@ -101,7 +101,8 @@ class Causes:
         if before.length < 1000 or then.length < 1000:
             return None
         if small.protocol == UDP:
-            return (Cause.WINDOW, "QUIC's congestion or flow control") if small.data[:1] and not small.data[0] & 0x80 else None
+            short = all(each.data[:1] and not each.data[0] & 0x80 for each in (before, small, then))
+            return (Cause.WINDOW, "QUIC's congestion or flow control") if short else None
         if SSH in (small.sport, small.dport):
             return Cause.WINDOW, "SSH's"
         if small.tls or "WINDOW_UPDATE" in self._asked(small):
@@ -170,22 +171,27 @@ class Causes:
             return Cause.COMPUTING, "or a timer: this clock charges for CPU, and cannot tell"
         if packet.is_tcp and packet.edge < 0 and packet.length <= 1 and packet.flight == 0:
             return Cause.WINDOW, "receive window: closed, and probed"
-        if took in CORKED and packet.length and packet.length < packet.mss:
+        if 0 <= took - RTO_MIN_NS - self._round_trip(packet) <= CORKED_NS and 0 < packet.length < packet.mss:
             return Cause.TIMER, "as long as TCP_CORK holds a segment"
         if stay.since is not None and stay.since.sender == stay.host and stay.since.connection == packet.connection:
             return Cause.TIMER, "between two messages that it sent"
         return Cause.TIMER, "nothing arrived meanwhile"
 
+    def _round_trip(self, packet: Packet) -> float:
+        """Return the shortest round trip between the two ends of a packet, in ns."""
+        pair = packet.sender, packet.receiver
+        return sum(self._ways[each].base for each in (pair, pair[::-1]) if each in self._ways)
+
 
 def _window(then: Packet, ack: Packet) -> tuple[Cause, str]:
     """Return why a segment had waited for an ACK."""
     if then.repeated:
-        return Cause.RETRANSMISSION, "fast"
-    if then.held and not then.flags & FIN and then.flight < FIRST_WINDOW * then.mss:
+        return Cause.RETRANSMISSION, "fast" if then.sent == ack.arrived else "until the ACK from which the timer ran"
+    if then.held and not then.side.nodelay and not then.flags & FIN and then.segments < FIRST_WINDOW:
         return Cause.NAGLE, "a small segment waits for the ACK of an earlier small one"
     if then.edge < 0:
         return Cause.WINDOW, f"receive window, {then.flight:,} bytes in flight"
-    segments = max(1, -(-then.flight // max(1, then.mss)))
+    segments = max(1, then.segments)
     return Cause.WINDOW, f"slow start, {segments} segment{'s' * (segments != 1)} in flight"
 
 
@@ -218,6 +224,6 @@ def _tls_flight(packet: Packet) -> str:
         return {1: "ClientHello", 2: "ServerHello"}.get(packet.data[5], "") if begins and packet.data[5] < 3 else "handshake"
     if 20 in kinds and APPLICATION not in kinds:
         return "Finished"
-    if packet.first_turn and packet.heard:
+    if packet.first_turn and not packet.opens:
         return "ServerHello, certificate, Finished"
     return ""

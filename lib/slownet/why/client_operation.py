@@ -23,6 +23,8 @@ class Connection:
     last: Packet | None = None
     closed: bool = False
     hosts: list[str] = field(default_factory=list)
+    before_last: Packet | None = None
+    sent_last: int = 0
 
     @property
     def end(self) -> int:
@@ -117,16 +119,20 @@ def _connections(host: Host) -> list[Connection]:
         + [(each.arrived, 0, number, each) for number, each in enumerate(host.received)],
         key=lambda each: each[:3],
     )
+    asked = {each.connection for each in host.received if each.is_opening}
+    opened = {each.connection for each in host.sent if each.is_opening} - asked
     for _, sends, _, packet in events:
-        if packet.is_neighbours or len(packet.source) not in (4, 16):
-            continue
         key = packet.connection
+        if packet.is_neighbours or len(packet.source) not in (4, 16) or key in asked:
+            continue
         if sends:
             _sent(found, answers, key, packet)
         elif key in found:
             _came(found[key], packet)
-        elif key not in found:
+        elif key not in opened:
             answers.add(key)
+    for each in found.values():
+        _end_of_datagrams(each)
     order = sorted(found.values(), key=lambda each: each.first.sent)
     return [each for each in order if each.first.sport] or order
 
@@ -144,6 +150,7 @@ def _sent(
         if packet.receiver and packet.receiver not in each.hosts:
             each.hosts.append(packet.receiver)
         each.closed = each.closed or bool(packet.is_tcp and packet.flags & (FIN | RST))
+        each.before_last, each.sent_last = each.last, packet.sent
 
 
 def _came(each: Connection, packet: Packet) -> None:
@@ -154,6 +161,12 @@ def _came(each: Connection, packet: Packet) -> None:
         each.last = packet
 
 
+def _end_of_datagrams(each: Connection) -> None:
+    """Take what arrived before the client's last datagram as the end: what comes later, nobody waits for."""
+    if not each.first.is_tcp and each.sent_last and each.before_last is not None:
+        each.last = each.before_last
+
+
 def _last_of_several(connections: list[Connection]) -> tuple[int, int]:
     """Return when the last of several connections to the same server began, and how many there are; 0 if it is the only one.
 
@@ -161,7 +174,7 @@ def _last_of_several(connections: list[Connection]) -> tuple[int, int]:
     """
     by: dict[tuple[bytes, int], list[Connection]] = defaultdict(list)
     for each in connections:
-        if not each.names and each.first.is_tcp:
+        if not each.names:
             by[each.server].append(each)
     last = connections[-1]
     for each in reversed(connections):

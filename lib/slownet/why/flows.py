@@ -5,6 +5,7 @@ The state is that of the instant before: of an ACK that arrives and the segment 
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, replace
 
 from slownet.why.packets import ACK, FIN, RST, SYN, Packet
@@ -25,16 +26,22 @@ class _Known:
     acked: int = 0
     edge: int = -1
     small_end: int = -1
+    segments: int = 0
 
 
 class _Side:
-    """One end of a connection."""
+    """One end of a connection.
+
+    nodelay: whether it has sent a small segment while an earlier one was in flight, as only a socket with TCP_NODELAY does.
+    """
 
     def __init__(self) -> None:
         self.base: int | None = None
         self.mss = USUAL_MSS
         self.scale = 0
-        self.opened = self.heard = False
+        self.opened = self.heard = self.opener = False
+        self.nodelay = False
+        self.unacked: deque[int] = deque()
         self.turns = 0
         self.now, self.prior, self.at = _Known(), _Known(), -1
         self.records: Records | None = None
@@ -82,6 +89,9 @@ def _receive(side: _Side, packet: Packet) -> None:
         acked = side.since(packet.ack)
         side.now.acked = max(side.now.acked, acked)
         side.now.edge = acked + (packet.window << (0 if packet.flags & SYN else side.scale))
+        while side.unacked and side.unacked[0] <= side.now.acked:
+            side.unacked.popleft()
+        side.now.segments = len(side.unacked)
         if side.now.small_end <= side.now.acked:
             side.now.small_end = -1
 
@@ -89,14 +99,15 @@ def _receive(side: _Side, packet: Packet) -> None:
 def _send(side: _Side, packet: Packet) -> None:
     side.move(packet.sent)
     if side.base is None:
-        side.base = packet.seq
+        side.base, side.opener = packet.seq, packet.is_opening
         side.records = Records() if packet.flags & SYN else None
     begin, end = side.since(packet.seq), side.since(packet.end)
     packet.mss = side.mss
     packet.flight = side.prior.highest - side.prior.acked
     packet.edge = side.prior.edge
+    packet.segments, packet.side = side.prior.segments, side
     packet.held = side.prior.small_end >= 0 and packet.length < side.mss
-    packet.highest, packet.heard = side.prior.highest, side.heard or side.turns > 1
+    packet.highest, packet.opens = side.prior.highest, side.opener
     if packet.length or packet.flags & (SYN | FIN):
         packet.repeated = side.opened and begin < side.now.highest
         if packet.length and (side.heard or not side.turns):
@@ -105,7 +116,11 @@ def _send(side: _Side, packet: Packet) -> None:
             packet.tls = side.records.add(packet.data, packet.length)
         packet.first_turn = side.turns == 1
         if packet.length and packet.length < side.mss and not packet.repeated:
+            side.nodelay = side.nodelay or side.now.small_end >= 0
             side.now.small_end = end
+        if not packet.repeated:
+            side.unacked.append(end)
+            side.now.segments += 1
         side.now.highest = max(side.now.highest, end)
         side.opened = True
     packet.edge = side.prior.edge - end if side.prior.edge >= 0 and not packet.flags & (SYN | RST) else 0

@@ -37,8 +37,8 @@ def sample_of(run: RunData, label: Mapping[str, str]) -> Sample:
     known = ", ".join(cell_in_words(_label(cell.samples)) for cell in run.cells if cell.samples)
     if not found or not found[0]:
         raise ExperimentError(f"the run has no cell {cell_in_words(label)}", "--cell", f"it has {known}")
-    if len(found) > 1 and not label:
-        found = found[-1:]
+    if len(found) > 1:
+        found = [each for each in found if _label(each) == label] or (found if label else found[-1:])
     if len(found) > 1:
         raise ExperimentError(f"several cells have {cell_in_words(label)}", "--cell", f"name one of {known}")
     good = [each for each in found[0] if each.get("status") == "ok"] or list(found[0])

@@ -34,10 +34,10 @@ class Packet:
     """
 
     __slots__ = (
-        "ack", "arrived", "data", "dport", "edge", "end", "first_turn", "flags", "flight", "frame", "frame_arrived", "heard",
-        "held", "highest", "identity", "interface", "interface_arrived", "kind", "left", "length", "mac", "mss", "options",
-        "order", "protocol", "receiver", "repeated", "sender", "sent", "seq", "size", "source", "sport", "target", "tls",
-        "window",
+        "ack", "arrived", "data", "dport", "edge", "end", "first_turn", "flags", "flight", "frame", "frame_arrived", "held",
+        "highest", "identity", "interface", "interface_arrived", "kind", "left", "length", "mac", "mss", "opens", "options",
+        "order", "protocol", "receiver", "repeated", "segments", "sender", "sent", "seq", "side", "size", "source", "sport",
+        "target", "tls", "window",
     )  # fmt: skip
 
     def __init__(self, frame: Frame) -> None:
@@ -49,8 +49,9 @@ class Packet:
         self.protocol = self.identity = self.sport = self.dport = self.length = self.flags = 0
         self.seq = self.ack = self.window = self.end = self.mss = self.order = 0
         self.source = self.target = self.data = self.options = b""
-        self.repeated = self.held = self.first_turn = self.heard = False
-        self.flight, self.edge, self.highest = 0, 0, 0
+        self.repeated = self.held = self.first_turn = self.opens = False
+        self.flight = self.edge = self.highest = self.segments = 0
+        self.side: Any = None
         self.tls: Any = ()
         self.kind = data[12] << 8 | data[13]
         if self.kind == IPV4 and len(data) >= 34:

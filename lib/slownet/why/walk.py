@@ -11,7 +11,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass
 
-from slownet.why.packets import SYN, Packet
+from slownet.why.packets import FIN, SYN, Packet
 from slownet.why.trace import Host, Trace
 
 AT_ONCE_NS = 100_000
@@ -109,7 +109,9 @@ class Walk:
     def _open(self, host: Host, packet: Packet) -> None:
         """Note the request that a packet answers: before it had arrived, the host did not work for it."""
         connection = packet.connection
-        if not packet.is_tcp or self._openers.get(connection) in (host.name, None) or not packet.length:
+        if not packet.is_tcp or self._openers.get(connection) in (host.name, None):
+            return
+        if not packet.length and not packet.flags & FIN:
             return
         if self._requests and self._requests[-1][:2] == (host.name, connection):
             return
@@ -119,20 +121,21 @@ class Walk:
 
     def _cut(self, begin: int) -> Packet | None:
         """Return the open request if the walk has come to what was before it: until then, the host worked for another one."""
-        host, _, request, since = self._requests[-1]
-        if begin >= request.arrived:
+        number = next((number for number, each in enumerate(self._requests) if begin < each[2].arrived), None)
+        if number is None:
             return None
+        host, _, request, since = self._requests[number]
         until = max((_begin(each) for each in self._parts[since:]), default=begin)
-        for number in range(len(self._parts) - 1, since - 1, -1):
-            part = self._parts[number]
+        for place in range(len(self._parts) - 1, since - 1, -1):
+            part = self._parts[place]
             if _begin(part) >= request.arrived and isinstance(part, Stay | Trip) and _where(part) == host:
                 until = _begin(part)
-                del self._parts[number + 1 :]
+                del self._parts[place + 1 :]
                 break
         else:
             until = _begin(self._parts[since - 1]) if since else begin
             del self._parts[since:]
-        self._requests.pop()
+        del self._requests[number:]
         self._parts.append(Stay(host, request.arrived, until, "other", None, request))
         return request
 
@@ -198,8 +201,9 @@ class Walk:
         """Return the packet that left the queue in the instant in which this one was sent: TCP keeps few bytes in a queue."""
         number = bisect_right(host.departures, packet.sent) - 1
         while number >= 0 and host.departures[number] == packet.sent:
-            if host.left[number].connection == packet.connection and (id(host.left[number]), False) not in self._seen:
-                return host.left[number]
+            left = host.left[number]
+            if left.length and left.connection == packet.connection and (id(left), False) not in self._seen:
+                return left
             number -= 1
         return None
 

@@ -1,0 +1,385 @@
+"""Accounts of operations whose truth is known, because they were made so, on the lab's kernel at free CPU."""
+
+import subprocess
+import sys
+from contextlib import contextmanager
+
+import pytest
+
+from slownet.lab import native
+from slownet.net import interface_captures
+from slownet.topologies import ClientWebDb
+from slownet.why.account import Cause
+from slownet.why.account_text import answer, text
+from slownet.why.door import account
+from slownet.why.trace import HostCapture
+
+TOPOLOGY = ClientWebDb
+SERVER = """
+import socket, sys, time
+{options}
+s = socket.socket()
+s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+{before}
+s.bind(("", {port})); s.listen(64); print("up", flush=True)
+while True:
+    c, _ = s.accept()
+    {serve}
+"""
+CLIENT = """
+import socket, sys, time
+s = socket.socket()
+{before}
+s.connect(("{address}", {port}))
+{ask}
+s.close()
+"""
+
+
+@pytest.fixture(autouse=True)
+def free():
+    if not native.cpu_is_free():
+        pytest.skip("the account is exact where the CPU is free: run it in a lab with --tdf inf")
+
+
+@contextmanager
+def serving(host, serve, *, port=80, before="", options=""):
+    program = SERVER.format(serve=serve, port=port, before=before, options=options)
+    process = host.popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout.readline() == "up\n"
+        yield
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def why(net, folder, program, client="client", whole=False):
+    """Run a Python program on a host, with captures; return its account."""
+    started = []
+    with (
+        interface_captures.capturing(interface_captures.find(net, ["hosts"]), folder, "000", started),
+        net[client].popen([sys.executable, "-c", program], stderr=subprocess.PIPE, text=True) as process,
+    ):
+        _, complaint = process.communicate(timeout=200)
+    assert not process.returncode, complaint
+    captures = [
+        HostCapture(entry["host"], tuple(entry["addresses"]), folder / entry["file"], folder / entry["before"])
+        for entry in (each.to_json(folder) for each in started)
+    ]
+    found = account(captures, client, whole=whole)
+    print(text(found))
+    for one, other in zip(found.steps, found.steps[1:], strict=False):
+        assert one.end_ns == other.begin_ns
+    assert sum(each.ns for each in found.steps) == found.elapsed_ns
+    assert found.remainder_ns == 0
+    return found
+
+
+def ask(net, ask="s.sendall(b'?'); s.recv(9)", *, server="web", before="", port=80):
+    return CLIENT.format(address=net[server].IP(), port=port, ask=ask, before=before)
+
+
+def ms(found, cause, detail=""):
+    return sum(each.ms for each in found.of(cause) if each.detail.startswith(detail))
+
+
+@pytest.fixture
+def far(net):
+    with net.link("client", "switch").set(rtt="40ms"), net.link("db", "switch").set(rtt="10ms"):
+        yield net
+
+
+ANSWER = "c.recv(99); c.sendall(b'!'); c.close()"
+
+
+def test_a_question_and_a_handshake(far, tmp_path):
+    with serving(far["web"], ANSWER):
+        found = why(far, tmp_path, ask(far))
+    assert answer(found) == "80 ms: 2 round trips to web (1 TCP handshake, 1 question and answer)"
+
+
+def test_a_program_that_sleeps_35_ms(far, tmp_path):
+    with serving(far["web"], "c.recv(99); time.sleep(0.035); c.sendall(b'!'); c.close()"):
+        found = why(far, tmp_path, ask(far))
+    assert ms(found, Cause.TIMER) == pytest.approx(35, abs=0.2)
+    assert {each.source for each in found.of(Cause.TIMER)} == {"web"}
+
+
+def test_a_client_that_sleeps_between_two_questions(far, tmp_path):
+    with serving(far["web"], "\n    while c.recv(99): c.sendall(b'!')"):
+        found = why(far, tmp_path, ask(far, "s.sendall(b'?'); s.recv(9); time.sleep(0.035); s.sendall(b'?'); s.recv(9)"))
+    assert ms(found, Cause.TIMER) == pytest.approx(35, abs=0.2)
+    assert {each.source for each in found.of(Cause.TIMER)} == {"client"}
+    assert ms(found, Cause.EXCHANGE) == pytest.approx(80, abs=0.2)
+
+
+def test_three_questions_to_another_host(far, tmp_path):
+    address = far["db"].IP()
+    asks = f"d = socket.create_connection(('{address}', 3306)); [(d.sendall(b'q'), d.recv(9)) for _ in range(3)]"
+    with (
+        serving(far["db"], "\n    while c.recv(99): c.sendall(b'a')", port=3306),
+        serving(far["web"], f"c.recv(99); {asks}; c.sendall(b'!'); c.close(); d.close()"),
+    ):
+        found = why(far, tmp_path, ask(far))
+    trips = [{each.source, each.target} for each in found.trips()]
+    assert trips.count({"web", "db"}) == 10  # with the lookup of the neighbour's address
+    assert ms(found, Cause.NEIGHBOUR) == pytest.approx(10, abs=0.1)
+    assert ms(found, Cause.EXCHANGE) == pytest.approx(70, abs=0.2)
+    assert ms(found, Cause.HANDSHAKE) == pytest.approx(50, abs=0.2)
+
+
+@contextmanager
+def losing(host, matches):
+    """Drop the first packet that arrives and matches: it has left its sender, and its receiver never sees it."""
+    rules = ("add table ip lost", "add chain ip lost c { type filter hook prerouting priority 0 ; }")
+    for rule in (*rules, f"add rule ip lost c {matches} limit rate 1/day burst 1 packets drop"):
+        with host.popen(["nft", rule], stderr=subprocess.PIPE, text=True) as done:
+            _, complaint = done.communicate()
+        assert not done.returncode, complaint
+    try:
+        yield
+    finally:
+        with host.popen(["nft", "delete table ip lost"], stderr=subprocess.PIPE) as done:
+            done.communicate()
+
+
+def test_a_lost_syn(far, tmp_path):
+    with (
+        serving(far["web"], ANSWER),
+        losing(far["web"], "tcp dport 80 tcp flags & (syn | ack) == syn"),
+    ):
+        found = why(far, tmp_path, ask(far))
+    assert ms(found, Cause.RETRANSMISSION, "SYN") == pytest.approx(1030, abs=30)
+
+
+def test_a_lost_tail(far, tmp_path):
+    """The whole question is one segment, and it is lost: the tail probe, or what its timer is limited to, sends it again."""
+    with serving(far["web"], ANSWER), losing(far["web"], "tcp dport 80 ip length 53"):
+        found = why(far, tmp_path, ask(far))
+    assert ms(found, Cause.RETRANSMISSION) == pytest.approx(40 + 200, abs=20)
+
+
+def test_one_of_many_segments_lost_is_sent_again_fast(far, tmp_path):
+    with (
+        serving(far["web"], "n = 0\n    while n < 14480: n += len(c.recv(99999))\n    c.sendall(b'!'); c.close()"),
+        losing(far["web"], "tcp dport 80 ip length 1500"),
+    ):
+        found = why(far, tmp_path, ask(far, "s.sendall(bytes(14480)); s.recv(9)"))
+    assert ms(found, Cause.RETRANSMISSION) == pytest.approx(40, abs=12)
+    assert {each.detail[:4] for each in found.of(Cause.RETRANSMISSION)} == {"fast"}
+
+
+def test_slow_start(far, tmp_path):
+    with serving(far["web"], "c.recv(99); c.sendall(bytes(50000)); c.close()"):
+        found = why(far, tmp_path, ask(far, "s.sendall(b'?')\nwhile s.recv(99999): pass"))
+    assert ms(found, Cause.WINDOW, "slow start") == pytest.approx(80, abs=0.5)
+    assert [each.detail for each in found.of(Cause.WINDOW)][::2] == [
+        "slow start, 10 segments in flight", "slow start, 20 segments in flight"
+    ]  # fmt: skip
+
+
+def test_a_receive_buffer_of_8_kb(far, tmp_path):
+    small = "s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8192)"
+    with serving(far["web"], "c.recv(99); c.sendall(bytes(40000)); c.close()"):
+        found = why(far, tmp_path, ask(far, "s.sendall(b'?')\nwhile s.recv(99999): pass", before=small))
+    assert ms(found, Cause.WINDOW, "receive") >= 120
+    assert ms(found, Cause.WINDOW, "slow start") == 0
+
+
+def test_nagle_and_a_delayed_ack(far, tmp_path):
+    """The first exchange is quick; in the second one the second small write waits for the ACK, which waits for a timer."""
+    with serving(far["web"], "\n    while len(c.recv(1)) and len(c.recv(1)): c.sendall(b'!')"):
+        found = why(far, tmp_path, ask(far, "for n in range(2): s.sendall(b'a'); s.sendall(b'b'); s.recv(9)"))
+    assert 40 <= ms(found, Cause.NAGLE, "the ACK was delayed") <= 60
+    assert ms(found, Cause.NAGLE) >= 80
+
+
+def test_a_cork(far, tmp_path):
+    cork = "s.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)"
+    with serving(far["web"], ANSWER):
+        found = why(far, tmp_path, ask(far, "s.sendall(b'?'); s.recv(9)", before=cork))
+    assert ms(found, Cause.TIMER, "as long as TCP_CORK") == pytest.approx(244, abs=5)
+
+
+def test_a_full_queue(far, tmp_path):
+    """Sixty thousand bytes of another connection are ahead of the answer on a link of 10 Mbit/s."""
+    with far.link("web", "switch").set(rate="10mbit", queue="500p"):
+        flood = "u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)"
+        flood += "; [u.sendto(bytes(1000), (c.getpeername()[0], 9)) for _ in range(60)]"
+        with serving(far["web"], f"c.recv(99); {flood}; c.sendall(b'!'); c.close()"):
+            found = why(far, tmp_path, ask(far))
+    assert ms(found, Cause.QUEUE) == pytest.approx(60 * 1042 * 8 / 10_000, abs=1.5)
+
+
+def test_serialisation(far, tmp_path):
+    with (
+        far.link("web", "switch").set(rate="10mbit"),
+        serving(far["web"], "c.recv(99); c.sendall(bytes(1448)); c.recv(9); c.close()"),
+    ):
+        found = why(far, tmp_path, ask(far, "s.sendall(b'?'); s.recv(2000)"))
+    assert ms(found, Cause.SERIALISATION) == pytest.approx(1514 * 8 / 10_000, abs=0.3)
+
+
+POOL = """
+import socket, threading
+d = socket.create_connection(("{db}", 3306))
+s = socket.socket()
+s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+s.bind(("", 80)); s.listen(64); print("up", flush=True)
+lock = threading.Lock()
+def serve(c):
+    c.recv(9)
+    with lock:
+        d.sendall(b"q"); d.recv(9)
+    c.sendall(b"!"); c.close()
+while True:
+    threading.Thread(target=serve, args=(s.accept()[0],)).start()
+"""
+TWO_AT_ONCE = """
+import socket, time
+s, t = (socket.create_connection(("{web}", 80)) for _ in range(2))
+s.sendall(b"?"); time.sleep(0.02); t.sendall(b"?"); s.recv(9); t.recv(9)
+"""
+
+
+def test_a_pool_of_one(far, tmp_path):
+    """The web server has one connection to its database, which takes 100 ms: the second question is 20 ms later."""
+    with (
+        serving(far["db"], "\n    while c.recv(99): time.sleep(0.1); c.sendall(b'a')", port=3306),
+        far["web"].popen([sys.executable, "-c", POOL.format(db=far["db"].IP())], stdout=subprocess.PIPE, text=True) as pool,
+    ):
+        assert pool.stdout.readline() == "up\n"
+        try:
+            found = why(far, tmp_path, TWO_AT_ONCE.format(web=far["web"].IP()), whole=True)
+        finally:
+            pool.kill()
+    (waited,) = found.of(Cause.WAITING)
+    assert (waited.source, waited.ms) == ("web", pytest.approx(90, abs=1))
+    assert {each.source for each in found.of(Cause.TIMER)} == {"client", "db"}
+
+
+def test_a_dead_name_server(far, tmp_path):
+    """The first server is not there, the second one answers after the resolver's second."""
+    program = f"""
+import socket
+u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); u.settimeout(1)
+question = bytes([0, 7, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0]) + b"\\3web\\0\\0\\1\\0\\1"
+for server in ("{far["db"].IP()}", "{far["web"].IP()}"):
+    u.sendto(question, (server, 53))
+    try:
+        u.recv(512); break
+    except TimeoutError: pass
+"""
+    names = """
+import socket
+u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+u.bind(("", 53)); print("up", flush=True)
+while True:
+    d, a = u.recvfrom(512); u.sendto(d, a)
+"""
+    swallow = names.replace("u.sendto(d, a)", "pass")
+    servers = [
+        far[name].popen([sys.executable, "-c", each], stdout=subprocess.PIPE, text=True)
+        for name, each in (("web", names), ("db", swallow))
+    ]
+    try:
+        assert [each.stdout.readline() for each in servers] == ["up\n"] * 2
+        found = why(far, tmp_path, program)
+    finally:
+        for each in servers:
+            each.kill()
+            each.communicate()
+    assert ms(found, Cause.NAME, "no answer came") == pytest.approx(1000, abs=2)
+    assert ms(found, Cause.NAME) == pytest.approx(1040, abs=2)
+
+
+def test_a_refused_connection(far, tmp_path):
+    program = f"import socket\ntry: socket.create_connection(('{far['web'].IP()}', 81))\nexcept ConnectionRefusedError: pass"
+    found = why(far, tmp_path, program)
+    assert ms(found, Cause.HANDSHAKE) == pytest.approx(40, abs=0.1)
+
+
+def test_a_kept_connection(far, tmp_path):
+    with serving(far["web"], "\n    while c.recv(99): c.sendall(b'!')"):
+        found = why(far, tmp_path, ask(far, "for n in range(20): s.sendall(b'?'); s.recv(9)"))
+    assert answer(found) == "840 ms: 21 round trips to web (20 question and answer, 1 TCP handshake)"
+
+
+def test_a_new_connection_for_each_question(far, tmp_path):
+    address = far["web"].IP(), 80
+    program = f"import socket\nfor n in range(5):\n    s = socket.create_connection({address})"
+    program += "; s.sendall(b'?'); s.recv(9); s.close()"
+    with serving(far["web"], ANSWER):
+        last, all_of_them = (why(far, tmp_path / str(whole), program, whole=whole) for whole in (False, True))
+    assert answer(last).startswith("80 ms: 2 round trips")
+    assert answer(all_of_them) == "400 ms: 10 round trips to web (5 TCP handshake, 5 question and answer)"
+
+
+def test_a_delayed_ack_without_nagle(far, tmp_path):
+    """The server waits until its first bytes are acknowledged (SIOCOUTQ), and the client, which has no answer, delays that."""
+    serve = (
+        "c.recv(99); c.sendall(b'!'); c.recv(99); import fcntl, struct; c.sendall(b'a')\n"
+        "    while struct.unpack('i', fcntl.ioctl(c, 0x5411, bytes(4)))[0]: time.sleep(0.0005)\n"
+        "    c.sendall(b'b'); c.close()"
+    )
+    with serving(far["web"], serve):
+        found = why(far, tmp_path, ask(far, "s.sendall(b'?'); s.recv(9); s.sendall(b'?')\nwhile s.recv(9): pass"))
+    assert found.elapsed_ns >= 160 * 10**6
+
+
+def test_a_tail_of_many_segments_lost(far, tmp_path):
+    """The last of ten full segments is lost: nothing tells of it, and the tail probe sends it again."""
+    serve = "n = 0\n    while n < 14480: n += len(c.recv(99999))\n    c.sendall(b'!'); c.close()"
+    with serving(far["web"], serve), losing(far["web"], "tcp dport 80 tcp flags & psh == psh ip length 1500"):
+        found = why(far, tmp_path, ask(far, "s.sendall(bytes(14480)); s.recv(9)"))
+    assert ms(found, Cause.RETRANSMISSION, "tail probe") == pytest.approx(240, abs=10)
+    assert ms(found, Cause.RETRANSMISSION, "until the ACK") == pytest.approx(40, abs=0.1)
+
+
+def test_a_timeout_after_a_lost_tail_probe(far, tmp_path):
+    with (
+        serving(far["web"], ANSWER),
+        losing(
+            far["web"],
+            "tcp dport 80 ip length 53 limit rate 1/day burst 1 packets drop; add rule ip lost c tcp dport 80 ip length 53",
+        ),
+    ):
+        found = why(far, tmp_path, ask(far))
+    assert [each.detail for each in found.of(Cause.RETRANSMISSION)] == ["tail probe", "timeout"]
+
+
+def test_a_lost_syn_ack(far, tmp_path):
+    """Both ends send it again after a second: the client's SYN arrives first, and brings another SYN-ACK."""
+    with serving(far["web"], ANSWER), losing(far["client"], "tcp sport 80 tcp flags & (syn | ack) == (syn | ack)"):
+        found = why(far, tmp_path, ask(far))
+    assert ms(found, Cause.RETRANSMISSION) == pytest.approx(980, abs=40)  # the SYN-ACK had crossed the link
+
+
+def test_a_proxy_between(far, tmp_path):
+    relay = f"d = socket.create_connection(('{far['db'].IP()}', 81)); d.sendall(c.recv(99))"
+    relay += "; c.sendall(d.recv(99)); c.close(); d.close()"
+    with serving(far["db"], ANSWER, port=81), serving(far["web"], relay):
+        found = why(far, tmp_path, ask(far))
+    assert ms(found, Cause.EXCHANGE) == pytest.approx(50, abs=0.2)
+    assert ms(found, Cause.TIMER) == ms(found, Cause.WAITING) == 0
+
+
+def test_what_ran_beside_has_slack(far, tmp_path):
+    """Two connections at once: the one to the web server, 10 ms nearer than the database, had 10 ms to spare."""
+    program = f"""
+import socket
+s, t = socket.socket(), socket.socket()
+s.setblocking(False); t.setblocking(False)
+for each, to in ((s, ("{far["web"].IP()}", 80)), (t, ("{far["db"].IP()}", 80))):
+    try: each.connect(to)
+    except BlockingIOError: pass
+import select
+waiting = {{s, t}}
+select.select([], [t], []); t.send(b"?"); select.select([], [s], []); s.send(b"?")
+s.setblocking(True); s.recv(9); t.setblocking(True); t.recv(9)
+"""
+    with serving(far["web"], ANSWER), serving(far["db"], ANSWER):
+        found = why(far, tmp_path, program)
+    (beside,) = found.beside
+    assert (beside.target, beside.slack_ns) == ("web", pytest.approx(10 * 10**6, abs=10**5))
