@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help run test check unit lab-tests e2e bench fuzz soak trust nightly nightly-status lab wheel release docs docs-figures docs-test proof delays \
-	examples walls kills test-experiments test-report test-commands test-compose-go test-tshark test-exact test-long test-packaging test-mininet test-theory test-stock-kernel test-vagrant \
+	examples walls kills test-experiments test-report test-commands test-compose-go test-web-vitals test-tshark test-exact test-long test-packaging test-mininet test-theory test-stock-kernel test-vagrant \
 	test-provision test-kernels test-chromium clean
 .DELETE_ON_ERROR:
 
@@ -87,6 +87,10 @@ test-commands: $(VENV)/dev ## look the table of missing commands up in their Deb
 
 test-compose-go: $(VENV)/dev ## compare what is expected of compose files with compose's own library; a minute, Go and its module proxy
 	$(BIN)/pytest -q -rs tests/compose_go
+
+test-web-vitals: $(VENV)/dev ## compare what a page counts of itself with npm's web-vitals, in Chromium; a minute (apt-get install chromium npm)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[browser]'
+	$(BIN)/pytest -q -rs -n 0 tests/vitals
 
 test-tshark: $(VENV)/dev ## compare captures, those of tcpdump's tests, with tshark; a quarter of an hour, tshark and Debian's sources
 	lib/slownet/lab/setup-host tshark

@@ -27,6 +27,7 @@ RECORD = "nightly.json"
 JOBS: Mapping[str, Sequence[str]] = {
     "commands": soak.make("test-commands"),
     "compose-go": soak.make("test-compose-go"),
+    "web-vitals": soak.make("test-web-vitals"),
     "tshark": soak.make("test-tshark"),
     "report": soak.make("test-report"),
     "chromium": soak.make("test-chromium"),

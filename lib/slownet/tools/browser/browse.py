@@ -74,7 +74,8 @@ class Browse(Metrics):
         """Return the times of milestones in ms, and numbers of bytes, requests and connections.
 
         ``first_byte_ms``, ``dom_ready_ms`` and ``load_ms`` are Chromium's, to the microsecond, as is ``first_paint_ms``, the
-        first contentful paint; ``largest_paint_ms`` and ``layout_shift`` are those of web-vitals, times in steps of 4 ms.
+        first contentful paint; ``largest_paint_ms`` and ``layout_shift`` are counted as by Google's web-vitals, times in
+        steps of 4 ms.
         ``dns_ms``, ``connect_ms`` and ``tls_ms`` are those of the page's own request, if it had them. Warm loads beside cold
         ones have the same milestones and numbers as ``warm_load_ms``, ``warm_requests`` and so on.
         """

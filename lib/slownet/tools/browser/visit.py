@@ -116,8 +116,7 @@ def _prepare(page: Tab, device: Device) -> None:
         version = page.browser.version.rpartition("/")[2]
         devtools.call("Emulation.setUserAgentOverride", session, userAgent=MOBILE.format(version))
         devtools.call("Emulation.setTouchEmulationEnabled", session, enabled=True)
-    source = "(() => {" + script("web-vitals.iife.js") + script("vitals.js") + "})()"
-    devtools.call("Page.addScriptToEvaluateOnNewDocument", session, source=source, worldName=WORLD)
+    devtools.call("Page.addScriptToEvaluateOnNewDocument", session, source=script("vitals.js"), worldName=WORLD)
 
 
 def load(page: Tab, url: str, timeout: float, pictures: bool) -> Event:
