@@ -50,7 +50,7 @@ class Link:
 
 
 def topology_figure(run: RunData) -> Figure | None:
-    """Draw the network of a run; None if the run did not record it, as older ones, or no such network can be."""
+    """Draw the network of a run; None if the run did not record it, or no such network can be."""
     drawn: Mapping[str, object] = run.facts.get("topology") or {}
     hosts, switches, ends = drawn.get("hosts"), drawn.get("switches"), drawn.get("links")
     if not isinstance(hosts, list) or not isinstance(switches, list) or not isinstance(ends, dict) or not ends:

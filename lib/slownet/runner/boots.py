@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from slownet.hypotheses.experiment import Cell, Experiment
-from slownet.judge.records.samples import cell_key
 from slownet.lab.clock import Clock
 from slownet.model.facts import BootFacts, Facts
 
@@ -62,15 +61,5 @@ def passes(cells: Sequence[Cell], blocks: int, boot: int) -> list[Cell]:
 
 
 def read(facts: Facts) -> list[Boot]:
-    """Return the boots of a run's record. In records older than blocks a new boot starts where a cell repeats."""
-    if "boots" in facts:
-        return [Boot(each["boot"], each["first"], each["places"], each["blocks"]) for each in facts["boots"]]
-    boots: list[Boot] = []
-    first, seen = 0, set[str]()
-    planned = [cell_key(cell) for cell in facts["planned"]]
-    for index, key in enumerate([*planned, *planned[-1:]]):  # the last one again ends the last boot
-        if key in seen:
-            boots.append(Boot(len(boots) + 1, first, index - first, 1))
-            first, seen = index, set()
-        seen.add(key)
-    return boots
+    """Return the boots of a run's record."""
+    return [Boot(each["boot"], each["first"], each["places"], each["blocks"]) for each in facts["boots"]]

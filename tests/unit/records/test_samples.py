@@ -59,18 +59,6 @@ def test_resume_names_what_is_done(tmp_path):
     assert [each["status"] for each in read_samples(tmp_path)] == ["ok", "ok"]
 
 
-def test_the_labs_of_an_older_version_had_a_file_each(tmp_path):
-    (tmp_path / "samples.jsonl").write_text(json.dumps(sample("0ms", 0, lab=1)) + "\n")
-    (tmp_path / "samples-2.jsonl").write_text(json.dumps(sample("10ms", 1, lab=2)) + "\n")
-    before = read_samples(tmp_path)
-    assert [(each["index"], each["lab"]) for each in before] == [(0, 1), (1, 2)]
-    for _ in range(2):
-        with SampleLog(tmp_path):
-            pass
-        assert sorted(path.name for path in tmp_path.iterdir()) == ["raw", "samples.jsonl"]
-        assert read_samples(tmp_path) == before
-
-
 def test_what_was_measured_again_replaces_what_failed(tmp_path):
     with SampleLog(tmp_path) as log:
         log.append(sample("10ms", 1, status="failed"))

@@ -36,19 +36,6 @@ def test_a_boot_knows_the_block_of_each_of_its_places():
 
 
 @pytest.mark.parametrize(
-    ("planned", "boots"),
-    [
-        ([], []),
-        ([A, B, C], [Boot(1, 0, 3, 1)]),
-        ([A, B, C, C, B, A], [Boot(1, 0, 3, 1), Boot(2, 3, 3, 1)]),
-        ([A, B, C, B, B], [Boot(1, 0, 3, 1), Boot(2, 3, 1, 1), Boot(3, 4, 1, 1)]),
-    ],
-)
-def test_a_record_without_boots_begins_one_where_a_cell_comes_again(planned, boots):
-    assert read({"planned": planned}) == boots
-
-
-@pytest.mark.parametrize(
     ("clock", "stated", "blocks"),
     [
         (Clock("real"), None, 2),

@@ -14,7 +14,7 @@ from rich.console import Console
 from slownet.hypotheses.experiment import experiment
 from slownet.judge.claim import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, bound, law, more_round_trips
 from slownet.judge.records import result
-from slownet.judge.records.samples import SampleLog, of_lab, read_samples
+from slownet.judge.records.samples import of_lab, read_samples
 from slownet.lab.caller import Given
 from slownet.lab.clock import INF, Clock
 from slownet.lab.events import line
@@ -358,20 +358,6 @@ def test_a_run_of_which_nothing_is_left_boots_nothing(two_processors, tmp_path):
     run.execute([each], place, lambda name, event: None)
     run.execute([planning.resume(each.directory)], place, lambda name, event: None)
     assert len(place.jobs) == 2
-
-
-def test_a_run_from_before_there_were_blocks_is_continued(tmp_path, monkeypatch):
-    monkeypatch.setattr(planning, "find", lambda name: example)
-    each = planning.plan("example", FakePlace(), tmp_path, {}, Rule(repeat=2))
-    old = {name: value for name, value in each.facts.items() if name not in ("boots", "blocks")}
-    (each.directory / "run.json").write_text(json.dumps(old))
-    with SampleLog(each.directory) as log:
-        for index, (rtt, mean) in enumerate(((0, 5.0), (10, 45.0), (10, 45.0))):
-            log.append(sample(rtt, mean, index))
-    place = Repeating({"0ms": 5.0})
-    (done,) = run.execute([planning.resume(each.directory)], place, lambda name, event: None)
-    assert [(job["boot"], job["blocks"], places(job)) for job in place.jobs] == [(2, 1, [(3, 1, "0ms")])]
-    assert [len(cell.samples) for cell in done.cells] == [2, 2]
 
 
 class Repeating(FakePlace):

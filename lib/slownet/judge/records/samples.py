@@ -5,8 +5,8 @@ Imported inside the lab, so standard library only. What a sample is: `slownet.mo
 A boot that was killed and resumed was measured in several labs under the same number; "boots" in run.json names the last one.
 
 Every line ends with two more keys, so that damage is found: "sum", a checksum of the line before that key, and "after", the sum
-of the line before it, empty in the first one. run.json has the number of lines and the last sum as "samples". Lines of older
-versions have neither. The file is the host's: a lab sends its samples over its channel (`slownet.runner.booting`).
+of the line before it, empty in the first one. run.json has the number of lines and the last sum as "samples".
+The file is the host's: a lab sends its samples over its channel (`slownet.runner.booting`).
 """
 
 from __future__ import annotations
@@ -155,8 +155,6 @@ def read_log(directory: Path | str, facts: Facts | None = None) -> Log:
     sealed = facts.get("samples") if facts else None
     if isinstance(sealed, Mapping) and isinstance(sealed.get("lines"), int):
         _compare(log, sealed["lines"], str(sealed.get("sum")))
-    for path in _of_others(Path(directory)):  # of an older version, whose parallel labs wrote a file each
-        log.samples += checked(_lines(path), path.name, _parsed).samples
     if (more := len(log.damage) - MOST_DAMAGE) > 0:
         log.damage[MOST_DAMAGE:] = [f"{SAMPLES}: {more} more of its lines are damaged"]
     return log
@@ -250,12 +248,6 @@ def _sum(text: str) -> str:
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:SUM_DIGITS]
 
 
-def _of_others(directory: Path) -> list[Path]:
-    """Return the files of further labs, which an older version did not merge before it was killed."""
-    stem, suffix = os.path.splitext(SAMPLES)
-    return sorted(directory.glob(f"{stem}-*{suffix}"))
-
-
 class Raw:
     """The folder of a run in which a lab of the place keeps the output of tools."""
 
@@ -316,13 +308,10 @@ class SampleLog:
             self._log = Log()
             lines = _lines(path)
             old = read_log(directory)
-            if old.damage or _of_others(self.directory):
-                if old.damage:
-                    os.replace(path, _unused(self.directory / DAMAGED))
+            if old.damage:
+                os.replace(path, _unused(self.directory / DAMAGED))
                 lines = self._sealed(old.latest)
                 place(path, "".join(f"{line}\n" for line in lines).encode(), durable=True)
-                for part in _of_others(self.directory):
-                    part.unlink()
             self._log = checked(lines, SAMPLES, _parsed)
             self._file = appending(path)
             if lines and not _ends(path):
