@@ -65,7 +65,7 @@ def means(*words: str | Path) -> dict[str, float]:
 
     A refuted claim is none of our business.
     """
-    done = subprocess.run([*SLOWNET, *words, "--tdf", "inf", "--json"], capture_output=True, text=True, check=False)
+    done = subprocess.run([*SLOWNET, *words, "--tdf", "inf", "--out", "json=-"], capture_output=True, text=True, check=False)
     if "clock stood still" in done.stderr:
         return {}
     if done.returncode not in (0, 1):

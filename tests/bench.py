@@ -304,7 +304,9 @@ def on_both_clocks(*options: str) -> None:
     took, pages = {}, {}
     with tempfile.TemporaryDirectory() as folder:
         for name, clock in (("real", ["--clock", "real"]), ("virtual", ["--tdf", "1"])):
-            took[name], text = timed(["run", "client_delay", "--place", "lab", "--json", *options, *clock], Path(folder))
+            took[name], text = timed(
+                ["run", "client_delay", "--place", "lab", "--out", "json=-", *options, *clock], Path(folder)
+            )
             (run,) = json.loads(text)["runs"]
             pages[name] = {cell["condition"]["rtt_ms"]: cell["metrics"]["time_per_request_ms"]["mean"] for cell in run["cells"]}
             say(f"{what} on the {name} clock", f"{took[name]:.1f} s", "TDF 1" if name == "virtual" else "")
@@ -353,7 +355,7 @@ def resident(words: Sequence[str | Path], folder: Path) -> tuple[float, float]:
 def reproduction() -> None:
     """Reproduce all articles once; prints CPU time as well, because other load on this machine increases wall time."""
     with tempfile.TemporaryDirectory() as folder:
-        seconds, text = timed(["reproduce", "--json"], Path(folder))
+        seconds, text = timed(["reproduce", "--out", "json=-"], Path(folder))
     done = json.loads(text)["reproduction"]
     say("reproduce, all articles", f"{seconds:.0f} s", "under 360 s on 2 processors")
     say("reproduce, CPU", f"{done['cpu_s']:.0f} s", "under 480 s")
@@ -498,7 +500,7 @@ def _a_project_of_ones_own(folder: Path) -> None:
 
 def _repeated(folder: Path) -> None:
     """Measure how far the loads of one page in four boots are from each other."""
-    _, text = timed(["run", "page_in_browser.py", "--memory", "1500", "--repeat", "4", "--json"], folder)
+    _, text = timed(["run", "page_in_browser.py", "--memory", "1500", "--repeat", "4", "--out", "json=-"], folder)
     (run,) = json.loads(text)["runs"]
     loads: dict[str, list[float]] = {}
     for line in (folder / run["directory"] / "samples.jsonl").read_text().splitlines():

@@ -48,7 +48,9 @@ def project(tmp_path_factory):
 @pytest.fixture(scope="module")
 def samples(project):
     shutil.copy(HERE / "cases.py", project)
-    done = json.loads(slownet("run", "cases.py", "--repeat", "1", "--labs", "1", "--memory", "1500", "--json", cwd=project))
+    done = json.loads(
+        slownet("run", "cases.py", "--repeat", "1", "--labs", "1", "--memory", "1500", "--out", "json=-", cwd=project)
+    )
     (run,) = done["runs"]
     folder = project / run["directory"] if "directory" in run else next((project / "runs").glob("*-cases"))
     found = [json.loads(line) for line in (folder / "samples.jsonl").read_text().splitlines()]
@@ -162,5 +164,5 @@ def test_without_chromium_a_run_says_what_to_write(tmp_path):
 
 
 def test_the_project_of_init_decides_its_claim(project):
-    done = json.loads(slownet("run", "page.py", "--memory", "1500", "--json", cwd=project))
+    done = json.loads(slownet("run", "page.py", "--memory", "1500", "--out", "json=-", cwd=project))
     assert [claim["verdict"] for claim in done["runs"][0]["claims"]] == ["supported"]

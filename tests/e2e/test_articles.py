@@ -12,7 +12,7 @@ SLOWNET = Path(sys.executable).with_name("slownet")
 
 def slownet(folder, *words):
     done = subprocess.run(
-        [SLOWNET, "run", *words, "--json"], cwd=folder, capture_output=True, text=True, timeout=900, check=False
+        [SLOWNET, "run", *words, "--out", "json=-"], cwd=folder, capture_output=True, text=True, timeout=900, check=False
     )
     assert done.stdout, done.stderr
     return done.returncode, json.loads(done.stdout)["runs"]

@@ -102,7 +102,7 @@ def test_a_database_is_asked_and_claims_are_made_of_claims(check):
 
 
 def test_blind_asks_and_records_before_it_measures(check, tmp_path):
-    done = check(PAGE, "--blind", "--json", "--answers", "ada.toml", answers="Ada\nthree\n3\n")
+    done = check(PAGE, "--blind", "--out", "json=-", "--answers", "ada.toml", answers="Ada\nthree\n3\n")
     assert done.returncode == 0, done.stderr
     question, said, field = (
         "How many round trips is a page of 30 kB?",
@@ -185,7 +185,7 @@ def test_a_tool_of_ones_own_that_draws_its_round_trips_is_not_marked_by_one_boot
         'service = "nginx"\npage = "30kB"\ntool = "ab"\n\n[options]\nrequests = 10\n', 'tool = "mine.py:page"\n'
     )
     text = text.replace('"switch"', '"server"').replace("time_per_request_ms", "page_ms").replace('"?"', "200")
-    done = check(f'topology = "two_hosts"\n{text}', "--tdf", "inf", "--json")
+    done = check(f'topology = "two_hosts"\n{text}', "--tdf", "inf", "--out", "json=-")
     (run,) = json.loads(done.stdout)["runs"]
     boots = [cell["repetitions"] for cell in run["cells"]]
     assert min(boots) >= 3

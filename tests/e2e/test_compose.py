@@ -292,7 +292,18 @@ def test_a_check_needs_no_image(tmp_path):
 
 def test_a_project_is_measured_without_any_python(images, tmp_path):
     words = ["--vary", "db:rtt=0ms,10ms,40ms", "--vary", "cache:rtt=0ms,5ms", "--tool", "ab"]
-    words += ["--url", "http://web:8000/checkout", "--option", "requests=10", "--tdf", "inf", "--repeat", "1", "--json"]
+    words += [
+        "--option",
+        "url=http://web:8000/checkout",
+        "--option",
+        "requests=10",
+        "--tdf",
+        "inf",
+        "--repeat",
+        "1",
+        "--out",
+        "json=-",
+    ]
     done = run("run", "--compose", str(SHOP / "compose.yaml"), *words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     (found,) = json.loads(done.stdout)["runs"]
@@ -316,14 +327,18 @@ def test_a_project_is_measured_without_any_python(images, tmp_path):
 @pytest.mark.parametrize(
     ("words", "metric", "values"),
     [
-        (["--tool-command", "ping -c 3 -i 0.1 web", "--value", "time=([0-9.]+) ms"], "time_ms", (4, 14)),
-        (["--tool-command", "cat /etc/shop.conf | wc -c", "--value", "^([0-9]+)", "--option", "from=web"], "value", (10, 10)),
-        (["--tool", "curl", "--url", "http://web:8000/shop.conf", "--option", "requests=2"], "time_ms", (8, 28)),
-        (["--tool", "wrk", "--url", "http://web:8000/shop.conf", "--option", "seconds=3"], "uncorrected_p50_s", (0.004, 0.014)),
+        (["--tool", "ping -c 3 -i 0.1 web", "--value", "time=([0-9.]+) ms"], "time_ms", (4, 14)),
+        (["--tool", "cat /etc/shop.conf | wc -c", "--value", "^([0-9]+)", "--option", "from=web"], "value", (10, 10)),
+        (["--tool", "curl", "--option", "url=http://web:8000/shop.conf", "--option", "requests=2"], "time_ms", (8, 28)),
+        (
+            ["--tool=wrk", "--option=url=http://web:8000/shop.conf", "--option=seconds=3"],
+            "uncorrected_p50_s",
+            (0.004, 0.014),
+        ),
     ],
 )
 def test_a_command_of_ones_own_and_every_tool(words, metric, values, project):
-    given = ["--compose", "compose.yaml", "--vary", "web:rtt=0ms,10ms", "--repeat", "1", "--tdf", "inf", "--json"]
+    given = ["--compose", "compose.yaml", "--vary", "web:rtt=0ms,10ms", "--repeat", "1", "--tdf", "inf", "--out", "json=-"]
     done = run("run", *given, *words, cwd=project)
     assert done.returncode == 0, done.stderr
     (found,) = json.loads(done.stdout)["runs"]
@@ -343,7 +358,7 @@ def test_a_number_whose_unit_changes_with_the_delay(project):
 
 
 def test_a_command_that_prints_no_such_number(project):
-    words = ["--tool-command", "sh -c 'echo tps: 5'", "--value", "tps = ([0-9.]+)", "--tdf", "inf", "--repeat", "1"]
+    words = ["--tool", "sh -c 'echo tps: 5'", "--value", "tps = ([0-9.]+)", "--tdf", "inf", "--repeat", "1"]
     done = run("run", "--compose", "compose.yaml", *words, cwd=project)
     line = "nothing in the output matches the pattern 'tps = ([0-9.]+)'; its last line: 'tps: 5', host 'client': command: sh -c"
     assert done.returncode == 1
@@ -398,7 +413,7 @@ def test_nothing():
 
 def test_a_project_is_the_topology_of_an_experiment(project):
     (project / "mine.py").write_text(EXPERIMENT)
-    done = run("run", "mine.py", "--json", cwd=project)
+    done = run("run", "mine.py", "--out", "json=-", cwd=project)
     assert done.returncode == 0, done.stderr
     (found,) = json.loads(done.stdout)["runs"]
     assert [each["verdict"] for each in found["claims"]] == ["supported"]
@@ -438,7 +453,7 @@ BAD = {
 def test_what_is_wrong_is_one_line_before_a_lab_boots(case, images, tmp_path):
     text, what, fix = BAD[case]
     (tmp_path / "compose.yaml").write_text(f"name: bad\nservices:\n  web:\n    {text}\n")
-    for words in (["compose"], ["run", "--compose", "compose.yaml", "--tool", "ab", "--url", "http://web/"]):
+    for words in (["compose"], ["run", "--compose", "compose.yaml", "--tool", "ab", "--option", "url=http://web/"]):
         done = run(*words, cwd=tmp_path)
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
         assert done.stderr.startswith(f"slownet: {what}")
@@ -502,7 +517,7 @@ def test_a_command_of_docker_compose_is_named_as_it_is_here(word, instead, tmp_p
 
 def test_a_run_is_continued_with_the_project_as_it_was(project):
     words = ["run", "--compose", "compose.yaml", "--tool", "ping", "--option", "to=web", "--option", "count=2", "--tdf", "inf"]
-    done = run(*words, "--vary", "web:rtt=0ms,8ms", "--repeat", "1", "--json", "--keep", cwd=project)
+    done = run(*words, "--vary", "web:rtt=0ms,8ms", "--repeat", "1", "--out", "json=-", cwd=project)
     assert done.returncode == 0, done.stderr
     (found,) = json.loads(done.stdout)["runs"]
     directory = Path(found["directory"])
@@ -510,7 +525,7 @@ def test_a_run_is_continued_with_the_project_as_it_was(project):
     samples = (directory / "samples.jsonl").read_text().splitlines(keepends=True)
     (directory / "samples.jsonl").write_text(samples[0])
     (project / "compose.yaml").write_text("services: {}\n")
-    again = run("run", "--resume", str(directory), "--json", cwd=project)
+    again = run("run", "--resume", str(directory), "--out", "json=-", cwd=project)
     assert again.returncode == 0, again.stderr
     (resumed,) = json.loads(again.stdout)["runs"]
     for run_of in (found, resumed):  # over the client's 4 ms, too
@@ -568,9 +583,9 @@ def test_what_a_file_states_breaks_at_its_time_at_the_prompt_in_runs_and_not_in_
     assert within.returncode != 0  # killed with its container
     assert "kill db at 1.5 s" in within.stderr
 
-    words = ["--compose", "compose.yaml", "--vary", "db:rtt=0ms,10ms", "--tool-command", f"sh -c '{CLOCK} | grep -c down'"]
-    words += ["--value", "([0-9]+)", "--tdf", "inf", "--repeat", "1", "--json"]
-    for given, down in (([], 2), (["--faults", "kill db at 6500 ms"], 1), (["--faults", "none"], None)):
+    words = ["--compose", "compose.yaml", "--vary", "db:rtt=0ms,10ms", "--tool", f"sh -c '{CLOCK} | grep -c down'"]
+    words += ["--value", "([0-9]+)", "--tdf", "inf", "--repeat", "1", "--out", "json=-"]
+    for given, down in (([], 2), (["--vary", "faults=kill db at 6500 ms"], 1), (["--vary", "faults=none"], None)):
         measured = run("run", *words, *given, cwd=tmp_path)
         if down is None:  # grep finds nothing, and says so by its status
             assert "status 1" in measured.stderr

@@ -72,7 +72,7 @@ def test_a_lab_says_whether_it_is_confined(built, tmp_path):
 
 UNCONFINED = (
     b"slownet: labs are not confined: this machine's kernel has no Landlock (Linux 5.13 and newer have it); a program that "
-    b"takes a lab's kernel over can do to files and processes what you can (--require-confinement refuses that)\n"
+    b"takes a lab's kernel over can do to files and processes what you can (--place confined refuses that)\n"
 )
 REFUSED = (
     "labs are not confined: this machine's kernel has no Landlock (Linux 5.13 and newer have it), {where}: use a machine that "
@@ -92,8 +92,8 @@ def test_tiny(net):
     assert net
 """
 MEASURING = {
-    "run": ["run", "./tiny.py", "--repeat", "1", "--place", "lab"],
-    "sweep": ["sweep", "./tiny.py", "--out", "swept", "--labs", "2", "--fresh", "--place", "lab"],
+    "run": ["run", "./tiny.py", "--repeat", "1"],
+    "sweep": ["sweep", "./tiny.py", "--out", "swept", "--labs", "2", "--fresh"],
     "exec": ["lab", "exec", "true"],
     "pytest": ["-q"],
 }
@@ -109,9 +109,9 @@ def measuring(request, built, tmp_path):
         words = MEASURING[request.param]
         if request.param == "pytest":
             words = [sys.executable, "-m", "pytest", "-p", "slownet.pytest_plugin", *LIGHT, "--slownet-tdf=inf", *words]
-            words += [each.replace("--", "--slownet-") for each in options]
+            words += ["--slownet-require-confinement"] * ("confined" in options)
         else:
-            words = [*SLOWNET, *words[:-1], *options, words[-1]] if words[0] == "lab" else [*SLOWNET, *words, *options]
+            words = [*SLOWNET, *words[:-1], *(options or ("--place", "lab")), words[-1]]
         return subprocess.run(
             words, capture_output=True, check=False, cwd=tmp_path, timeout=PATIENCE_S, stdin=subprocess.DEVNULL, **how
         )
@@ -129,7 +129,7 @@ def test_without_landlock_each_run_says_what_does_not_hold(measuring):
 
 @needs_landlock
 def test_with_landlock_nothing_is_said_and_all_requirements_are_met(measuring):
-    done = measuring("--require-confinement")
+    done = measuring("--place", "confined")
     assert done.returncode == 0, done
     assert b"confine" not in done.stdout + done.stderr
 
@@ -139,14 +139,14 @@ def refused_by(measuring, where, *options):
     done = measuring(*options, preexec_fn=without_landlock)
     if measuring.is_pytest:
         assert done.returncode == pytest.ExitCode.USAGE_ERROR, done
-        of_pytest = where.replace("--require-", "--slownet-require-")
+        of_pytest = where.replace("--place confined", "--slownet-require-confinement")
         assert f"slownet: {REFUSED.format(where=of_pytest)}" in done.stderr.decode(), done.stderr
     else:
         assert one_line(done) == REFUSED.format(where=where)
 
 
 def test_confinement_can_be_required_by_an_option(measuring):
-    refused_by(measuring, "--require-confinement", "--require-confinement")
+    refused_by(measuring, "--place confined", "--place", "confined")
 
 
 def test_confinement_can_be_required_by_a_project(measuring, tmp_path):

@@ -121,7 +121,7 @@ def project(built, tmp_path_factory):
 
 
 def measured(project, name, *options):
-    done = project("run", f"{name}.py", "--json", *options)
+    done = project("run", f"{name}.py", "--out", "json=-", *options)
     assert done.returncode in (0, 1), done.stderr  # 1: one repetition is too few for a verdict
     (found,) = json.loads(done.stdout)["runs"]
     return found

@@ -12,7 +12,7 @@ CHEAP = ["01_one_way_and_back.toml", "02_a_small_page.toml", "11_two_small_write
 
 def test_a_student_who_knows_is_right(built, tmp_path):
     files = [EXERCISES / each for each in CHEAP]
-    words = [*SLOWNET, "check", "--tdf", "inf", "--json", "--answers", EXERCISES / "class" / "ada.toml", *files]
+    words = [*SLOWNET, "check", "--tdf", "inf", "--out", "json=-", "--answers", EXERCISES / "class" / "ada.toml", *files]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     assert [each["marks"] for each in json.loads(done.stdout)["runs"]] == [["right"], ["right"], ["right", "right"]]

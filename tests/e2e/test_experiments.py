@@ -19,7 +19,7 @@ def done(tmp_path_factory):
     slownet = Path(sys.executable).with_name("slownet")
     folder = tmp_path_factory.mktemp("experiments")
     done = subprocess.run(
-        [slownet, "reproduce", *words, "--json"], cwd=folder, capture_output=True, text=True, timeout=900, check=False
+        [slownet, "reproduce", *words, "--out", "json=-"], cwd=folder, capture_output=True, text=True, timeout=900, check=False
     )
     assert done.returncode == 0, done.stderr
     return {run["experiment"]: run for run in json.loads(done.stdout)["runs"]}

@@ -35,7 +35,7 @@ def run(tmp_path_factory):
 
 
 def test_a_hypothesis_file_names_its_topology_service_tool_and_claim(run):
-    done = run("slownet.cli", "check", "page.toml", "--tdf", "inf", "--place", "lab", "--json")
+    done = run("slownet.cli", "check", "page.toml", "--tdf", "inf", "--place", "lab", "--out", "json=-")
     assert done.returncode == 0, done.stderr
     (found,) = json.loads(done.stdout)["runs"]
     assert found["marks"] == ["right"]

@@ -60,7 +60,7 @@ def test_a_planted_bug_is_found_shrunk_and_repeated_and_a_kill_loses_nothing(fol
     assert cured.returncode == 0, cured.stdout + cured.stderr
     assert "nothing breaks" in cured.stdout
 
-    run = slownet("run", "briefly.py", "--faults", "hunt/found.toml", "--runs", "runs", "--json", cwd=folder)
+    run = slownet("run", "briefly.py", "--vary", "faults=hunt/found.toml", "--runs", "runs", "--out=json=-", cwd=folder)
     assert run.returncode == 0, run.stderr
     assert "kill server at" in run.stdout
 

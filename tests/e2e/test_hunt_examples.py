@@ -36,7 +36,9 @@ def test_postgresql_loses_acknowledged_rows_if_a_commit_does_not_wait(built, tmp
 
 def test_a_pool_waits_as_long_as_timers_of_linux_say(built, tmp_path):
     shutil.copy(EXAMPLES / "faults/dead_connections.py", tmp_path)
-    done = slownet("run", "dead_connections.py", "--repeat", "1", "--json", cwd=tmp_path)  # too few for verdicts: status 1
+    done = slownet(
+        "run", "dead_connections.py", "--repeat", "1", "--out", "json=-", cwd=tmp_path
+    )  # too few for verdicts: status 1
     (run,) = json.loads(done.stdout)["runs"]
     waited = {each["condition"]["connection"]: each["metrics"]["waited_s"]["mean"] for each in run["cells"]}
     assert 928.7 <= waited["Linux's defaults"] <= 948.3

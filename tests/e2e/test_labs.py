@@ -50,7 +50,7 @@ def mine(built, tmp_path):
 
 
 def test_two_labs_measure_a_boot_each(mine):
-    done = slownet("run", "mine.py", "--tdf", "1", "--labs", "2", "--repeat", "2", "--capture", "--json", cwd=mine)
+    done = slownet("run", "mine.py", "--tdf", "1", "--labs", "2", "--repeat", "2", "--capture", "--out", "json=-", cwd=mine)
     run, directory = one_run(done)
     assert [cell["condition"]["delay_ms"] for cell in run["cells"]] == [0, 3, 6, 9]
     assert [cell["repetitions"] for cell in run["cells"]] == [2, 2, 2, 2]
@@ -88,7 +88,7 @@ def test_two_labs_measure_a_boot_each(mine):
 
 def test_services_of_two_labs_log_beside_each_other(pages):
     pages.go_on()
-    run, directory = one_run(slownet(*TWO_LABS, "--vary", "rtt=0ms,120ms", "--json", cwd=pages.folder))
+    run, directory = one_run(slownet(*TWO_LABS, "--vary", "rtt=0ms,120ms", "--out", "json=-", cwd=pages.folder))
     assert [(cell["condition"]["rtt_ms"], sorted(cell["labs"]), cell["status"]) for cell in run["cells"]] == [
         (0, [1, 2], "ok"), (120, [1, 2], "ok"),
     ]  # fmt: skip
@@ -114,7 +114,7 @@ def mine(net, **condition):
 def test_where_the_cpu_is_free_each_boot_draws_anew_and_a_run_gives_the_same_again(mine):
     """Independent of the number of labs: links without a seed get one, and cells without randomness repeat in each boot."""
     (mine / "mine.py").write_text(LOSSY)
-    words = ["run", "mine.py", "--tdf", "inf", "--repeat", "3", "--json"]
+    words = ["run", "mine.py", "--tdf", "inf", "--repeat", "3", "--out", "json=-"]
     runs = [one_run(slownet(*words, "--labs", labs, cwd=mine)) for labs in ("1", "3")]
     found = [sorted(samples_of(directory), key=lambda sample: sample["index"]) for _, directory in runs]
     assert [json.loads((directory / "run.json").read_text())["labs"] for _, directory in runs] == [1, 3]
@@ -163,7 +163,7 @@ def ended(pids):
 
 def resumed(pages, directory, *options):
     pages.go_on()
-    done = slownet("run", "--resume", directory, "--json", *options, cwd=directory.parent)
+    done = slownet("run", "--resume", directory, "--out", "json=-", *options, cwd=directory.parent)
     run, _ = one_run(done)
     assert [cell["condition"]["rtt_ms"] for cell in run["cells"]] == [0, 20, 30, 50]
     assert [cell["status"] for cell in run["cells"]] == ["ok"] * 4

@@ -104,13 +104,13 @@ def k(done):
 def test_the_environment_is_the_same_here_and_in_the_lab(shop, monkeypatch):
     """The claim is made here and the queries there: both have SHOP_QUERIES, exported or given."""
     monkeypatch.setenv("SHOP_QUERIES", "3")
-    done = slownet("run", "shop.py", "--json", cwd=shop)
+    done = slownet("run", "shop.py", "--out", "json=-", cwd=shop)
     assert done.returncode == 0, done.stderr
     verdicts, measured, directory = k(done)
     assert verdicts == ["supported"]
     assert measured == pytest.approx(6, rel=0.05)
     assert "GET / HTTP" in (directory / "services" / "python3-web.log").read_text()
-    given = slownet("run", "shop.py", "--json", "--env", "SHOP_QUERIES=2", "--env", "TOKEN=pass-word-4711",
+    given = slownet("run", "shop.py", "--out", "json=-", "--env", "SHOP_QUERIES=2", "--env", "TOKEN=pass-word-4711",
                     "--repeat", "1", cwd=shop)  # fmt: skip
     assert k(given)[1] == pytest.approx(4, rel=0.05)
     assert json.loads(given.stdout)["runs"][0]["claims"][0]["expected"] == 4
@@ -121,7 +121,7 @@ def test_the_environment_is_the_same_here_and_in_the_lab(shop, monkeypatch):
 
 def test_shares_are_read_only_unless_asked(shop, tmp_path_factory):
     notes = tmp_path_factory.mktemp("notes")
-    words = ["run", "shop.py", "--json", "--env", f"NOTES={notes}", "--env", "SHOP_QUERIES=1"]
+    words = ["run", "shop.py", "--out", "json=-", "--env", f"NOTES={notes}", "--env", "SHOP_QUERIES=1"]
     refused = slownet(*words, "--repeat", "1", "--share", str(notes), cwd=shop)
     assert refused.returncode == 2
     assert "Read-only file system" in refused.stderr
@@ -137,7 +137,7 @@ def test_shares_are_read_only_unless_asked(shop, tmp_path_factory):
 
 def test_a_hypothesis_about_it(shop):
     (shop / "guess.toml").write_text(HYPOTHESIS)
-    done = slownet("check", "guess.toml", "--tdf", "inf", "--json", cwd=shop)
+    done = slownet("check", "guess.toml", "--tdf", "inf", "--out", "json=-", cwd=shop)
     assert done.returncode == 0, done.stderr
     (run,) = json.loads(done.stdout)["runs"]
     assert run["marks"] == ["right"]

@@ -36,7 +36,7 @@ def test_a_mistake_is_one_line_and_makes_nothing(words, named, tmp_path):
 def twice(tmp_path_factory):
     """Two runs of a small article's experiments with free CPU, one after the other in two folders."""
     folders = [tmp_path_factory.mktemp(name) for name in ("first", "again")]
-    words = ("--only", "crafted_segments", "--only", "nagle_patterns", "--tdf", "inf", "--json")
+    words = ("--only", "crafted_segments", "--only", "nagle_patterns", "--tdf", "inf", "--out", "json=-")
     return [slownet(*words, cwd=folder) for folder in folders]
 
 

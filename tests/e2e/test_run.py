@@ -38,7 +38,7 @@ def test_list_names_experiments_and_questions(tmp_path):
 def both(tmp_path_factory):
     """Both experiments with free CPU, so that other load on this machine does not affect the verdicts."""
     folder = tmp_path_factory.mktemp("both")
-    done = slownet("run", "client_delay", "database_delay", "--tdf", "inf", "--json", cwd=folder)
+    done = slownet("run", "client_delay", "database_delay", "--tdf", "inf", "--out", "json=-", cwd=folder)
     return done, json.loads(done.stdout), folder
 
 
@@ -121,7 +121,19 @@ def test_the_run_directory_is_complete(both):
 def run_of_the_wheel(installed, tmp_path_factory):
     """A run of the package as installed from its wheel, in its own folder."""
     folder = tmp_path_factory.mktemp("run")
-    command = [sys.executable, "-m", "slownet.cli", "run", "client_delay", "--vary", "rtt=0ms,10ms", "--tdf", "inf", "--json"]
+    command = [
+        sys.executable,
+        "-m",
+        "slownet.cli",
+        "run",
+        "client_delay",
+        "--vary",
+        "rtt=0ms,10ms",
+        "--tdf",
+        "inf",
+        "--out",
+        "json=-",
+    ]
     environment = {**os.environ, "PYTHONPATH": str(installed)}
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
@@ -143,7 +155,7 @@ def test_two_runs_are_the_same_where_the_cpu_is_free(both, run_of_the_wheel):
 @pytest.mark.parametrize("asked", [[], ["--tdf", "auto"]])
 def test_the_clock_and_its_factor_by_default(pages, asked):
     """Its claim is about round trips."""
-    done = slownet("run", "pages.py", "--vary", "rtt=0ms,120ms", "--json", "--explain-clock", *asked, cwd=pages.folder)
+    done = slownet("run", "pages.py", "--vary", "rtt=0ms,120ms", "--out", "json=-", "--explain-clock", *asked, cwd=pages.folder)
     (run,) = json.loads(done.stdout)["runs"]
     assert run["clock"] == "virtual"
     assert run["tdf"] >= 1 if asked else run["tdf"] == "inf"
@@ -163,7 +175,7 @@ def test_a_kill_loses_nothing_and_a_run_can_be_continued(pages):
     before = [line for path in samples.parent.glob("samples*.jsonl") for line in path.read_text().splitlines()]
     assert 1 <= len(before) <= 4  # two labs, which wait after two cells
     pages.go_on()
-    done = slownet("run", "--resume", samples.parent, "--json", cwd=pages.folder)
+    done = slownet("run", "--resume", samples.parent, "--out", "json=-", cwd=pages.folder)
     assert done.returncode == 0, done.stderr
     kept = samples.read_text().splitlines()
     assert set(before) <= set(kept)
@@ -201,7 +213,7 @@ def mine(net, delay):
 
 def test_an_experiment_of_ones_own(tmp_path):
     (tmp_path / "mine.py").write_text(OWN % "client")
-    done = slownet("run", "mine.py", "--tdf", "inf", "--repeat", "1", "--json", cwd=tmp_path)
+    done = slownet("run", "mine.py", "--tdf", "inf", "--repeat", "1", "--out", "json=-", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     (run,) = json.loads(done.stdout)["runs"]
     assert [cell["condition"] for cell in run["cells"]] == [{"delay_ms": 0.0}, {"delay_ms": 3.0}]
@@ -221,7 +233,7 @@ def test_the_real_clock_takes_three_repetitions(tmp_path):
     """A claim with a margin so wide, about so long a delay, that even a loaded machine decides it at the first look."""
     (tmp_path / "mine.py").write_text((CLAIMED % ("client", 0.9)).replace('"3ms"', '"90ms"'))
     words = ("--clock", "real", "--place", "lab", "--budget", "2min")
-    done = slownet("run", "mine.py", *words, "--json", cwd=tmp_path)
+    done = slownet("run", "mine.py", *words, "--out", "json=-", cwd=tmp_path)
     (run,) = json.loads(done.stdout)["runs"]
     assert [cell["repetitions"] for cell in run["cells"]] >= [3, 3]
     samples = [json.loads(line) for line in (Path(run["directory"]) / "samples.jsonl").read_text().splitlines()]
@@ -272,12 +284,12 @@ waits.claims(equal("wait_ms", ONE, of=OTHER, within=0.05))
 def test_programs_of_ones_own_that_are_random_are_not_judged_on_one_boot(tmp_path):
     """Their means differ by 10 % from boot to boot, of which one boot, or a CPU that is free, knows nothing."""
     (tmp_path / "waits.py").write_text(RANDOM)
-    done = slownet("run", "waits.py", "--tdf", "inf", "--budget", "3", "--json", cwd=tmp_path)
+    done = slownet("run", "waits.py", "--tdf", "inf", "--budget", "3", "--out", "json=-", cwd=tmp_path)
     (run,) = json.loads(done.stdout)["runs"]
     assert [cell["repetitions"] for cell in run["cells"]] == [3, 3]
     intervals = [cell["metrics"]["wait_ms"] for cell in run["cells"]]
     assert all(each["low"] < each["mean"] < each["high"] for each in intervals)
-    once = slownet("run", "waits.py", "--tdf", "inf", "--repeat", "1", "--json", cwd=tmp_path)
+    once = slownet("run", "waits.py", "--tdf", "inf", "--repeat", "1", "--out", "json=-", cwd=tmp_path)
     assert [claim["verdict"] for claim in json.loads(once.stdout)["runs"][0]["claims"]] == ["inconclusive"]
     assert "of programs that slownet does not know a verdict needs 4 boots, to see whether they differ" in once.stderr
 
@@ -308,7 +320,7 @@ def test_each_boot_draws_its_own_random_numbers(tmp_path):
     (tmp_path / "draws.py").write_text(DRAWS)
     found = []
     for _ in range(2):
-        done = slownet("run", "draws.py", "--tdf", "inf", "--repeat", "2", "--json", cwd=tmp_path)
+        done = slownet("run", "draws.py", "--tdf", "inf", "--repeat", "2", "--out", "json=-", cwd=tmp_path)
         (run,) = json.loads(done.stdout)["runs"]
         lines = (tmp_path / run["directory"] / "samples.jsonl").read_text().splitlines()
         samples = sorted(map(json.loads, lines), key=lambda each: each["boot"])
@@ -324,14 +336,14 @@ def test_each_boot_draws_its_own_random_numbers(tmp_path):
 
 def test_repetitions_as_told(tmp_path):
     (tmp_path / "mine.py").write_text(CLAIMED % ("client", 0.1))
-    done = slownet("run", "mine.py", "--tdf", "inf", "--repeat", "2", "--json", cwd=tmp_path)
+    done = slownet("run", "mine.py", "--tdf", "inf", "--repeat", "2", "--out", "json=-", cwd=tmp_path)
     (run,) = json.loads(done.stdout)["runs"]
     assert [cell["repetitions"] for cell in run["cells"]] == [2, 2]
 
 
 def test_a_margin_of_nothing_around_what_varies_is_judged(tmp_path):
     (tmp_path / "mine.py").write_text(CLAIMED % ("client", 0))
-    done = slownet("run", "mine.py", "--tdf", "1", "--repeat", "1", "--json", cwd=tmp_path)
+    done = slownet("run", "mine.py", "--tdf", "1", "--repeat", "1", "--out", "json=-", cwd=tmp_path)
     assert done.returncode == 1
     assert [line for line in done.stderr.splitlines() if "1 repetition: too few for a verdict" not in line] == []
     ((claim,),) = (run["claims"] for run in json.loads(done.stdout)["runs"])
@@ -452,7 +464,7 @@ def test_a_cell_that_fails_is_marked_and_the_others_go_on(tmp_path):
         "return ping(", 'net["web"].cmd("ip link set web-eth0 down" if delay == "3ms" else "true")\n        return ping('
     )
     (tmp_path / "mine.py").write_text(text.replace('["0ms", "3ms"]', '["0ms", "3ms", "4ms"]'))
-    done = slownet("run", "mine.py", "--tdf", "inf", "--repeat", "1", "--json", cwd=tmp_path)
+    done = slownet("run", "mine.py", "--tdf", "inf", "--repeat", "1", "--out", "json=-", cwd=tmp_path)
     assert done.returncode == 1
     (run,) = json.loads(done.stdout)["runs"]
     assert [cell["status"] for cell in run["cells"]] == ["ok", "failed", "failed"]

@@ -62,7 +62,7 @@ def shop(built, tmp_path):
 
 def round_trips(folder, order):
     """Return the round trips of a page, from one boot that measures the cells in this order."""
-    done = slownet("run", "shop.py", "--vary", f"rtt={order}", "--repeat", "1", "--json", cwd=folder)
+    done = slownet("run", "shop.py", "--vary", f"rtt={order}", "--repeat", "1", "--out", "json=-", cwd=folder)
     assert done.returncode == 0, done.stderr
     (run,) = json.loads(done.stdout)["runs"]
     took = {cell["condition"]["rtt_ms"]: cell["metrics"]["time_per_request_ms"]["mean"] for cell in run["cells"]}

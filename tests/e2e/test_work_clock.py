@@ -178,7 +178,20 @@ def test_ticks_follow_the_work(execute, counting):
 
 def test_a_run_charges_work(execute, counting):
     """A page of WordPress: many programs, each with a counter of its own where the processor's does not serve."""
-    command = ["run", "client_delay", "--vary", "rtt=0ms,10ms", "--cpu", "work", "--tdf", "4", "--repeat", "1", "--json"]
+    command = [
+        "run",
+        "client_delay",
+        "--vary",
+        "rtt=0ms,10ms",
+        "--cpu",
+        "work",
+        "--tdf",
+        "4",
+        "--repeat",
+        "1",
+        "--out",
+        "json=-",
+    ]
     words = [*counting.before, *SLOWNET, *command]
     done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False, cwd=execute.folder)
     (run,) = json.loads(done.stdout)["runs"]

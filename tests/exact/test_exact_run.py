@@ -122,7 +122,7 @@ def test_a_speed_is_another_processor(tmp_path):
     taken = {}
     for speed in (1, 3):
         script = "import time; began = time.monotonic_ns(); sum(range(300_000)); print(time.monotonic_ns() - began)"
-        words = [*SLOWNET, "lab", "exec", "--clock", "exact", "--speed", str(speed), "--", "python", "-c", script]
+        words = [*SLOWNET, "lab", "exec", "--clock", f"exact:{speed}", "--", "python", "-c", script]
         done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=900, check=False, stdin=-3)
         taken[speed] = int(done.stdout)
     assert 2.9 < taken[1] / taken[3] < 3.1
@@ -162,7 +162,7 @@ def test_without_the_labs_own_kernel_a_run_has_it_and_says_why(tmp_path):
     env = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache"), "SLOWNET_SYSTEM_CACHE": str(tmp_path / "none")}
     claimed = MINE.replace(', clock="exact"', "")
     (tmp_path / "mine.py").write_text(claimed)
-    words = [*SLOWNET, "run", "mine.py", "--vary", "rtt=0ms,10ms", "--repeat", "1", "--json"]
+    words = [*SLOWNET, "run", "mine.py", "--vary", "rtt=0ms,10ms", "--repeat", "1", "--out", "json=-"]
     done = subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=1800, check=False)
     assert done.returncode == 1  # a law of three delays is not judged with two
     assert "slownet: the lab's own kernel is not built, so the clock is the exact one (slownet lab build)\n" in done.stderr

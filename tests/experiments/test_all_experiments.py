@@ -17,7 +17,7 @@ LOSS_TOLERANCE = [0.34, 0.61, 1.62, 5.92, 34.14, 74.56, 76.89, 85.37, 94.94, 95.
 def reproduction(tmp_path_factory):
     slownet = Path(sys.executable).with_name("slownet")
     done = subprocess.run(
-        [slownet, "reproduce", "--all", "--json"], cwd=tmp_path_factory.mktemp("all"), capture_output=True, text=True,
+        [slownet, "reproduce", "--all", "--out", "json=-"], cwd=tmp_path_factory.mktemp("all"), capture_output=True, text=True,
         timeout=7200, check=False,
     )  # fmt: skip
     assert done.returncode in (0, 1), done.stderr

@@ -30,7 +30,7 @@ def run(folder, *words):
 
 def test_a_run_in_place(tmp_path):
     (tmp_path / "mine.py").write_text(OWN % "web")
-    done = run(tmp_path, "mine.py", "--place", "native", "--json")
+    done = run(tmp_path, "mine.py", "--place", "native", "--out", "json=-")
     assert done.returncode == 0, done.stderr
     (result,) = json.loads(done.stdout)["runs"]
     assert result["clock"] == "real"
@@ -43,7 +43,7 @@ def test_a_run_in_place(tmp_path):
 
 def test_native_is_what_auto_means_here(tmp_path):
     (tmp_path / "mine.py").write_text(OWN % "web")
-    done = run(tmp_path, "mine.py", "--vary", "rtt=0ms", "--json")
+    done = run(tmp_path, "mine.py", "--vary", "rtt=0ms", "--out", "json=-")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["runs"][0]["clock"] == "real"
 
@@ -57,7 +57,7 @@ def test_no_virtual_clock_in_place(tmp_path):
 
 def test_packets_are_kept_and_counted(tmp_path):
     (tmp_path / "mine.py").write_text(OWN % "web")
-    done = run(tmp_path, "mine.py", "--vary", "rtt=8ms", "--capture", "client-eth0,switch-eth2", "--json")
+    done = run(tmp_path, "mine.py", "--vary", "rtt=8ms", "--capture", "client-eth0,switch-eth2", "--out", "json=-")
     assert done.returncode == 0, done.stderr
     (directory,) = (tmp_path / "runs").iterdir()
     samples = [json.loads(line) for line in (directory / "samples.jsonl").read_text().splitlines()]

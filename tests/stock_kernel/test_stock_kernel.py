@@ -78,14 +78,14 @@ with socket.create_server(("10.9.0.1", 8000)) as listening:
 
 @pytest.fixture(scope="module")
 def natively(guest):
-    done = guest.run(f"cd {SHARED} && sudo slownet run /vagrant/{EXPERIMENT} --json 2>errors", LIMIT_S)
+    done = guest.run(f"cd {SHARED} && sudo slownet run /vagrant/{EXPERIMENT} --out json=- 2>errors", LIMIT_S)
     assert done.status == 0, done.output + (guest.folder / "errors").read_text()
     return law_of(done.output)
 
 
 @pytest.fixture(scope="module")
 def in_the_lab(tmp_path_factory):
-    words = [sys.executable, "-m", "slownet.cli", "run", str(CHECKOUT / EXPERIMENT), "--place", "lab", "--json"]
+    words = [sys.executable, "-m", "slownet.cli", "run", str(CHECKOUT / EXPERIMENT), "--place", "lab", "--out", "json=-"]
     folder = tmp_path_factory.mktemp("lab")
     return law_of(subprocess.run(words, cwd=folder, capture_output=True, text=True, check=True).stdout)
 

@@ -132,7 +132,7 @@ def reseeded(options: Options, experiment: Experiment, seed: int) -> dict[str, A
     file = options.folder / "reseeded" / f"{experiment.name}-{seed}.py"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(RESEEDED.format(name=experiment.name, cells=cells))
-    ((seconds, found),) = slownet(["run", file, "--repeat", REPETITIONS, "--json", "--runs", options.runs])
+    ((seconds, found),) = slownet(["run", file, "--repeat", REPETITIONS, "--out", "json=-", "--runs", options.runs])
     (run,) = found["runs"]
     return {"experiments": {experiment.name: verdicts.kept(run)}, "seconds": round(seconds, 3), "said": f"seed {seed}"}
 

@@ -45,7 +45,7 @@ def first(options: Options) -> dict[str, Any]:
 
 def measure(options: Options, name: str, labs: int = 1, boots: int = 1) -> dict[str, Any]:
     """Measure the page, and return what its samples are, as a hash, and how long it took from the command to the table."""
-    words = ["run", "client_delay", "--clock", "exact", "--repeat", boots, "--labs", labs, "--json"]
+    words = ["run", "client_delay", "--clock", "exact", "--repeat", boots, "--labs", labs, "--out", "json=-"]
     with surroundings(name, options.processors):
         ((seconds, found),) = slownet([*words, "--runs", options.runs / SECTION])
     (run,) = found["runs"]

@@ -47,7 +47,7 @@ def measure(options: Options, given: Mapping[str, str], limits: Sequence[float])
     """Measure the page with some variables. Limits are texts of one length: another one would move the program's memory."""
     said = {**given, "LIMITS": " ".join(f"{limit:010.4f}ms" for limit in limits)}
     words = [word for name, value in said.items() for word in ("--env", f"{name}={value}")]
-    ((seconds, found),) = slownet(["run", FILE, "--repeat", "1%", "--json", "--runs", options.runs / SECTION, *words])
+    ((seconds, found),) = slownet(["run", FILE, "--repeat", "1%", "--out", "json=-", "--runs", options.runs / SECTION, *words])
     (run,) = found["runs"]
     means = [cell["metrics"][TIME]["mean"] for cell in run["cells"]]
     repetitions = max(cell["repetitions"] for cell in run["cells"])

@@ -37,7 +37,7 @@ def steps(options: Options, log: Log) -> Iterator[Step]:
 
 def measure(options: Options) -> dict[str, Any]:
     """Measure one run with as many repetitions as it takes, in one lab, which all compared cells share."""
-    ((seconds, found),) = slownet(["run", FILE, "--tdf", 1, "--labs", 1, "--json", "--runs", options.runs])
+    ((seconds, found),) = slownet(["run", FILE, "--tdf", 1, "--labs", 1, "--out", "json=-", "--runs", options.runs])
     (run,) = found["runs"]
     record = {**verdicts.kept(run), "cpu": charged(Path(run["directory"]))}
     repetitions = max(cell["repetitions"] for cell in record["cells"])

@@ -53,7 +53,7 @@ def ways() -> tuple[str, ...]:
 def boot(options: Options, way: str, beside: str) -> dict[str, Any]:
     """Measure one boot, or two labs at once."""
     cpu = [] if way == UNNAMED else ["--cpu", way]
-    words = ["run", EXPERIMENT, "--tdf", 1, "--labs", 1, "--repeat", 1, "--json", "--runs", options.runs, *cpu]
+    words = ["run", EXPERIMENT, "--tdf", 1, "--labs", 1, "--repeat", 1, "--out", "json=-", "--runs", options.runs, *cpu]
     with surroundings(beside, options.processors):
         done = slownet(*[words] * (2 if beside == TWO_LABS else 1))
     boots = [{**kept(run), "times": times(run)} for _, found in done for run in found["runs"]]

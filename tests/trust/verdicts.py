@@ -33,14 +33,14 @@ def steps(options: Options, log: Log) -> Iterator[Step]:
 
             def measure(beside: str = beside) -> dict[str, Any]:
                 with surroundings(beside, options.processors):
-                    ((seconds, found),) = slownet(["reproduce", "--json", "--runs", options.runs, *which])
+                    ((seconds, found),) = slownet(["reproduce", "--out", "json=-", "--runs", options.runs, *which])
                 return {"beside": beside, "seconds": round(seconds, 3), "all": is_all, **summary(found)}
 
             yield Step(SECTION, beside + chosen, number, measure)
 
 
 def summary(found: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the data to keep from the output of `slownet reproduce --json`."""
+    """Return the data to keep from the output of `slownet reproduce --out json=-`."""
     ends = {each["experiment"]: each for each in found["reproduction"]["experiments"]}
     runs = {
         run["experiment"]: {**kept(run), "wall_s": end["wall_s"], "failed": failure(end)}
@@ -53,7 +53,7 @@ def summary(found: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def kept(run: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the data to keep of a run printed by `--json`: its claims by name, its cells' intervals, and its directory."""
+    """Return the data to keep of a run as JSON: its claims by name, its cells' intervals, and its directory."""
     cells = [{name: cell[name] for name in ("condition", "metrics", "repetitions")} for cell in run["cells"]]
     claims = {claim["name"]: {name: claim.get(name) for name in KEPT} for claim in run["claims"]}
     return {

@@ -71,7 +71,7 @@ def test_a_full_disk_leaves_what_was_there(path, write):
 
 def test_a_line_is_appended(path):
     whole_file.append(path, "!")
-    whole_file.append(path.with_name("new.md"), "first\n", "--summary")
+    whole_file.append(path.with_name("new.md"), "first\n", "--out markdown")
     assert (path.read_text(), path.with_name("new.md").read_text()) == (f"{OLD}!", "first\n")
 
 

@@ -8,22 +8,18 @@ from typing import Annotated
 import typer
 
 from slownet.cli import completing
-from slownet.cli.ci import ForCi
 from slownet.cli.helping import Group
 from slownet.cli.options import (
     ClockOption,
-    CommentOption,
-    ConfinementOption,
+    ComparedOption,
     CpuOption,
-    HistoryOption,
     JsonOption,
-    JunitOption,
     MemoryOption,
     PlaceOption,
     RunsOption,
-    SummaryOption,
     TdfOption,
 )
+from slownet.cli.outputs import OF_COMPARISONS, Outputs
 from slownet.lab.boot import MEGABYTES
 from slownet.links.ip import IPV4, IPV6
 from slownet.runner import RUNS
@@ -107,11 +103,7 @@ def compare(
     t0: Annotated[
         str | None, typer.Option("--t0", metavar="TIME", help="Time per operation at the field site without delay.")
     ] = None,
-    junit: JunitOption = None,
-    summary: SummaryOption = None,
-    comment: CommentOption = None,
-    history: HistoryOption = None,
-    as_json: JsonOption = False,
+    out: ComparedOption = None,
 ) -> None:
     """Compare two runs, or a run and a field measurement: where they agree or differ, and by how much.
 
@@ -119,8 +111,8 @@ def compare(
     """
     from slownet.cli.field import compare_and_show
 
-    for_ci = ForCi(junit, summary, comment, history)
-    raise typer.Exit(compare_and_show(run, other, within, metric or [], at or [], t0, as_json, fail_if_slower, for_ci))
+    outputs = Outputs.read(out or [], OF_COMPARISONS)
+    raise typer.Exit(compare_and_show(run, other, within, metric or [], at or [], t0, fail_if_slower, outputs))
 
 
 @baseline.command()
@@ -142,16 +134,12 @@ def check(
     ],
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The baseline.")] = Path("baseline.json"),
     fail_if_slower: FailOption = None,
-    junit: JunitOption = None,
-    summary: SummaryOption = None,
-    comment: CommentOption = None,
-    history: HistoryOption = None,
-    as_json: JsonOption = False,
+    out: ComparedOption = None,
 ) -> None:
     """Compare a run with a baseline, all of it; the exit status is that of `slownet compare`."""
     from slownet.cli.field import check_baseline
 
-    raise typer.Exit(check_baseline(run, file, as_json, fail_if_slower, ForCi(junit, summary, comment, history)))
+    raise typer.Exit(check_baseline(run, file, fail_if_slower, Outputs.read(out or [], OF_COMPARISONS)))
 
 
 def trace(
@@ -176,7 +164,6 @@ def calibrate(
     cpu: CpuOption = None,
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "auto",
-    require_confinement: ConfinementOption = False,
     only: Annotated[
         list[str] | None,
         typer.Option("--only", metavar="NAME", help="Only this kind of condition, e.g. delay or loss. Repeatable."),
@@ -196,5 +183,5 @@ def calibrate(
 
     choose_cases((), only or [])
     ip = IPV6 if ipv6 else IPV4
-    chosen = choose(place, ClockRequest(clock, tdf, cpu), memory, confined=require_confinement)
+    chosen = choose(place, ClockRequest(clock, tdf, cpu), memory)
     raise typer.Exit(calibrate_and_show(chosen, only or [], quick, seed, ip, as_json))

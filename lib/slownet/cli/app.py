@@ -16,7 +16,7 @@ import typer
 
 from slownet.cli import endings
 from slownet.cli.examples import explain
-from slownet.cli.helping import PLAIN, Group
+from slownet.cli.helping import PLAIN, Group, SectionedCommand
 from slownet.model import userfile
 from slownet.model.errors import SlownetError
 from slownet.model.version import __version__
@@ -49,7 +49,8 @@ class Command:
         if isinstance(found, typer.Typer):
             app.add_typer(found, name=name)
         else:
-            app.command(name, cls=getattr(module, self.cls) if self.cls else None, context_settings=self.settings)(found)
+            kind = getattr(module, self.cls) if self.cls else SectionedCommand
+            app.command(name, cls=kind, context_settings=self.settings)(found)
 
 
 COMMANDS = {

@@ -8,24 +8,19 @@ from typing import Annotated
 import typer
 
 from slownet.cli import completing
-from slownet.cli.ci import ForCi
 from slownet.cli.options import (
-    ConfinementOption,
     CpuOption,
     EnvOption,
     ExactClockOption,
     ExplainClockOption,
-    JsonOption,
-    JunitOption,
     MemoryOption,
+    OutOption,
     PlaceOption,
-    PrometheusOption,
     RunsOption,
     ShareOption,
-    SpeedOption,
-    SummaryOption,
     TdfOption,
 )
+from slownet.cli.outputs import OF_RUNS, Outputs
 from slownet.lab.boot import MEGABYTES
 from slownet.model.errors import ExperimentError
 from slownet.runner import RUNS
@@ -58,28 +53,23 @@ def check(
     cpu: CpuOption = None,
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "auto",
-    require_confinement: ConfinementOption = False,
-    speed: SpeedOption = None,
+    out: OutOption = None,
     runs: RunsOption = RUNS,
     env: EnvOption = None,
     share: ShareOption = None,
     explain_clock: ExplainClockOption = False,
-    junit: JunitOption = None,
-    summary: SummaryOption = None,
-    prometheus: PrometheusOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Run hypothesis files and mark each prediction right, wrong or undecided."""
     from slownet.cli import checking
     from slownet.lab.clock import ClockRequest
     from slownet.lab.place import choose, with_given
 
-    if key and (blind or as_json or answers):
-        raise ExperimentError("a key contains no predictions", "--key", "leave out --blind, --answers and --json")
-    where = choose(place, ClockRequest(clock, tdf, cpu, speed), memory, confined=require_confinement, exact=True)
+    if key and (blind or out or answers):
+        raise ExperimentError("a key contains no predictions", "--key", "leave out --blind, --answers and --out")
+    where = choose(place, ClockRequest(clock, tdf, cpu), memory, exact=True)
     chosen = with_given(where, env or [], share or [])
     if key:
         raise typer.Exit(checking.key(files, chosen, runs, key))
-    for_ci = ForCi(junit, summary, prometheus=prometheus)
+    outputs = Outputs.read(out or [], OF_RUNS)
     ask = input if blind else None
-    raise typer.Exit(checking.check(files, chosen, runs, ask, as_json, for_ci, answers, explain_clock))
+    raise typer.Exit(checking.check(files, chosen, runs, ask, outputs, answers, explain_clock))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from slownet.cli.asking import Ask, answered
-from slownet.cli.ci import ForCi
+from slownet.cli.outputs import Outputs
 from slownet.cli.running import say_clocks, say_how_to_judge, say_last
 from slownet.cli.terminal import console, say_records
 from slownet.hypotheses import file as hypothesis
@@ -61,8 +61,7 @@ def check(
     place: Place,
     root: Path,
     ask: Ask | None,
-    as_json: bool,
-    for_ci: ForCi,
+    outputs: Outputs,
     answers: Path | None,
     explain_clock: bool,
 ) -> int:
@@ -73,16 +72,11 @@ def check(
     read = [hypothesis.read(each) for each in files]
     predictions, student = answered(read, ask, answers)
     done = _run(read, predictions, place, root, student, explain_clock)
-    if as_json:
-        shown = [
-            {**each.run.to_json(), "marks": [MARKS.get(one.verdict, UNDECIDED) for one in each.run.claims]} for each in done
-        ]
-        print(json.dumps({"runs": shown}))
-    else:
+    if not outputs.write_json(lambda: {"runs": [{**each.run.to_json(), "marks": each.marks} for each in done]}):
         for each in done:
             _show(each)
     say_last([each.run for each in done])
-    for_ci.write([each.run for each in done])
+    outputs.write([each.run for each in done])
     return runs.status([each.run for each in done])
 
 

@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
+from slownet.cli.helping import SectionedCommand
 from slownet.cli.options import (
     ClockOption,
-    ConfinementOption,
     CpuOption,
     MemoryOption,
     PlaceOption,
@@ -34,7 +33,7 @@ WORDS = "slownet.containers.compose.exec"
 """Where a context has the service and the command after `EXEC`."""
 
 
-class WithExec(TyperCommand):
+class WithExec(SectionedCommand):
     """A command whose first argument may be ``exec``: what follows the service is the command's own, options too."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -74,7 +73,6 @@ def compose(
     cpu: CpuOption = None,
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "auto",
-    require_confinement: ConfinementOption = False,
     check: Annotated[
         bool, typer.Option("--check", help="Only print what is refused and ignored, and all images that are missing.")
     ] = False,
@@ -105,7 +103,7 @@ def compose(
     project_images.need(project)
     for line in project.warnings:
         print(f"slownet: {line}", file=sys.stderr)
-    raise typer.Exit(_bring_up(project, named, profile or [], words, (clock, tdf, cpu, memory, place, require_confinement)))
+    raise typer.Exit(_bring_up(project, named, profile or [], words, (clock, tdf, cpu, memory, place)))
 
 
 OF_DOCKER: Mapping[str, str] = {
@@ -121,15 +119,15 @@ OF_DOCKER: Mapping[str, str] = {
 
 def _bring_up(
     project: Project, named: Sequence[Path], profile: Sequence[str], words: Sequence[str],
-    lab: tuple[Any, Any, Any, int, Any, bool],
+    lab: tuple[Any, Any, Any, int, Any],
 ) -> int:  # fmt: skip
     """Run the prompt, or one command, in the project's network; return its exit status."""
     from slownet.containers.compose import handover
     from slownet.lab.clock import ClockRequest
     from slownet.lab.place import choose
 
-    clock, tdf, cpu, memory, place, require_confinement = lab
-    chosen = choose(place, ClockRequest(clock, tdf, cpu).or_real(), memory, confined=require_confinement)
+    clock, tdf, cpu, memory, place = lab
+    chosen = choose(place, ClockRequest(clock, tdf, cpu).or_real(), memory)
     with tempfile.TemporaryDirectory(prefix="slownet-compose-") as parent:
         folder = Path(parent, "project")
         handover.write(folder, {handover.key(named, profile): project})

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from slownet.cli.ci import ForCi
+from slownet.cli.outputs import Outputs
 from slownet.cli.terminal import console
 from slownet.judge.records.result import RunData
 from slownet.judge.records.samples import need_place_for_runs, new_run_directory
@@ -47,7 +47,7 @@ def measure_and_show(url: str, requests: int, pause: str, timeout: str, root: Pa
 
 def compare_and_show(
     first: Path | RunData, second: Path, within: str | None, metrics: Sequence[str], at: Sequence[str], t0: str | None,
-    as_json: bool, slower: str | None, for_ci: ForCi, whole: bool = False,
+    slower: str | None, outputs: Outputs, whole: bool = False,
 ) -> int:  # fmt: skip
     """Compare two runs, or a run with a field.json, and print; return the exit status.
 
@@ -55,19 +55,17 @@ def compare_and_show(
     """
     part = asked_margin(within, slower)
     found = compare(first, second, part, metrics, conditions(at), t0, one_sided=slower is not None, whole=whole)
-    if as_json:
-        print(json.dumps(found.to_json(), allow_nan=False))
-    else:
+    if not outputs.write_json(found.to_json):
         console().print(field_tables.compared(found))
-    for_ci.write_comparison(found)
+    outputs.write_comparison(found)
     return found.status
 
 
-def check_baseline(run: Path, file: Path, as_json: bool, slower: str | None, for_ci: ForCi) -> int:
+def check_baseline(run: Path, file: Path, slower: str | None, outputs: Outputs) -> int:
     """Compare a run with a baseline and print; return the exit status. Raises SlownetError."""
     if baseline.is_one(run):  # or better would be worse
         raise SlownetError(f"{run} is a baseline", "where the run is named", "name the run first, then the baseline")
-    return compare_and_show(baseline.read(file), run, None, [], [], None, as_json, slower, for_ci, whole=True)
+    return compare_and_show(baseline.read(file), run, None, [], [], None, slower, outputs, whole=True)
 
 
 def save_baseline(run: Path, file: Path) -> None:

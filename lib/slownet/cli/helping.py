@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from typer.core import TyperArgument, TyperGroup
+from typer.core import TyperArgument, TyperCommand, TyperGroup
 
 PLAIN = None
 """Typer's name for help without styles (``rich_markup_mode``)."""
@@ -34,6 +34,23 @@ class Group(TyperGroup):
         commands = [(name, self.commands[name]) for name in self.list_commands(ctx)]
         with formatter.section("Commands"):
             formatter.write_dl([(name, each.get_short_help_str(LONGEST)) for name, each in commands if not each.hidden])
+
+
+class SectionedCommand(TyperCommand):
+    """A command whose help has a section for each kind of option, as `slownet.cli.options` names them."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the arguments, then the options by section; those without a section of their own come first."""
+        sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
+        for each in self.get_params(ctx):
+            if (row := each.get_help_record(ctx)) is None:
+                continue
+            kind = "Arguments" if each.param_type_name == "argument" else getattr(each, "rich_help_panel", None) or "Options"
+            sections.setdefault(kind, []).append(row)
+        for title, rows in sections.items():
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
 
 
 def _no_type(ctx: Any) -> None:

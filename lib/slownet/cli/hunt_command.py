@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from slownet.cli import completing
-from slownet.cli.ci import need_place
 from slownet.cli.options import (
-    ConfinementOption,
     CpuOption,
     EnvOption,
     ExactClockOption,
@@ -24,6 +22,7 @@ from slownet.cli.options import (
     ShareOption,
     TdfOption,
 )
+from slownet.cli.outputs import need_place
 from slownet.cli.terminal import console, say_records
 from slownet.lab.boot import MEGABYTES
 from slownet.lab.caller import without_values
@@ -69,7 +68,6 @@ def hunt(
     cpu: CpuOption = None,
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "auto",
-    require_confinement: ConfinementOption = False,
     env: EnvOption = None,
     share: ShareOption = None,
     as_json: JsonOption = False,
@@ -79,7 +77,7 @@ def hunt(
     from slownet.runner.rule import wall_time
     from slownet.runner.sharing import read_labs
 
-    where = _where(place, clock, tdf, cpu, memory, env, share, require_confinement)
+    where = _where(place, clock, tdf, cpu, memory, env, share)
     folder = out or HUNTS / Path(experiment).stem
     with Follower() as follower:
         done = Hunt(
@@ -106,7 +104,6 @@ def replay(
     cpu: CpuOption = None,
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "auto",
-    require_confinement: ConfinementOption = False,
     env: EnvOption = None,
     share: ShareOption = None,
     as_json: JsonOption = False,
@@ -114,7 +111,7 @@ def replay(
     """Repeat a schedule of faults that a hunt has found, and say whether its history is the same."""
     from slownet.runner.hunt.replaying import replay as replayed
 
-    where = _where(place, clock, tdf, cpu, memory, env, share, require_confinement)
+    where = _where(place, clock, tdf, cpu, memory, env, share)
     if report:
         need_place(report, "--report")
     done = replayed(file, experiment, where, times)
@@ -198,11 +195,11 @@ def show_replayed(done: Replayed) -> None:
 
 def _where(
     place: str, clock: str | None, tdf: str | None, cpu: str | None, memory: int, env: list[str] | None,
-    share: list[str] | None, confined: bool,
+    share: list[str] | None,
 ) -> Where:  # fmt: skip
     from slownet.runner.sweep.spec import Where
 
-    where = Where(place, clock, tdf, cpu, memory, tuple(env or ()), tuple(share or ()), str(Path.cwd()), confined)
+    where = Where(place, clock, tdf, cpu, memory, tuple(env or ()), tuple(share or ()), str(Path.cwd()))
     return where.with_values()
 
 

@@ -13,13 +13,11 @@ from slownet.cli import transferring
 from slownet.cli.helping import Group
 from slownet.cli.options import (
     ClockOption,
-    ConfinementOption,
     CpuOption,
     ExactClockOption,
     MemoryOption,
     PlaceOption,
     ShareOption,
-    SpeedOption,
     SystemOption,
     TdfOption,
 )
@@ -75,7 +73,6 @@ def execute(
     cpu: CpuOption = None,
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "lab",
-    require_confinement: ConfinementOption = False,
     limit: Annotated[
         str | None,
         typer.Option(
@@ -85,10 +82,9 @@ def execute(
         ),
     ] = None,
     share: ShareOption = None,
-    speed: SpeedOption = None,
 ) -> None:
     """Run one command in a new lab and pass on its output, errors and exit status."""
-    chosen = choose(place, ClockRequest(clock, tdf, cpu, speed), memory, confined=require_confinement, exact=True)
+    chosen = choose(place, ClockRequest(clock, tdf, cpu), memory, exact=True)
     if limit is not None:
         chosen.clock = replace(chosen.clock, limit_s=check_limit(limit))
     shares = caller.shares_of(share or ())
@@ -103,11 +99,10 @@ def shell(
     cpu: CpuOption = None,
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "lab",
-    require_confinement: ConfinementOption = False,
     share: ShareOption = None,
 ) -> None:
     """Open a shell in a new lab, on the real clock by default: a virtual clock jumps ahead while you think."""
-    chosen = choose(place, ClockRequest(clock, tdf, cpu).or_real(), memory, confined=require_confinement)
+    chosen = choose(place, ClockRequest(clock, tdf, cpu).or_real(), memory)
     shares = caller.shares_of(share or ())
     raise typer.Exit(foreground.run_here(chosen, ["bash", "-i"], shares, terminal=foreground.are_terminals(0)))
 

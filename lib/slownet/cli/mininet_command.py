@@ -10,7 +10,6 @@ import typer
 from slownet.cli import unchanged
 from slownet.cli.options import (
     ClockOption,
-    ConfinementOption,
     CpuOption,
     MemoryOption,
     PlaceOption,
@@ -29,13 +28,12 @@ def mininet(
     cpu: CpuOption = None,
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "auto",
-    require_confinement: ConfinementOption = False,
 ) -> None:
     """Run an unchanged Mininet program with slownet's networks, whose TCLinks do what they say."""
     from slownet.lab.clock import ClockRequest
     from slownet.lab.place import choose
 
-    chosen = choose(place, ClockRequest(clock, tdf, cpu), memory, confined=require_confinement)
+    chosen = choose(place, ClockRequest(clock, tdf, cpu), memory)
     words = [chosen.python, "-m", "slownet.net.standin", *(["--stp"] if stp else []), *program]
     named = [Path(program[0])] if Path(program[0]).is_file() else []
     terminal = foreground.are_terminals(0, 1, 2)

@@ -9,7 +9,10 @@ import typer
 
 from slownet.cli import completing
 from slownet.cli.completing import one_of
+from slownet.cli.outputs import OF_COMPARISONS, OF_RUNS
 
+OF_LABS, OF_PROJECTS = "Where and on which clock", "Compose projects"
+"""The sections of a command's help that these options are in."""
 ClockOption = Annotated[
     str | None,
     typer.Option(
@@ -17,22 +20,20 @@ ClockOption = Annotated[
         metavar="real|virtual",
         help="Clock of the lab; virtual by default, real in shells.",
         autocompletion=one_of("real", "virtual"),
+        rich_help_panel=OF_LABS,
     ),
 ]
 ExactClockOption = Annotated[
     str | None,
     typer.Option(
         "--clock",
-        metavar="real|virtual|exact",
-        help="Clock of the lab; virtual by default. exact: counts instructions in an emulated machine.",
+        metavar="real|virtual|exact[:N]",
+        help="Clock of the lab; virtual by default. exact: counts instructions in an emulated machine, N (3) a nanosecond.",
         autocompletion=one_of("real", "virtual", "exact"),
+        rich_help_panel=OF_LABS,
     ),
 ]
 """For commands to which nothing comes from outside while they run."""
-SpeedOption = Annotated[
-    int | None,
-    typer.Option("--speed", metavar="N", help="Instructions that the exact clock counts in a nanosecond. Default: 3."),
-]
 StpOption = Annotated[bool, typer.Option("--stp", help="All switches run the Spanning Tree Protocol.")]
 TdfOption = Annotated[
     str | None,
@@ -41,6 +42,7 @@ TdfOption = Annotated[
         metavar="N|inf|auto",
         help="How many times faster the CPU looks on the virtual clock.",
         autocompletion=one_of("inf", "auto", "1"),
+        rich_help_panel=OF_LABS,
     ),
 ]
 CpuOption = Annotated[
@@ -50,12 +52,18 @@ CpuOption = Annotated[
         metavar="work|time|auto",
         help="What the virtual clock charges: instructions or CPU time.",
         autocompletion=one_of("work", "time", "auto"),
+        rich_help_panel=OF_LABS,
     ),
 ]
-MemoryOption = Annotated[int, typer.Option("--memory", metavar="MB", help="Memory of each lab.")]
+MemoryOption = Annotated[int, typer.Option("--memory", metavar="MB", help="Memory of each lab.", rich_help_panel=OF_LABS)]
 EnvOption = Annotated[
     list[str] | None,
-    typer.Option("--env", metavar="NAME[=VALUE]", help="A variable for the experiment, here and in the lab. Repeatable."),
+    typer.Option(
+        "--env",
+        metavar="NAME[=VALUE]",
+        help="A variable for the experiment, here and in the lab. Repeatable.",
+        rich_help_panel=OF_LABS,
+    ),
 ]
 ShareOption = Annotated[
     list[str] | None,
@@ -63,22 +71,25 @@ ShareOption = Annotated[
         "--share",
         metavar="FOLDER[:rw]",
         help="A folder that the lab sees under the same path, read-only unless :rw. Repeatable.",
+        rich_help_panel=OF_LABS,
     ),
 ]
 PlaceOption = Annotated[
     str,
     typer.Option(
         "--place",
-        metavar="auto|native|lab",
-        help="native: this machine's kernel, as root; lab: a lab; auto: native if possible.",
-        autocompletion=one_of("auto", "native", "lab"),
+        metavar="auto|native|lab|confined",
+        help="native: this machine's kernel, as root; lab: a lab; confined: a lab, only if this machine's kernel confines it; "
+        "auto: native if possible.",
+        autocompletion=one_of("auto", "native", "lab", "confined"),
+        rich_help_panel=OF_LABS,
     ),
 ]
-ConfinementOption = Annotated[
-    bool, typer.Option("--require-confinement", help="Refuse to run where nothing but its own kernel confines a lab.")
-]
 ExplainClockOption = Annotated[
-    bool, typer.Option("--explain-clock", help="Say on standard error which clock each experiment has, and why.")
+    bool,
+    typer.Option(
+        "--explain-clock", help="Print on standard error which clock each experiment uses, and why.", rich_help_panel=OF_LABS
+    ),
 ]
 SystemOption = Annotated[
     bool,
@@ -87,39 +98,13 @@ SystemOption = Annotated[
 KeyOption = Annotated[Path, typer.Option("--key", metavar="FILE", help="The key that `slownet check --key KEY.toml` wrote.")]
 RunsOption = Annotated[Path, typer.Option("--runs", metavar="FOLDER", help="Where to create run directories.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
-JunitOption = Annotated[
-    Path | None, typer.Option("--junit", metavar="FILE", help="Write the verdicts as JUnit XML too, for a CI service.")
-]
-SummaryOption = Annotated[
-    Path | None,
-    typer.Option("--summary", metavar="FILE", help="Append the verdicts as Markdown to this file, such as a CI job's summary."),
-]
-PrometheusOption = Annotated[
-    Path | None,
-    typer.Option("--prometheus", metavar="FILE", help="Write metrics and verdicts as OpenMetrics, which Prometheus reads."),
-]
-CommentOption = Annotated[
-    Path | None,
-    typer.Option("--comment", metavar="FILE", help="Write at most 20 lines of Markdown, as a comment for a pull request."),
-]
-HistoryOption = Annotated[
-    Path | None,
-    typer.Option("--history", metavar="FILE", help="Add the second run to this file; the comment shows its last runs."),
-]
-FaultsOption = Annotated[
-    str | None,
-    typer.Option(
-        "--faults",
-        metavar="FILE|WORDS",
-        help="What breaks, for an experiment that varies faults: a TOML file, or words: 'kill db at 4 s; start db at 5 s'.",
-    ),
-]
 VaryOption = Annotated[
     list[str] | None,
     typer.Option(
         "--vary",
         metavar="NAME=V1,V2",
-        help="Conditions to measure instead, e.g. rtt=0ms,25ms; with --compose a host's, e.g. db:rtt=0ms,25ms. Repeatable.",
+        help="Conditions to measure instead, e.g. rtt=0ms,25ms; with --compose a host's, e.g. db:rtt=0ms,25ms; "
+        "faults=FILE.toml or faults='kill db at 4 s; start db at 5 s' is what breaks. Repeatable.",
         autocompletion=completing.varied,
     ),
 ]
@@ -134,8 +119,9 @@ ComposeOption = Annotated[
     typer.Option(
         "--compose",
         metavar="FILE",
-        help="Measure this compose project with --tool or --tool-command. Repeatable: files are merged.",
+        help="Measure this compose project with --tool. Repeatable: files are merged.",
         autocompletion=completing.files(".yaml", ".yml"),
+        rich_help_panel=OF_PROJECTS,
     ),
 ]
 ProfileOption = Annotated[
@@ -145,28 +131,20 @@ ToolOption = Annotated[
     str | None,
     typer.Option(
         "--tool",
-        metavar="NAME",
-        help="What measures the compose project, from its host client: ab, ping, wrk, sysbench...",
+        metavar="NAME|COMMAND",
+        help="A client that measures the compose project, from its host client: ab, ping, wrk, browse...; with --value, any "
+        "command.",
         autocompletion=completing.tools,
+        rich_help_panel=OF_PROJECTS,
     ),
-]
-BrowseOption = Annotated[
-    str | None,
-    typer.Option("--browse", metavar="URL", help="Load this page of the compose project in a browser, as --tool browse does."),
-]
-UrlOption = Annotated[
-    str | None, typer.Option("--url", metavar="URL", help="The page to measure, with a service as its host: http://web:8000/.")
 ]
 ToolsOption = Annotated[
     list[str] | None,
-    typer.Option("--option", metavar="NAME=VALUE", help="An option of the tool, e.g. requests=50 or from=web. Repeatable."),
-]
-CommandOption = Annotated[
-    str | None,
     typer.Option(
-        "--tool-command",
-        metavar="COMMAND",
-        help="Measure the compose project with this command; with --option from=db in that service's container.",
+        "--option",
+        metavar="NAME=VALUE",
+        help="An option of the tool, e.g. url=http://web:8000/ or requests=50. Repeatable.",
+        rich_help_panel=OF_PROJECTS,
     ),
 ]
 ValueOption = Annotated[
@@ -175,8 +153,27 @@ ValueOption = Annotated[
         "--value",
         metavar="PATTERN",
         help="A regular expression for a number of the command's output: 'tps = ([0-9.]+)', or (?P<name_ms>...). Repeatable.",
+        rich_help_panel=OF_PROJECTS,
     ),
 ]
-UnitOption = Annotated[
-    list[str] | None, typer.Option("--unit", metavar="UNIT", help="The unit of such a number, e.g. ms. Repeatable.")
+OutOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--out",
+        metavar="KIND=FILE",
+        help="Write the results to a file, too: json, junit, markdown (appended), openmetrics. json=- prints one JSON object "
+        "instead of text. Repeatable.",
+        autocompletion=one_of(*(f"{each}=" for each in OF_RUNS)),
+    ),
+]
+ComparedOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--out",
+        metavar="KIND=FILE",
+        help="Write the comparison to a file, too: json, junit, markdown (appended), comment (for a pull request, at most 20 "
+        "lines), history (the second run is added; the comment shows the last runs). json=- prints one JSON object instead of "
+        "text. Repeatable.",
+        autocompletion=one_of(*(f"{each}=" for each in OF_COMPARISONS)),
+    ),
 ]

@@ -7,20 +7,17 @@ from typing import Annotated
 import typer
 
 from slownet.cli import completing
-from slownet.cli.ci import ForCi
 from slownet.cli.options import (
-    ConfinementOption,
     CpuOption,
     ExactClockOption,
     ExplainClockOption,
-    JunitOption,
     MemoryOption,
+    OutOption,
     PlaceOption,
-    PrometheusOption,
     RunsOption,
-    SummaryOption,
     TdfOption,
 )
+from slownet.cli.outputs import OF_RUNS, Outputs
 from slownet.lab.boot import MEGABYTES
 from slownet.runner import RUNS
 from slownet.runner.rule import BUDGET
@@ -44,7 +41,6 @@ def reproduce(
     cpu: CpuOption = None,
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "auto",
-    require_confinement: ConfinementOption = False,
     repeat: Annotated[
         str,
         typer.Option(
@@ -57,12 +53,9 @@ def reproduce(
     budget: Annotated[
         str, typer.Option("--budget", metavar="N,TIME", help="Limit on repetitions, wall time, or both.")
     ] = BUDGET,
+    out: OutOption = None,
     runs: RunsOption = RUNS,
-    junit: JunitOption = None,
-    summary: SummaryOption = None,
-    prometheus: PrometheusOption = None,
     explain_clock: ExplainClockOption = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of the table.")] = False,
 ) -> None:
     """Run the experiments of all articles and tabulate published, measured and predicted values."""
     from slownet.cli.reproducing import reproduce_and_show
@@ -70,6 +63,6 @@ def reproduce(
     from slownet.lab.place import choose
     from slownet.runner.rule import read_rule
 
-    rule, for_ci = read_rule(repeat, budget), ForCi(junit, summary, prometheus=prometheus)
-    chosen = choose(place, ClockRequest(clock, tdf, cpu), memory, confined=require_confinement, exact=True)
-    raise typer.Exit(reproduce_and_show(only or [], chosen, runs, rule, as_json, for_ci, every, explain_clock))
+    rule, outputs = read_rule(repeat, budget), Outputs.read(out or [], OF_RUNS)
+    chosen = choose(place, ClockRequest(clock, tdf, cpu), memory, exact=True)
+    raise typer.Exit(reproduce_and_show(only or [], chosen, runs, rule, outputs, every, explain_clock))

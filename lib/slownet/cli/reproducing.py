@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import resource
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from slownet.cli.ci import ForCi
+from slownet.cli.outputs import Outputs
 from slownet.cli.running import say_clocks, say_last, say_what_is_left
 from slownet.cli.terminal import console, interrupted, say_records
 from slownet.hypotheses.catalogue import discover
@@ -29,8 +28,7 @@ def reproduce_and_show(
     place: Place,
     root: Path,
     rule: Rule,
-    as_json: bool,
-    for_ci: ForCi,
+    outputs: Outputs,
     every: bool,
     explain_clock: bool,
 ) -> int:
@@ -57,14 +55,12 @@ def reproduce_and_show(
     processors = cpu.count()
     done = Reproduction(directory, tuple(found), wall_s, round(_cpu_s() - cpu_before, 3), processors)
     page = done.save()
-    if as_json:
-        print(json.dumps({"runs": [run.to_json() for run in found], "reproduction": done.to_json()}))
-    else:
+    if not outputs.write_json(lambda: {"runs": [run.to_json() for run in found], "reproduction": done.to_json()}):
         screen = console()
         screen.print(show(done))
         say_records(screen, page)
     say_last(found)
-    for_ci.write(found)
+    outputs.write(found)
     if interrupts.received:
         for each in plans:
             say_what_is_left(each)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 
-from slownet.cli.ci import ForCi
+from slownet.cli.outputs import Outputs
 from slownet.cli.terminal import console, interrupted, say_records
 from slownet.judge.records.result import RunData
 from slownet.lab.place import Interrupts
@@ -18,7 +17,7 @@ from slownet.runner import run as runs
 from slownet.runner.run_request import RunRequest, what_is_left
 
 
-def run_and_show(asked: RunRequest, as_json: bool, for_ci: ForCi, explain_clock: bool) -> int:
+def run_and_show(asked: RunRequest, outputs: Outputs, explain_clock: bool) -> int:
     """Run, judge and print; return the exit status. Raises SlownetError."""
     plans, place = asked.plans()
     if explain_clock:
@@ -37,18 +36,17 @@ def run_and_show(asked: RunRequest, as_json: bool, for_ci: ForCi, explain_clock:
         if interrupts.received:
             return interrupted(interrupts)
         raise
-    _show(done, as_json)
+    _show(done, outputs)
     say_last(done)
-    for_ci.write(done)
+    outputs.write(done)
     if wrong:
         say_how_to_judge(wrong)
         raise wrong
     return runs.status(done)
 
 
-def _show(done: Sequence[RunData], as_json: bool) -> None:
-    if as_json:
-        print(json.dumps({"runs": [{**run.to_json(), "directory": str(run.directory)} for run in done]}))
+def _show(done: Sequence[RunData], outputs: Outputs) -> None:
+    if outputs.write_json(lambda: {"runs": [{**run.to_json(), "directory": str(run.directory)} for run in done]}):
         return
     screen = console()
     for run in done:

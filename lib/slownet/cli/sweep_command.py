@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from slownet.cli.options import (
-    ConfinementOption,
     CpuOption,
     EnvOption,
     ExactClockOption,
@@ -107,7 +106,6 @@ def sweep(
     cpu: CpuOption = None,
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "auto",
-    require_confinement: ConfinementOption = False,
     env: EnvOption = None,
     share: ShareOption = None,
     explain_clock: ExplainClockOption = False,
@@ -124,7 +122,7 @@ def sweep(
         "repeat": repeat, "fresh": fresh or None, "cold": cold or None, "clock": clock, "tdf": tdf, "cpu": cpu,
         "env": env, "share": share,
         "criterion": criterion, "refine": refine, "out": out, "memory": memory if memory != MEGABYTES else None,
-        "place": place if place != "auto" else None, "require_confinement": require_confinement or None,
+        "place": place if place != "auto" else None,
     }  # fmt: skip
     if experiment and is_file(experiment):
         given = from_file(Path(experiment)) | {

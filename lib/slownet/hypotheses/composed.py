@@ -52,9 +52,8 @@ class Composed(Experiment):
 
 
 def make(
-    files: Sequence[Path], profiles: Sequence[str], vary: Mapping[str, Sequence[str]], tool: str | None, url: str | None,
-    options: Mapping[str, str], command: str | None = None, values: Sequence[str] = (), units: Sequence[str] = (),
-    faults: str | None = None,
+    files: Sequence[Path], vary: Mapping[str, Sequence[str]], tool: str | None, url: str | None, options: Mapping[str, str],
+    command: str | None = None, values: Sequence[str] = (), *, faults: str | None = None,
 ) -> Composed:  # fmt: skip
     """Return the experiment of a command line, with a tool or a command.
 
@@ -62,9 +61,8 @@ def make(
     ConditionError, UnitError."""
     whole = [str(each.absolute()) for each in files]
     record = {
-        "files": whole, "profiles": list(profiles), "vary": {name: list(each) for name, each in vary.items()}, "tool": tool,
-        "url": url, "options": dict(options), "command": command, "values": list(values), "units": list(units),
-        "faults": faults,
+        "files": whole, "vary": {name: list(each) for name, each in vary.items()}, "tool": tool, "url": url,
+        "options": dict(options), "command": command, "values": list(values), "faults": faults,
     }  # fmt: skip
     return _of(record)
 
@@ -79,7 +77,7 @@ def read(path: Path) -> Composed:
 
 
 def _of(record: Mapping[str, Json]) -> Composed:
-    topology = Compose(*record["files"], profiles=record["profiles"])
+    topology = Compose(*record["files"])
     project = topology.project
     tool, options = project_tools.chosen(record, project)
     vary = {name: tuple(texts) for name, texts in record["vary"].items()}
@@ -113,7 +111,7 @@ def _faults(words: str | None, project: Project) -> Faults:
     try:
         breaking.check(project, chosen)
     except SlownetError as error:
-        raise type(error)(error.what, f"--faults, {error.where}", error.fix) from error
+        raise type(error)(error.what, f"{VARY} faults, {error.where}", error.fix) from error
     return chosen
 
 

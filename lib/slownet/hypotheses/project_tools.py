@@ -15,7 +15,8 @@ from slownet.model.units import whole_number
 from slownet.tools.matched import matched, named, words
 from slownet.tools.register import ACCOUNT, FROM, TO, TOOLS, Card, Options, card
 
-TOOL, URL, OPTION, COMMAND, VALUE, UNIT = "--tool", "--url", "--option", "--tool-command", "--value", "--unit"
+TOOL, URL, OPTION, COMMAND, VALUE = "--tool", "--option url", "--option", "--tool", "--value"
+OWN = "a command"
 _ADDRESS = re.compile(r"https?://[^\s/]+\S*")
 _ABSENT = "not found in $PATH"  # crun's words
 
@@ -68,7 +69,7 @@ def _options(name: str, known: Sequence[str], stated: Mapping[str, str], project
         if key not in known:
             raise ExperimentError(f"{name} has no option '{key}'", OPTION, nearest(key, known))
         options[key] = _number(key, text) if tool and key in tool.options and tool.options[key].is_number else _value(text)
-    hosts = [*project.hosts, *(each.name for each in project.services if each.shares and name == COMMAND)]
+    hosts = [*project.hosts, *(each.name for each in project.services if each.shares and name == OWN)]
     for key in (FROM, TO):
         if key in options and options[key] not in hosts:
             raise ExperimentError(f"no host '{options[key]}'", OPTION, nearest(str(options[key]), hosts))
@@ -95,7 +96,7 @@ def _number(key: str, text: str) -> float:
 
 def _command(record: Options, project: Project) -> tuple[OwnCommand, Options]:
     """Return a command of one's own as a tool. On a service it is a program of the service's container."""
-    patterns = read_patterns(record["values"], record["units"])
+    patterns = read_patterns(record["values"])
     command = record["command"]
     try:
         words(command)
@@ -114,18 +115,15 @@ def _command(record: Options, project: Project) -> tuple[OwnCommand, Options]:
             what = f"{words(command)[0]} is not in the container of {host}"
             raise ToolError(what, COMMAND, f"without {OPTION} from={host} the client runs the lab's own", error.raw) from error
 
-    return OwnCommand(run), _options(COMMAND, ("from",), record["options"], project)
+    return OwnCommand(run), _options(OWN, ("from",), record["options"], project)
 
 
-def read_patterns(texts: Sequence[str], units: Sequence[str]) -> list[re.Pattern[str]]:
-    """Return the patterns of ``--value`` with the units of ``--unit``, one for all or one for each. Raises ExperimentError."""
-    if len(units) > 1 and len(units) != len(texts):
-        raise ExperimentError(f"{len(units)} units of {len(texts)} values", UNIT, "write one for all, or one for each")
-    each_unit = [*units] * len(texts) if len(units) == 1 else units or [""] * len(texts)
+def read_patterns(texts: Sequence[str]) -> list[re.Pattern[str]]:
+    """Return the patterns of ``--value``. Raises ExperimentError."""
     found: list[re.Pattern[str]] = []
-    for text, unit in zip(texts, each_unit, strict=True):
+    for text in texts:
         try:
-            pattern = named(text, unit)
+            pattern = named(text)
         except ExperimentError as error:
             raise ExperimentError(error.what, VALUE, error.fix) from error
         twice = {name for other in found for name in other.groupindex} & set(pattern.groupindex)

@@ -123,11 +123,12 @@ def in_words(kind: str, tdf: int | str | None, cpu: str | None, speed: int | Non
     return ", ".join(filter(None, parts))
 
 
-def check_speed(speed: int) -> int:
+def _speed(text: str) -> int:
     """Return the speed of an exact clock. Raises LabError."""
-    if not isinstance(speed, int) or not 1 <= speed <= MOST_SPEED:
-        what = f"invalid number of instructions in a nanosecond, {speed}"
-        raise LabError(what, "--speed", f"write a whole number from 1 to {MOST_SPEED}")
+    speed = whole_number(text)
+    if speed is None or not 1 <= speed <= MOST_SPEED:
+        what = f"invalid number of instructions in a nanosecond, '{text}'"
+        raise LabError(what, f"--clock {EXACT}", f"write {EXACT}:N with a whole number from 1 to {MOST_SPEED}")
     return speed
 
 
@@ -149,14 +150,13 @@ def check_kind(text: str) -> str:
 class ClockRequest:
     """Which clock is asked for, in the words of the command line; what is None is left to the place.
 
-    `clock`: one of `KINDS`; `tdf`: a factor, as `check_tdf` takes it; `cpu`: what is charged, as `check_cpu` takes it; `speed`:
-    how many instructions a nanosecond of the exact clock has.
+    `clock`: one of `KINDS`; after the exact one ``:N``, the number of instructions that it counts in a nanosecond; `tdf`: a
+    factor, as `check_tdf` takes it; `cpu`: what is charged, as `check_cpu` takes it.
     """
 
     clock: str | None = None
     tdf: str | None = None
     cpu: str | None = None
-    speed: int | None = None
 
     @property
     def names_a_clock(self) -> bool:
@@ -171,7 +171,16 @@ class ClockRequest:
     @property
     def kind(self) -> str | None:
         """The clock. Raises LabError if there is no such."""
-        return check_kind(self.clock) if self.clock is not None else None
+        return check_kind(self.clock.partition(":")[0]) if self.clock is not None else None
+
+    @property
+    def speed(self) -> int | None:
+        """How many instructions a nanosecond of the exact clock has; None if the place decides. Raises LabError."""
+        kind, colon, number = (self.clock or "").partition(":")
+        if colon and kind != EXACT:
+            what = "only the exact clock has a number of instructions in a nanosecond"
+            raise LabError(what, f"--clock {self.clock}", f"write {kind}, or {EXACT}:{number}")
+        return _speed(number) if colon else None
 
     @property
     def factor(self) -> float | None:
@@ -198,8 +207,7 @@ class ClockRequest:
             where = f"the {kind} clock" if kind in OF_ONE_SPEED else "a virtual clock with free CPU"
             what = f"{where} does not charge {'CPU time' if charged == TIME else charged}"
             raise LabError(what, "--cpu", "leave out --cpu")
-        if self.speed is not None and kind != EXACT:
-            raise LabError("only the exact clock has a number of instructions in a nanosecond", "--speed", "add --clock exact")
+        _ = self.speed  # raises LabError for a number that is none, or of another clock
 
     def or_real(self) -> ClockRequest:
         """Return the request of an interactive command: for the real clock, unless a virtual one is asked for."""

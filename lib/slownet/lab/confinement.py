@@ -66,7 +66,7 @@ def warn() -> None:
         return
     os.environ[WARNED] = "1"
     what = "a program that takes a lab's kernel over can do to files and processes what you can"
-    sys.stderr.write(f"slownet: labs are not confined: {why_not(version)}; {what} (--require-confinement refuses that)\n")
+    sys.stderr.write(f"slownet: labs are not confined: {why_not(version)}; {what} (--place confined refuses that)\n")
 
 
 def words(confine: Path, run: Path, *, read: Sequence[Path], write: Sequence[Path], loaders: Sequence[Path] = ()) -> list[str]:

@@ -27,7 +27,7 @@ from slownet.lab import (
 from slownet.lab import parts as lab_parts
 from slownet.lab.boot import MEGABYTES, Lab, Share, Sink, check_megabytes
 from slownet.lab.caller import Given
-from slownet.lab.clock import ANY_CLOCK, EXACT, INF, SPEED, TIME, WORK, Clock, ClockRequest, check_speed, check_tdf
+from slownet.lab.clock import ANY_CLOCK, EXACT, INF, SPEED, TIME, WORK, Clock, ClockRequest, check_tdf
 from slownet.lab.inplace import InPlace
 from slownet.model import option_names
 from slownet.model.errors import LabError, nearest
@@ -51,6 +51,10 @@ DAY_S = 86_400
 # On the exact clock they are the same for everybody, whenever the image was built: another date moves a page of WordPress by
 # some microseconds. It is a year after the image's files, so that certificates of that year are valid.
 EXACT_DATE = image.FILES_UNTIL + 365 * DAY_S
+
+CONFINED = "confined"
+"""A lab, but only where this machine's kernel confines it."""
+PLACES = ("auto", "native", "lab", CONFINED)
 
 _printed: set[str] = set()
 """Lines about labs that were printed, each once a process."""
@@ -298,8 +302,10 @@ def choose(
     LabError
         The request is invalid, or this machine cannot meet it. Where labs need not be confined and cannot be, a line says so.
     """
-    if place not in ("auto", "native", "lab"):
-        raise LabError(f"unknown place '{place}'", where="--place", fix=nearest(place, ["auto", "native", "lab"]))
+    if place not in PLACES:
+        raise LabError(f"unknown place '{place}'", where="--place", fix=nearest(place, PLACES))
+    if place == CONFINED:
+        place, confined = "auto" if native.inside_lab() else "lab", True
     asked.check()
     kind, speed = asked.kind, _speed(asked, exact)
     check_megabytes(megabytes)
@@ -343,7 +349,7 @@ def _speed(asked: ClockRequest, exact: bool) -> int:
     if asked.kind == EXACT and not exact:
         what = "only `slownet run`, `check`, `sweep`, `hunt`, `replay`, `reproduce`, `lab exec` and tests have the exact clock"
         raise LabError(what, "--clock exact", "use the virtual clock, or leave it out")
-    return SPEED if asked.speed is None else check_speed(asked.speed)
+    return SPEED if asked.speed is None else asked.speed
 
 
 def _confined(place: str, asker: project.Project | None) -> str:
@@ -351,7 +357,7 @@ def _confined(place: str, asker: project.Project | None) -> str:
 
     asker: the project whose file asks for it, None if an option does.
     """
-    where = str(asker.file) if asker else "--require-confinement"
+    where = str(asker.file) if asker else f"--place {CONFINED}"
     if place == "native":
         raise LabError("natively nothing is confined", where, "leave out --place, or what requires confinement")
     confinement.need(where)

@@ -35,11 +35,12 @@ OPTIONS = (
 )
 NAMES = {f"--{name.removeprefix('--slownet-')}": name for name, _, _ in OPTIONS}
 """What options of the command line are called here."""
+PHRASES = {"--place confined": CONFINED, "--out history": HISTORY, "--out comment": COMMENT}
 
 
 def option_names_here() -> AbstractContextManager[None]:
     """Let messages in a ``with`` block name pytest's options."""
-    return option_names.of_another_program(NAMES)
+    return option_names.of_another_program(NAMES, PHRASES)
 
 
 ROOT_FIXTURE = "slownet_lab"  # every fixture of the plugin that needs a network requests it

@@ -89,7 +89,7 @@ class Reproduction:
         return f"{verdicts_counted(claims)}{broken}; {times}"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the record, which ``--json`` prints along with the runs."""
+        """Return the record, which ``--out json=FILE`` has along with the runs."""
         times = {"real_s": self.real_s, "wall_s": self.wall_s, "cpu_s": self.cpu_s, "processors": self.processors}
         record: dict[str, Any] = finite(
             {

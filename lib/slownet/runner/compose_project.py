@@ -84,22 +84,19 @@ def take_again(topology: Any, directory: Path, facts: Facts) -> None:
     project = topology.project
     if (facts.get("compose") or {}).get("hash") != disguised(fingerprint(topology)):
         what = "the project, its images or the files that it mounts are not what the run was given"
-        raise ComposeError(what, ", ".join(project.files), "start a new run; with --keep one keeps what it was given")
+        raise ComposeError(what, ", ".join(project.files), "start a new run")
     handover.write(directory / FOLDER, {topology.key: project})
 
 
-def end(directory: Path, keep: bool = False) -> None:
-    """Remove what a run was given once it is finished: secrets, mounted files. keep: keep it, for its owner alone."""
+def end(directory: Path) -> None:
+    """Remove what a run was given, once it is finished: secrets, mounted files."""
     folder = directory / FOLDER
     if not folder.is_dir() or folder.is_symlink():
         return
     try:
-        if keep:
-            handover.close(folder)
-        else:
-            shutil.rmtree(folder)
+        shutil.rmtree(folder)
     except OSError as error:
-        raise ComposeError(f"cannot {'close' if keep else 'remove'} {error.filename}: {error.strerror}", fix=REMOVE) from error
+        raise ComposeError(f"cannot remove {error.filename}: {error.strerror}", fix=REMOVE) from error
 
 
 def shares(directory: Path) -> list[Share]:

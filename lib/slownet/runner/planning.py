@@ -21,7 +21,7 @@ from slownet.judge.records.samples import cell_key
 from slownet.judge.records.unreadable import MALFORMED
 from slownet.lab import caller
 from slownet.lab.caller import Given, without_values
-from slownet.lab.clock import TIME, WORK, Clock, ClockRequest, in_words
+from slownet.lab.clock import EXACT, TIME, WORK, Clock, ClockRequest, in_words
 from slownet.lab.place import Place
 from slownet.model import userfile
 from slownet.model.errors import ExperimentError
@@ -60,8 +60,6 @@ class Plan:
     """How many parallel labs the caller wants; None lets `sharing` decide."""
     last_s: float = 0.0
     """Wall time of the last round of boots."""
-    keep: bool = False
-    """Whether what a compose project was given stays in the directory when the run has ended."""
     error: str = ""
     """Why the run failed; its samples until then are kept."""
     clock: Clock | None = None
@@ -220,7 +218,7 @@ def described(experiment: Experiment, place: Place) -> Facts:
 def clock_of(plan: Plan) -> str:
     """Return which clock a plan has, and why: "virtual clock, TDF inf: all claims are about round trips..."."""
     clock = in_words(plan.facts["clock"], plan.facts["tdf"], plan.facts.get("cpu"))
-    return f"{clock}: {plan.facts.get('clock_because') or 'an older version of slownet chose it'}"
+    return f"{clock}: {plan.facts['clock_because']}"
 
 
 def totals(plans: Sequence[Plan]) -> dict[str, int]:
@@ -248,7 +246,6 @@ def resume(directory: Path, labs: int | None = None, rule: Rule | None = None) -
     compose_project.take(directory)
     rule = rule or Rule.from_json(facts.get("sampling") or {})
     boots = read(facts)
-    facts["boots"] = facts.get("boots") or [boot.to_json() for boot in boots]
     experiment = find(facts["source"])
     compose_project.take_again(experiment.topology, directory, facts)
     return Plan(experiment, directory.resolve(), facts["planned"], facts, rule, boots, labs=labs, damage=damage)
@@ -257,16 +254,17 @@ def resume(directory: Path, labs: int | None = None, rule: Rule | None = None) -
 def where_it_ran(directory: Path) -> tuple[str, ClockRequest]:
     """Return a run's place and clock, as `choose` takes them. Raises SlownetError."""
     facts = _facts(directory)
-    charged = facts.get("cpu") or TIME  # older records do not state it
+    charged = facts["cpu"]
     tdf = str(facts["tdf"]) if facts["tdf"] else None
     speed = (facts.get("machine") or {}).get("instructions_per_ns")
-    return facts["place"], ClockRequest(facts["clock"], tdf, charged if tdf and charged in (WORK, TIME) else None, speed)
+    clock = f"{EXACT}:{speed}" if speed else facts["clock"]
+    return facts["place"], ClockRequest(clock, tdf, charged if tdf and charged in (WORK, TIME) else None)
 
 
 def _facts(directory: Path) -> Facts:
     try:
         facts = run_facts.read(directory)
-        _ = facts["source"], facts["planned"], facts["place"], facts["clock"], facts["tdf"]
+        _ = facts["source"], facts["planned"], facts["boots"], facts["place"], facts["clock"], facts["tdf"], facts["cpu"]
     except (OSError, *MALFORMED) as error:
         what = f"{directory} is not a run that can be resumed"
         fix = "name a directory with the run.json of a run"

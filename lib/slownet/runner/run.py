@@ -91,7 +91,7 @@ def judge(runs: Sequence[RunData], plans: Sequence[Plan], go_on: bool = False) -
         done.write_parquet()
         write_report(done)
         if not each.error:
-            compose_project.end(each.directory, each.keep)
+            compose_project.end(each.directory)
         judged.append(done)
     if wrong and not go_on:
         first = next(iter(wrong.values()))

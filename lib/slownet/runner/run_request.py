@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from slownet.hypotheses import value_lists
 from slownet.hypotheses.catalogue import discover
@@ -15,7 +15,7 @@ from slownet.lab.clock import EXACT, ClockRequest
 from slownet.lab.place import Place, choose, with_given
 from slownet.links import fault_file
 from slownet.model import userfile
-from slownet.model.errors import ExperimentError, nearest
+from slownet.model.errors import ExperimentError, SlownetError, nearest
 from slownet.runner import RUNS, compose_project, planning
 from slownet.runner.planning import Plan
 from slownet.runner.rule import BUDGET, Rule, read_rule
@@ -41,9 +41,7 @@ class RunRequest:
     place: str = "auto"
     vary: Sequence[str] = ()
     compose: Sequence[Path] = ()
-    profile: Sequence[str] = ()
     tool: str | None = None
-    url: str | None = None
     option: Sequence[str] = ()
     capture: str | None = None
     repeat: str | None = None
@@ -53,21 +51,15 @@ class RunRequest:
     runs: Path = RUNS
     env: Sequence[str] = ()
     share: Sequence[str] = ()
-    keep: bool = False
-    require_confinement: bool = False
-    speed: int | None = None
-    tool_command: str | None = None
     value: Sequence[str] = ()
-    unit: Sequence[str] = ()
-    faults: str | None = None
 
     def check(self) -> tuple[Rule, int | None]:
         """Return how often to measure and in how many labs. Raises SlownetError for what contradicts itself."""
         if self.resume:
-            if self.clock or self.tdf or self.cpu or self.speed:
-                fix = "leave out --clock, --tdf, --cpu and --speed"
+            if self.clock or self.tdf or self.cpu:
+                fix = "leave out --clock, --tdf and --cpu"
                 raise ExperimentError("a resumed run keeps its clock", where="--resume", fix=fix)
-            if self.experiments or self.vary or self.compose or self.faults:
+            if self.experiments or self.vary or self.compose:
                 fix = "leave out the experiments and --vary"
                 raise ExperimentError("a resumed run keeps its plan", where="--resume", fix=fix)
         return read_rule(self.repeat or AUTO, self.budget or BUDGET), read_labs(self.labs)
@@ -78,28 +70,25 @@ class RunRequest:
         The variables of ``env`` are set here too, where claims are made. Raises SlownetError, before anything is created.
         """
         rule, labs = self.check()
-        where, asked = self.place, ClockRequest(self.clock, self.tdf, self.cpu, self.speed)
+        where, asked = self.place, ClockRequest(self.clock, self.tdf, self.cpu)
         if self.resume:
             where, asked = planning.where_it_ran(self.resume)
-        if asked.clock == EXACT and self.compose:
+        if asked.kind == EXACT and self.compose:
             raise compose_project.not_on_the_exact_clock()
-        chosen_place = choose(where, asked, self.memory, confined=self.require_confinement, exact=True)
+        chosen_place = choose(where, asked, self.memory, exact=True)
         place = with_given(chosen_place, self.env, self.share)
         named = names(self)
         check_labs(labs, place)
         if self.resume:
             asked_again = rule if self.repeat or self.budget else None
-            return [replace(planning.resume(self.resume, labs, asked_again), keep=self.keep)], place
+            return [planning.resume(self.resume, labs, asked_again)], place
         if not named:
             raise ExperimentError("no experiment is named", fix=nearest("", discover()))
         chosen = {} if self.compose else conditions(self.vary)
-        if self.faults and not self.compose:
-            chosen[FAULTS] = [str(fault_file.of_argument(self.faults))]
         planning.check(named, chosen)
         capture = self.capture.split(",") if self.capture else []
         once = [each for number, each in enumerate(named) if each not in named[:number]]
-        made = [planning.plan(name, place, self.runs, chosen, rule, capture, labs) for name in once]
-        return [replace(each, keep=self.keep) for each in made], place
+        return [planning.plan(name, place, self.runs, chosen, rule, capture, labs) for name in once], place
 
     def words(self) -> list[str]:
         """Return the command line that asks for the same."""
@@ -134,53 +123,48 @@ def conditions(vary: Sequence[str]) -> dict[str, list[str]]:
             raise ExperimentError(f"invalid condition '{text}'", where=VARY, fix=f"write NAME=VALUE,VALUE such as {EXAMPLE}")
         if name in chosen:
             raise ExperimentError(f"the condition '{name}' is given twice", VARY, "give all its values at once")
-        chosen[name] = value_lists.split(values)
+        chosen[name] = _schedules(values) if name == FAULTS else value_lists.split(values)
         if "" in chosen[name]:
             raise ExperimentError(f"an empty value in '{values}'", f"{VARY} {name}", f"write values such as {EXAMPLE}")
     return chosen
 
 
+def _schedules(values: str) -> list[str]:
+    """Return the schedules of faults that are named, by words or by file: one, which may have commas itself, or several."""
+    try:
+        return [str(fault_file.of_argument(values))]
+    except SlownetError:
+        if len(several := value_lists.split(values)) == 1:
+            raise
+        return [str(fault_file.of_argument(each)) for each in several]
+
+
 def names(asked: RunRequest) -> Sequence[str | Composed]:
     """Return the experiments, or the one on a compose project. Raises SlownetError."""
     if not asked.compose:
-        given = {
-            "--tool": asked.tool, "--url": asked.url, "--option": asked.option, "--profile": asked.profile,
-            "--tool-command": asked.tool_command, "--value": asked.value, "--unit": asked.unit,
-        }  # fmt: skip
+        given = {"--tool": asked.tool, "--option": asked.option, "--value": asked.value}
         for name in (each for each, value in given.items() if value):
             raise ExperimentError(f"{name} is for compose projects", name, "add --compose compose.yaml, or leave it out")
         return asked.experiments
     if asked.experiments:
         raise ExperimentError("either experiments or a compose project", "--compose", "leave one of them out")
-    _check_tool(asked)
+    if not asked.tool:
+        raise ExperimentError("nothing measures the project", "--compose", "add --tool ab --option url=http://SERVICE:PORT/")
     from slownet.containers.compose import project_files
     from slownet.hypotheses import composed
 
     paths = project_files.named(asked.compose)
-    chosen, options = conditions(asked.vary), _options(asked.option)
-    return [
-        composed.make(
-            paths, asked.profile, chosen, asked.tool, asked.url, options, asked.tool_command, asked.value, asked.unit,
-            str(fault_file.of_argument(asked.faults)) if asked.faults else None,
-        )
-    ]  # fmt: skip
-
-
-def _check_tool(asked: RunRequest) -> None:
-    """Raise ExperimentError unless one tool or one command measures the project."""
-    own = asked.tool_command is not None
-    if not asked.tool and not own:
-        raise ExperimentError("nothing measures the project", "--compose", "add --tool ab --url http://SERVICE:PORT/")
-    if asked.tool and own:
-        raise ExperimentError("either a tool or a command of your own", "--tool-command", "leave out --tool")
-    if own and asked.url:
-        raise ExperimentError("a command has its address itself", "--url", "write it in --tool-command")
-    if own and not asked.value:
-        fix = "add a regular expression for one, such as --value 'tps = ([0-9.]+)'"
-        raise ExperimentError("no number of the command's output is named", "--tool-command", fix)
-    for name, given in (("--value", asked.value), ("--unit", asked.unit)):
-        if given and not own:
-            raise ExperimentError(f"{name} is for a command of your own", name, "add --tool-command, or leave it out")
+    chosen: dict[str, list[Any]] = {**conditions(asked.vary)}
+    options = _options(asked.option)
+    broken, *more = chosen.pop(FAULTS, [None])
+    if more:
+        raise ExperimentError("a compose project is measured under one schedule of faults", VARY, "name one")
+    url = options.pop("url", None)
+    if not asked.value:  # a number of a command's output has no other name, so a tool is one without
+        return [composed.make(paths, chosen, asked.tool, url, options, faults=broken)]
+    if url:
+        raise ExperimentError("a command has its address itself", "--option url", "write it in --tool")
+    return [composed.make(paths, chosen, None, None, options, asked.tool, asked.value, faults=broken)]
 
 
 def what_is_left(plan: Plan) -> str:

@@ -105,11 +105,11 @@ def words(command: str) -> list[str]:
     return found
 
 
-def named(pattern: str, unit: str = "") -> re.Pattern[str]:
+def named(pattern: str) -> re.Pattern[str]:
     """Return a pattern whose groups are named after metrics.
 
     A group that is named ``(?P<latency_ms>[0-9.]+)`` keeps its name. A single one without a name is called after the text
-    before it; its unit, if that is not given, is in the text behind it: ``latency average = ([0-9.]+) ms`` is
+    before it; its unit is in the text behind it: ``latency average = ([0-9.]+) ms`` is
     ``latency_average_ms``. Raises ExperimentError.
     """
     try:
@@ -121,33 +121,22 @@ def named(pattern: str, unit: str = "") -> re.Pattern[str]:
     if not found.groups:
         raise ExperimentError(f"the pattern '{pattern}' has no group", fix=f"put the number in parentheses, as in {EXAMPLE}")
     if found.groups == len(found.groupindex):
-        if unit:
-            what = f"a unit and names in the pattern '{pattern}'"
-            raise ExperimentError(what, fix=f"let the names end with it: (?P<{next(iter(found.groupindex))}_{unit}>...)")
         return found
     if found.groups > 1:
         fix = "name each, as in (?P<p50_ms>[0-9.]+), or write (?:...) for those that are no numbers"
         raise ExperimentError(f"the pattern '{pattern}' has {found.groups} groups", fix=fix)
-    return _with_name(pattern, unit)
+    return _with_name(pattern)
 
 
-def _with_name(pattern: str, unit: str) -> re.Pattern[str]:
+def _with_name(pattern: str) -> re.Pattern[str]:
     opening = next(each.start() for each in re.finditer(r"\\.|\[[^]]*\]|\((?!\?)", pattern) if each[0] == "(")
     before, inside = pattern[:opening], pattern[opening + 1 :]
     parts = re.findall(r"[A-Za-z0-9]+", re.sub(r"\\.|\(\?\w*[:=!<]*|\[[^]]*\]", " ", before))
     name = "_".join(parts).lower()[-48:].strip("_")
     after = _AFTER.match(inside[_closing(inside) :])
-    ending = _ending(unit) or (UNITS.get(after[1], "") if after else "")
+    ending = UNITS.get(after[1], "") if after else ""
     whole = "_".join(filter(None, (name or "value", ending)))
     return re.compile(f"{before}(?P<{whole if whole[0].isalpha() else f'value_{whole}'}>{inside}", re.MULTILINE)
-
-
-def _ending(unit: str) -> str:
-    """Return how a metric's name ends with a unit."""
-    found = UNITS.get(unit, unit).replace("/", "_per_").replace("%", "percent")
-    if not re.fullmatch(r"\w*", found):
-        raise ExperimentError(f"unclear unit '{unit}'", fix="write one such as ms, s, MB/s or %")
-    return found
 
 
 def _closing(inside: str) -> int:
@@ -203,10 +192,14 @@ def _factor(match: re.Match[str], name: str, printed: re.Match[str], wanted: flo
         return SECONDS[unit] / wanted if unit in SECONDS else 1.0
     what = f"{_shown(match.re)} finds {match[name]}{printed[0]}, and the metric is called {name}"
     if unit in SECONDS and attached and not name.endswith("_per_s"):
-        raise complaint(f"{what}: times are printed in changing units: add --unit ms", match.string, command)
+        raise complaint(
+            f"{what}: times are printed in changing units: name one in the pattern, as in (?P<{name}_ms>...)",
+            match.string,
+            command,
+        )
     size = _SIZES.fullmatch(unit)
     if size and attached and not _ends_with_size(name, unit):
-        how = "have the program print one unit, and name it in the pattern or by --unit"
+        how = f"have the program print one unit, and name it in the pattern, as in (?P<{name}_mb>...)"
         raise complaint(f"{what}: sizes are printed in changing units: {how}", match.string, command)
     return 1.0
 

@@ -17,8 +17,7 @@ from slownet.runner.run_request import RunRequest
 from slownet.runner.sweep.sweep_store import Store
 
 MEANS = {"0ms": 10.0, "10ms": 50.0, "40ms": 170.0}
-FOR_THE_TERMINAL = {"browse", "explain_clock", "json", "junit", "prometheus", "summary", "help"}
-"""`--browse URL` is short for the call's ``tool="browse", url=URL``."""
+FOR_THE_TERMINAL = {"explain_clock", "out", "help"}
 
 
 def saved(directory, means=MEANS, **facts):
@@ -66,18 +65,18 @@ def test_a_call_is_a_command_line(asked):
     options = {
         "vary": {"rtt": ["0ms", "25ms"], "loss": "0%,1%"}, "tdf": 4, "repeat": 3, "budget": "30,10m", "labs": 2,
         "capture": True, "env": {"QUERIES": "6"}, "share": ["data", Path("more:rw")], "memory": 512, "runs": "there",
-        "require_confinement": True, "faults": "kill db at 4 s",
+        "place": "confined",
     }  # fmt: skip
     words = (
-        "slownet run mine.py --tdf 4 --memory 512 --vary rtt=0ms,25ms --vary loss=0%,1% --capture hosts --repeat 3 "
-        "--budget 30,10m --labs 2 --runs there --env QUERIES=6 --share data --share more:rw --require-confinement --faults"
+        "slownet run mine.py --tdf 4 --memory 512 --place confined --vary rtt=0ms,25ms --vary loss=0%,1% --capture hosts "
+        "--repeat 3 --budget 30,10m --labs 2 --runs there --env QUERIES=6 --share data --share more:rw"
     )
-    assert asked(Path("mine.py"), **options).words() == [*words.split(), "kill db at 4 s"]
+    assert asked(Path("mine.py"), **options).words() == words.split()
     assert asked("client_delay").words() == ["slownet", "run", "client_delay"]
     assert asked("client_delay", tdf=float("inf")).tdf == "inf"
     assert asked("client_delay", vary={"rtt": 25, "loss": None}).vary == ["rtt=25", "loss="]
-    composed = asked(compose="shop", profile="far", tool="ab", url="http://web/", option={"requests": 5})
-    words = "--compose shop --profile far --tool ab --url http://web/ --option requests=5"
+    composed = asked(compose="shop", tool="ab", option={"url": "http://web/", "requests": 5})
+    words = "--compose shop --tool ab --option url=http://web/ --option requests=5"
     assert " ".join(composed.words()[2:]) == words
 
 
@@ -101,7 +100,7 @@ def test_an_experiment_in_no_file_is_one_line():
 @pytest.mark.parametrize(
     ("options", "line"),
     [
-        ({"resume": "runs/x", "tdf": 4}, "a resumed run keeps its clock, resume=: leave out clock=, tdf=, cpu= and speed="),
+        ({"resume": "runs/x", "tdf": 4}, "a resumed run keeps its clock, resume=: leave out clock=, tdf= and cpu="),
         ({"resume": "runs/x", "vary": {"rtt": "0ms"}}, "a resumed run keeps its plan, resume="),
         ({"experiment": "client_delay", "repeat": 0}, "invalid number of repetitions '0', repeat=: write a whole number"),
         ({"experiment": "client_delay", "labs": "many"}, "invalid number of labs 'many', labs="),
@@ -111,12 +110,12 @@ def test_an_experiment_in_no_file_is_one_line():
         ({"experiment": "client_delay", "memory": "1500"}, "'1500' is no whole number of MB, memory=: give it 160 or more"),
         ({"experiment": "client_delay", "memory": None}, "None is no whole number of MB, memory="),
         (
-            {"experiment": "client_delay", "clock": "exact", "speed": "3"},
-            "invalid number of instructions in a nanosecond, 3, speed=",
+            {"experiment": "client_delay", "clock": "exact:x"},
+            "invalid number of instructions in a nanosecond, 'x', clock=\"exact\": write exact:N",
         ),
         (
-            {"experiment": "client_delay", "speed": 3},
-            'only the exact clock has a number of instructions in a nanosecond, speed=: add clock="exact"',
+            {"experiment": "client_delay", "clock": "real:3"},
+            'only the exact clock has a number of instructions in a nanosecond, clock="real:3": write real, or exact:3',
         ),
     ],
 )

@@ -3,17 +3,8 @@
 from dataclasses import replace
 from types import SimpleNamespace
 
-import pytest
-
-from slownet.cli.app import main
 from slownet.tools.browser.browse import browse
 from slownet.tools.register import TOOLS, card
-
-
-def test_browse_names_tool_and_page_alone(capsys):
-    with pytest.raises(SystemExit, match="2"):
-        main(["run", "--compose", "compose.yaml", "--browse", "http://web/", "--tool", "ab"])
-    assert "--browse names tool and page" in capsys.readouterr().err
 
 
 def test_its_options_reach_the_tool():

@@ -119,8 +119,9 @@ def test_a_page_that_cannot_be_written_is_one_line(run, capsys):
     ("words", "name"),
     [
         (["report", "RUN", "--out"], "run.json"), (["report", "RUN", "--out"], "samples.jsonl"),
-        (["compare", "RUN", "RUN", "--junit"], "run.json"), (["compare", "RUN", "RUN", "--comment"], "samples.jsonl"),
-        (["compare", "RUN", "RUN", "--summary"], "run.json"), (["compare", "RUN", "RUN", "--history"], "samples.jsonl"),
+        (["compare", "RUN", "RUN", "--out=junit="], "run.json"), (["compare", "RUN", "RUN", "--out=comment="], "samples.jsonl"),
+        (["compare", "RUN", "RUN", "--out=markdown="], "run.json"),
+        (["compare", "RUN", "RUN", "--out=history="], "samples.jsonl"),
         (["baseline", "save", "RUN"], "run.json"), (["baseline", "save", "RUN"], "raw/ab.txt"),
     ],
 )  # fmt: skip
@@ -128,6 +129,8 @@ def test_no_record_is_overwritten(run, capsys, words, name):
     (run / "raw").mkdir(exist_ok=True)
     (run / "raw" / "ab.txt").write_text("what ab printed")
     before = {each: each.read_bytes() for each in run.rglob("*") if each.is_file()}
-    status, _, errors = slownet(capsys, *(run if each == "RUN" else each for each in words), run / name)
+    *words, last = (run if each == "RUN" else each for each in words)
+    named = [f"{last}{run / name}"] if str(last).endswith("=") else [last, run / name]
+    status, _, errors = slownet(capsys, *words, *named)
     assert (status, errors.count("\n")) == (2, 1)
     assert {each: each.read_bytes() for each in run.rglob("*") if each.is_file()} == before

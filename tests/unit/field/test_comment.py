@@ -7,7 +7,7 @@ import pytest
 from conftest import TIMES
 
 from slownet.cli.app import main
-from slownet.cli.ci import ForCi
+from slownet.cli.outputs import Outputs
 from slownet.model.errors import ExperimentError
 from slownet.trials.field.comment import Entry, append, comment, course, read
 from slownet.trials.field.runs import compare_runs
@@ -75,7 +75,7 @@ def test_a_comparison_is_added_once(made, tmp_path):
     history, wanted = tmp_path / "history.jsonl", tmp_path / "comment.md"
     first, second = made(), made()
     for each in (second, second, replace(second, facts=dict(second.facts) | {"started": "later"})):
-        ForCi(comment=wanted, history=history).write_comparison(compare_runs(first, each, 0.05))
+        Outputs({"comment": wanted, "history": history}).write_comparison(compare_runs(first, each, 0.05))
     assert [entry.started for entry in read(history)] == [str(second.facts.get("started") or ""), "later"]
     assert wanted.read_text().count("###") == 1, "a comment is written anew, not appended to"
     assert "last 2 runs" in wanted.read_text()
@@ -95,7 +95,7 @@ def test_a_damaged_line_is_named(tmp_path, line):
 def test_a_damaged_history_is_said_before_a_comparison(tmp_path, capsys):
     (history := tmp_path / "history.jsonl").write_text("{\n")
     with pytest.raises(SystemExit) as ended:
-        main(["compare", "one", "two", "--history", str(history)])
+        main(["compare", "one", "two", "--out", f"history={history}"])
     assert ended.value.code == 2
     assert "this is no line of a history" in capsys.readouterr().err
 
@@ -104,6 +104,6 @@ def test_a_file_that_is_none_is_one_line(tmp_path):
     (tmp_path / "binary").write_bytes(b"\xff\xfe")
     (tmp_path / "large").write_bytes(b" " * 5_000_001)
     for name in ("binary", "large"):
-        with pytest.raises(ExperimentError, match="--history: "):
+        with pytest.raises(ExperimentError, match="--out history: "):
             read(tmp_path / name)
     assert read(tmp_path / "absent") == []

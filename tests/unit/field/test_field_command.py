@@ -195,7 +195,7 @@ def test_a_field_against_itself_and_against_a_run(web, tmp_path, capsys):
     command("field", f"{web.url}/", "--requests", 8, "--pause", "0ms", "--runs", tmp_path)
     path = record(tmp_path)
     capsys.readouterr()
-    command("compare", path, path.parent, "--within", 0.99, "--json")
+    command("compare", path, path.parent, "--within", 0.99, "--out", "json=-")
     found = json.loads(capsys.readouterr().out)
     assert {row["ratio"]["mean"] for row in found["rows"]} == {1.0}
     assert {"time_per_request_ms", "connect_rtt_ms"} <= {row["metric"] for row in found["rows"]}

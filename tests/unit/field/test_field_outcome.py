@@ -173,7 +173,7 @@ def test_a_baseline_compares_as_the_run_does(tmp_path, capsys):
     assert "worse: time_ms 1.24 times" in shown
     assert "one round trip more per operation: k 4.00 to 5.00" in shown
     assert command("baseline", "check", slower, file, "--fail-if-slower", "25%") == 0
-    assert command("baseline", "check", slower, file, "--fail-if-slower", "20%", "--json") == 1
+    assert command("baseline", "check", slower, file, "--fail-if-slower", "20%", "--out", "json=-") == 1
     assert json.loads(capsys.readouterr().out.splitlines()[-1])["outcome"] == "worse"
     assert command("compare", slower, run, "--fail-if-slower", "5%") == 0
 

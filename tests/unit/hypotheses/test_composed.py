@@ -29,15 +29,16 @@ def make(tmp_path):
     (tmp_path / "compose.yaml").write_text(TEXT)
 
     def of(vary=(), tool="ab", url=URL, options=(), **words):
+        page = [f"url={url}"] if url else []
         (found,) = names(
-            RunRequest(vary=vary, compose=[tmp_path / "compose.yaml"], tool=tool, url=url, option=options, **words)
+            RunRequest(vary=vary, compose=[tmp_path / "compose.yaml"], tool=tool, option=[*page, *options], **words)
         )
         return found
 
     return of
 
 
-OWN = {"tool": None, "url": None, "tool_command": "pgbench -t 5 -h db", "value": ["tps = ([0-9.]+)"]}
+OWN = {"tool": "pgbench -t 5 -h db", "url": None, "value": ["tps = ([0-9.]+)"]}
 WRONG = {
     "no host": ({"vary": ["rtt=0ms,10ms"]}, "'rtt' names no host, --vary: write --vary db:rtt=..."),
     "unknown host": ({"vary": ["dbb:rtt=0ms"]}, "no host 'dbb' in shop, --vary: did you mean 'db'?"),
@@ -56,25 +57,18 @@ WRONG = {
     "no rate": ({"tool": "wrk2"}, "wrk2 needs a rate, --option: write --option rate=100"),
     "no number": ({"options": ["requests=many"]}, "requests is 'many', --option: write a number: requests=50"),
     "no number at all": ({"options": ["requests=nan"]}, "requests is 'nan', --option: write a number: requests=50"),
-    "a tool and a command": (OWN | {"tool": "ab"}, "either a tool or a command of your own, --tool-command: leave out --tool"),
-    "a command and a page": (OWN | {"url": URL}, "a command has its address itself, --url: write it in --tool-command"),
-    "a command without numbers": (
-        OWN | {"value": []},
-        "no number of the command's output is named, --tool-command: add a regular expression for one",
-    ),
-    "numbers without a command": ({"value": ["a (b)"]}, "--value is for a command of your own, --value: add --tool-command"),
-    "an empty command": (OWN | {"tool_command": " "}, "the command is empty, --tool-command: write one such as"),
-    "an open quote": (OWN | {"tool_command": "a 'b"}, "unclear command: No closing quotation, --tool-command: quote as in a"),
+    "a command and a page": (OWN | {"url": URL}, "a command has its address itself, --option url: write it in --tool"),
+    "a command without numbers": (OWN | {"value": []}, "no tool 'pgbench -t 5 -h db', --tool: "),
+    "an empty command": (OWN | {"tool": " "}, "the command is empty, --tool: write one such as"),
+    "an open quote": (OWN | {"tool": "a 'b"}, "unclear command: No closing quotation, --tool: quote as in a"),
     "no pattern": (OWN | {"value": ["tps = ("]}, "unclear pattern 'tps = (': missing ), unterminated subpattern at position 6"),
     "two of one name": (OWN | {"value": ["a (.)", "a (..)"]}, "two values are called a, --value: name one: (?P<a_2>[0-9.]+)"),
-    "too many units": (OWN | {"unit": ["ms", "s"]}, "2 units of 1 values, --unit: write one for all, or one for each"),
-    "no unit of any": (OWN | {"unit": ["m s"]}, "unclear unit 'm s', --value: write one such as ms, s, MB/s or %"),
     "an option of a tool": (
         OWN | {"options": ["requests=5"]},
-        "--tool-command has no option 'requests', --option: choose from",
+        "a command has no option 'requests', --option: choose from",
     ),
-    "no address": ({"url": None}, "ab needs an address, --url: write one such as http://web:8000/"),
-    "unclear address": ({"url": "web:8000"}, "unclear address 'web:8000', --url: write one such as http://web:8000/"),
+    "no address": ({"url": None}, "ab needs an address, --option url: write one such as http://web:8000/"),
+    "unclear address": ({"url": "web:8000"}, "unclear address 'web:8000', --option url: write one such as http://web:8000/"),
     "unknown option": ({"options": ["request=5"]}, "ab has no option 'request', --option: did you mean 'requests'?"),
     "unclear option": ({"options": ["requests"]}, "unclear option 'requests', --option: write NAME=VALUE"),
     "unknown place": ({"options": ["from=wbe"]}, "no host 'wbe', --option: did you mean 'web'?"),
@@ -91,14 +85,14 @@ def test_a_mistake_is_one_line(case, make):
 
 
 def test_words_for_projects_need_one():
-    with pytest.raises(ExperimentError, match="--url is for compose projects, --url: add --compose"):
-        names(RunRequest(experiments=["client_delay"], url=URL))
+    with pytest.raises(ExperimentError, match="--option is for compose projects, --option: add --compose"):
+        names(RunRequest(experiments=["client_delay"], option=[f"url={URL}"]))
     assert names(RunRequest(experiments=["client_delay"], vary=["rtt=1ms"])) == ["client_delay"]
 
 
 def test_either_experiments_or_a_project(tmp_path):
     with pytest.raises(ExperimentError, match="either experiments or a compose project, --compose: leave one of them out"):
-        names(RunRequest(experiments=["client_delay"], compose=[tmp_path / "compose.yaml"], tool="ab", url=URL))
+        names(RunRequest(experiments=["client_delay"], compose=[tmp_path / "compose.yaml"], tool="ab"))
 
 
 def test_every_combination_is_a_cell(make):
@@ -193,7 +187,7 @@ class Said:
 
 
 def test_a_command_of_ones_own(make, tmp_path):
-    made, host = make(**OWN | {"unit": ["1/s"]}), Said("tps = 81.5 (with)\ntps = 82.5\n")
+    made, host = make(**OWN | {"value": ["tps = (?P<tps_1_per_s>[0-9.]+)"]}), Said("tps = 81.5 (with)\ntps = 82.5\n")
     found = made.measure({"client": host})
     assert host.ran == ["pgbench", "-t", "5", "-h", "db"]
     assert found.values == {"tps_1_per_s": (81.5, 82.5)}
@@ -239,12 +233,22 @@ class Running:
         self.seen.append("restored")
 
 
+def test_schedules_are_words_or_files_and_may_have_commas(tmp_path):
+    (tmp_path / "found.toml").write_text('[faults]\n"4s" = "kill db"\n')
+    assert conditions([f"faults={tmp_path / 'found.toml'}"]) == {"faults": ["kill db at 4 s"]}
+    assert conditions(["faults=cut b from a, c at 1 s"]) == {"faults": ["cut b from a, c at 1 s"]}
+    assert conditions(["faults=none,kill db at 4 s"]) == {"faults": ["none", "kill db at 4 s"]}
+    with pytest.raises(ConditionError, match="write a file, or words such as"):
+        conditions(["faults=nonsense"])
+
+
 def test_faults_of_the_file_and_of_the_command_line(make, tool, tmp_path):
     stated = "x-slownet: {faults: {1s: kill db, 2s: start db}}\n"
     (tmp_path / "compose.yaml").write_text(stated + TEXT)
     broken = {}
     for words in (None, "pause db at 3 s", "none"):
-        (made,) = names(RunRequest(compose=[tmp_path / "compose.yaml"], tool="noting", url=URL, faults=words))
+        chosen = {"tool": "noting", "option": [f"url={URL}"], "vary": [f"faults={words}"] if words else []}
+        (made,) = names(RunRequest(compose=[tmp_path / "compose.yaml"], **chosen))
         again = find(str(made.write(tmp_path)))
         again.topology.running = Running()
         again.measure(Net())
@@ -253,5 +257,5 @@ def test_faults_of_the_file_and_of_the_command_line(make, tool, tmp_path):
         None: ["kill db at 1 s; start db at 2 s", "over", "restored"],
         "pause db at 3 s": ["pause db at 3 s", "over", "restored"], "none": [],
     }  # fmt: skip
-    with pytest.raises(ConditionError, match="no service 'dbb', --faults, the step 'kill dbb at 1 s': did you mean 'db'"):
-        names(RunRequest(compose=[tmp_path / "compose.yaml"], tool="noting", url=URL, faults="kill dbb at 1 s"))
+    with pytest.raises(ConditionError, match="no service 'dbb', --vary faults, the step 'kill dbb at 1 s': did you mean 'db'"):
+        names(RunRequest(compose=[tmp_path / "compose.yaml"], **chosen | {"vary": ["faults=kill dbb at 1 s"]}))

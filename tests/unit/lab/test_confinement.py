@@ -34,7 +34,7 @@ def test_the_version_is_the_kernels():
 
 def test_what_requires_confinement_is_refused_without_it(monkeypatch):
     monkeypatch.setattr(confinement, "landlock", lambda: 1)
-    confinement.need("--require-confinement")
+    confinement.need("--place confined")
     monkeypatch.setattr(confinement, "landlock", lambda: -errno.EPERM)
     with pytest.raises(LabError, match=r"^labs are not confined: Landlock is denied here \(.*\), /x: use a machine that"):
         confinement.need("/x")
@@ -43,8 +43,7 @@ def test_what_requires_confinement_is_refused_without_it(monkeypatch):
 @pytest.mark.parametrize(
     ("place", "project", "line"),
     [
-        ("native", "", "natively nothing is confined, --require-confinement: leave out --place, or what requires confinement"),
-        ("auto", "", "labs are not confined: Landlock is denied here (Operation not permitted), --require-confinement: use a"),
+        ("confined", "", "labs are not confined: Landlock is denied here (Operation not permitted), --place confined: use a"),
         (
             "auto",
             "require_confinement = true",
@@ -64,7 +63,7 @@ def test_nothing_runs_unconfined_if_that_is_required(tmp_path, monkeypatch, plac
     file = tmp_path / "slownet.toml"
     file.write_text(project)
     with pytest.raises(LabError) as error:
-        choose(place, folder=tmp_path, confined=not project)
+        choose(place, folder=tmp_path)
     assert str(error.value).startswith(line.format(file))
 
 

@@ -9,7 +9,7 @@ from xml.dom import minidom
 import pytest
 
 from slownet.cli.app import main
-from slownet.cli.ci import ForCi
+from slownet.cli.outputs import OF_RUNS, Outputs
 from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.result import gather
 from slownet.judge.records.statement import TEXT
@@ -17,6 +17,7 @@ from slownet.model.errors import ExperimentError
 from slownet.report import junit, summary
 from slownet.runner.api import Run
 
+FILES = ("junit", "markdown", "comment", "history", "openmetrics")
 FACTS = {
     "experiment": "shop", "question": "Is a <page> | slow?", "clock": "virtual", "tdf": 4, "cpu": "time", "kernel": "7.3",
     "started": "2026-11-22T15:48:10+00:00", "wall_s": 6.0, "place": "lab",
@@ -75,34 +76,59 @@ def test_a_summary_has_the_verdicts_first():
 
 
 def test_files_are_written_and_summaries_appended(tmp_path):
-    wanted = ForCi(tmp_path / "junit.xml", tmp_path / "summary.md")
+    files = {"junit": tmp_path / "junit.xml", "markdown": tmp_path / "summary.md"}
     for _ in range(2):
-        wanted.write([run(claim("supported"))])
-    assert len(list(ET.parse(wanted.junit).iter("testsuite"))) == 1
-    assert wanted.summary.read_text().count("## shop") == 2
+        Outputs(files).write([run(claim("supported"))])
+    assert len(list(ET.parse(files["junit"]).iter("testsuite"))) == 1
+    assert files["markdown"].read_text().count("## shop") == 2
 
 
 def test_a_file_that_cannot_be_written_is_said_before_anything_is_measured(tmp_path):
-    with pytest.raises(ExperimentError, match=r"no folder .*none, --junit"):
-        ForCi(tmp_path / "none" / "junit.xml")
-    for option in ("junit", "summary", "comment", "history", "prometheus"):
-        with pytest.raises(ExperimentError, match=rf" is a folder, --{option}: name a file in it"):
-            ForCi(**{option: tmp_path})
+    with pytest.raises(ExperimentError, match=r"no folder .*none, --out junit"):
+        Outputs({"junit": tmp_path / "none" / "junit.xml"})
+    for option in ("json", *FILES):
+        with pytest.raises(ExperimentError, match=rf" is a folder, --out {option}: name a file in it"):
+            Outputs({option: tmp_path})
 
 
-@pytest.mark.parametrize("option", ["junit", "summary", "comment", "history", "prometheus"])
+def test_json_is_written_or_printed_in_place_of_the_text(tmp_path, capsys):
+    assert not Outputs().write_json(dict)
+    assert not Outputs.read([f"json={tmp_path / 'a.json'}"], OF_RUNS).write_json(lambda: {"runs": []})
+    assert json.loads((tmp_path / "a.json").read_text()) == {"runs": []}
+    assert Outputs.read(["json=-"], OF_RUNS).write_json(lambda: {"runs": []})
+    assert json.loads(capsys.readouterr().out) == {"runs": []}
+
+
+@pytest.mark.parametrize(
+    ("texts", "line"),
+    [
+        (["jnuit=a"], "unknown output 'jnuit', --out: did you mean 'junit'?"),
+        (["history=a"], "unknown output 'history', --out: choose from"),
+        (["junit"], "no file for 'junit', --out: write --out junit=FILE"),
+        (["junit="], "no file for 'junit', --out: write --out junit=FILE"),
+        (["junit=a", "junit=b"], "two files for 'junit', --out: name one"),
+        (["junit=-"], "only json goes to standard output, --out junit: name a file"),
+    ],
+)
+def test_an_output_that_is_not_one_is_one_line(texts, line):
+    with pytest.raises(ExperimentError) as error:
+        Outputs.read(texts, OF_RUNS)
+    assert str(error.value).startswith(line)
+
+
+@pytest.mark.parametrize("option", FILES)
 def test_a_file_of_another_user_is_refused_before_anything_is_measured(tmp_path, monkeypatch, option):
     there = tmp_path / "there"
     there.touch()
     denied = {tmp_path}
     monkeypatch.setattr("os.access", lambda path, mode: Path(path) not in denied)
-    with pytest.raises(ExperimentError, match=rf"new cannot be written, --{option}: name another file"):
-        ForCi(**{option: tmp_path / "new"})
-    if option != "prometheus":  # which takes the place of the old one
-        ForCi(**{option: there})
+    with pytest.raises(ExperimentError, match=rf"new cannot be written, --out {option}: name another file"):
+        Outputs({option: tmp_path / "new"})
+    if option != "openmetrics":  # which takes the place of the old one
+        Outputs({option: there})
         denied = {there}
-        with pytest.raises(ExperimentError, match=rf"there cannot be written, --{option}: name another file"):
-            ForCi(**{option: there})
+        with pytest.raises(ExperimentError, match=rf"there cannot be written, --out {option}: name another file"):
+            Outputs({option: there})
 
 
 @pytest.mark.parametrize(
@@ -124,7 +150,7 @@ def test_a_comparison_has_its_outcome_and_a_case_per_row(tmp_path, capsys, secon
         ]
         (tmp_path / name / "samples.jsonl").write_text("".join(json.dumps(each) + "\n" for each in made))
         (tmp_path / name / "run.json").write_text(json.dumps(FACTS | {"tdf": "inf", "cpu": "free"}))
-    files = ["--junit", str(tmp_path / "junit.xml"), "--summary", str(tmp_path / "summary.md")]
+    files = ["--out", f"junit={tmp_path / 'junit.xml'}", "--out", f"markdown={tmp_path / 'summary.md'}"]
     with pytest.raises(SystemExit) as caught:
         main(["compare", str(tmp_path / "one"), str(tmp_path / "two"), *options, *files])
     assert caught.value.code == (1 if "failure" in results else 0)

@@ -7,7 +7,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families as parsed_by_prometheus
 
 from slownet.cli.app import main
-from slownet.cli.ci import ForCi
+from slownet.cli.outputs import Outputs
 from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.result import gather
 from slownet.judge.records.statement import TEXT
@@ -81,19 +81,19 @@ def test_several_runs_share_a_family():
 def test_the_file_is_written_whole_and_its_folder_is_looked_for_at_once(tmp_path):
     target = tmp_path / "slownet.prom"
     target.write_text("old")
-    ForCi(prometheus=target).write([run(claim("supported", "t"))])
+    Outputs({"openmetrics": target}).write([run(claim("supported", "t"))])
     assert values(target.read_text(), "slownet_claim")
     assert list(tmp_path.iterdir()) == [target]
-    with pytest.raises(ExperimentError, match=r"no folder .*/none, --prometheus: make it, or name another file"):
-        ForCi(prometheus=tmp_path / "none/file")
+    with pytest.raises(ExperimentError, match=r"no folder .*/none, --out openmetrics: make it, or name another file"):
+        Outputs({"openmetrics": tmp_path / "none/file"})
     (tmp_path / "folder").mkdir()
-    with pytest.raises(ExperimentError, match=r"/folder is a folder, --prometheus: name a file in it"):
-        ForCi(prometheus=tmp_path / "folder").write([run()])
+    with pytest.raises(ExperimentError, match=r"/folder is a folder, --out openmetrics: name a file in it"):
+        Outputs({"openmetrics": tmp_path / "folder"})
 
 
 def test_the_option(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit) as caught:
-        main(["run", "client_delay", "--prometheus", "none/file.prom"])
+        main(["run", "client_delay", "--out", "openmetrics=none/file.prom"])
     assert caught.value.code == 2
-    assert "none, --prometheus" in capsys.readouterr().err
+    assert "none, --out openmetrics" in capsys.readouterr().err

@@ -88,7 +88,7 @@ def of_python(folder):
 
 def of_compose(folder):
     (folder / "compose.yaml").write_text(COMPOSE)
-    return composed.make([folder / "compose.yaml"], [], {"web:rtt": ["0ms"]}, "ping", None, {"to": "web"})
+    return composed.make([folder / "compose.yaml"], {"web:rtt": ["0ms"]}, "ping", None, {"to": "web"})
 
 
 def of_compose_in_toml(folder):

@@ -15,22 +15,20 @@ tps = 81.495860 (without initial connection time)
 
 
 @pytest.mark.parametrize(
-    ("pattern", "unit", "values"),
+    ("pattern", "values"),
     [
-        ("tps = ([0-9.]+)", "", {"tps": (81.49586,)}),
-        ("tps = ([0-9.]+)", "1/s", {"tps_1_per_s": (81.49586,)}),
-        (r"latency average = ([0-9.]+) ms", "", {"latency_average_ms": (12.27,)}),
-        (r"latency average\s*=\s*([0-9.]+)\s+ms", "", {"latency_average_ms": (12.27,)}),
-        (r"latency average = ([0-9.]+) ms", "us", {"latency_average_us": (pytest.approx(12270),)}),
-        (r"latency (?:average|stddev) = ((?:[0-9]+)(?:[.][0-9]+)?)", "ms", {"latency_average_stddev_ms": (12.27, 0.344)}),
-        (r"^latency average = (?P<mean_ms>\S+).*\n.* = (?P<sd_ms>\S+)", "", {"mean_ms": (12.27,), "sd_ms": (0.344,)}),
-        (r"([0-9]+)/100$", "", {"value": (100.0,)}),
-        (r"processed: ([0-9]+)/(?:\d+)", "%", {"processed_percent": (100.0,)}),
-        (r"100/([()\d]+)", "", {"value_100": (100.0,)}),
+        ("tps = ([0-9.]+)", {"tps": (81.49586,)}),
+        (r"latency average = ([0-9.]+) ms", {"latency_average_ms": (12.27,)}),
+        (r"latency average\s*=\s*([0-9.]+)\s+ms", {"latency_average_ms": (12.27,)}),
+        (r"latency average = (?P<average_us>[0-9.]+)", {"average_us": (pytest.approx(12270),)}),
+        (r"latency (?:average|stddev) = ((?:[0-9]+)(?:[.][0-9]+)?) ms", {"latency_average_stddev_ms": (12.27, 0.344)}),
+        (r"^latency average = (?P<mean_ms>\S+).*\n.* = (?P<sd_ms>\S+)", {"mean_ms": (12.27,), "sd_ms": (0.344,)}),
+        (r"([0-9]+)/100$", {"value": (100.0,)}),
+        (r"100/([()\d]+)", {"value_100": (100.0,)}),
     ],
 )
-def test_what_a_pattern_finds(pattern, unit, values):
-    assert parse(PGBENCH, [named(pattern, unit)]).values == values
+def test_what_a_pattern_finds(pattern, values):
+    assert parse(PGBENCH, [named(pattern)]).values == values
 
 
 def test_metrics_of_one_and_of_several_values():
@@ -40,19 +38,17 @@ def test_metrics_of_one_and_of_several_values():
 
 
 @pytest.mark.parametrize(
-    ("pattern", "unit", "line"),
+    ("pattern", "line"),
     [
-        ("tps", "", "the pattern 'tps' has no group: put the number in parentheses, as in 'tps = ([0-9.]+)'"),
-        ("(a) (b)", "", "the pattern '(a) (b)' has 2 groups: name each, as in (?P<p50_ms>[0-9.]+), or write (?:...)"),
-        ("(?P<a>.)", "ms", "a unit and names in the pattern '(?P<a>.)': let the names end with it: (?P<a_ms>...)"),
-        ("[", "", "unclear pattern '[': unterminated character set at position 0: write a regular expression like"),
-        ("(a", "", "unclear pattern '(a': missing ), unterminated subpattern at position 0: write a regular expression like"),
-        ("a (.)", "m/ s", "unclear unit 'm/ s': write one such as ms, s, MB/s or %"),
+        ("tps", "the pattern 'tps' has no group: put the number in parentheses, as in 'tps = ([0-9.]+)'"),
+        ("(a) (b)", "the pattern '(a) (b)' has 2 groups: name each, as in (?P<p50_ms>[0-9.]+), or write (?:...)"),
+        ("[", "unclear pattern '[': unterminated character set at position 0: write a regular expression like"),
+        ("(a", "unclear pattern '(a': missing ), unterminated subpattern at position 0: write a regular expression like"),
     ],
 )
-def test_a_pattern_that_names_no_number(pattern, unit, line):
+def test_a_pattern_that_names_no_number(pattern, line):
     with pytest.raises(ExperimentError) as error:
-        named(pattern, unit)
+        named(pattern)
     assert str(error.value).startswith(line)
 
 
@@ -104,10 +100,10 @@ def test_a_printed_unit_is_read_with_each_number(printed, milliseconds, pattern)
 
 def test_every_sample_has_its_own_unit():
     text = "Latency 800.00us\nLatency 40.00ms\nLatency 2.20s\n"
-    assert parse(text, [named("Latency ([0-9.]+)", "ms")]).values == {
+    assert parse(text, [named("Latency (?P<latency_ms>[0-9.]+)")]).values == {
         "latency_ms": (pytest.approx(0.8), 40.0, pytest.approx(2200))
     }
-    assert parse(text, [named("Latency ([0-9.]+)", "s")]).values == {
+    assert parse(text, [named("Latency (?P<latency_s>[0-9.]+)")]).values == {
         "latency_s": (pytest.approx(0.0008), pytest.approx(0.04), 2.2)
     }
 
@@ -118,7 +114,7 @@ def test_every_sample_has_its_own_unit():
         (
             "Latency +([0-9.]+)",
             "Latency 800.00us",
-            "finds 800.00us, and the metric is called latency: times are printed in changing units: add --unit ms",
+            "finds 800.00us, and the metric is called latency: times are printed in changing units: name one in the pattern",
         ),
         (
             "Transfer: ([0-9.]+)",

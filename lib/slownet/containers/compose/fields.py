@@ -123,7 +123,7 @@ SERVICE: Mapping[str, Field] = {
     "pre_start": _refused("write a service of its own, with depends_on and service_completed_successfully"),
     "pre_stop": _done("before the container gets its stop signal"),
     "privileged": _refused("a container has the default capabilities"),
-    "profiles": _done("--profile, or COMPOSE_PROFILES"),
+    "profiles": _done("COMPOSE_PROFILES, or slownet compose --profile"),
     "provider": _refused("only containers are services of a lab"),
     "pull_policy": _ignored("images are added by slownet image add"),
     "pull_refresh_after": _ignored("images are added by slownet image add"),

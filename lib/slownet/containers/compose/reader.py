@@ -164,7 +164,7 @@ class _Project:
         found = {name: tree for name, tree in every.items() if isinstance(tree, Map) and self._is_active(tree)}
         if not found:
             what = "every service has a profile" if every else "there is no service"
-            fix = f"choose one: --profile {sorted(known)[0]}" if known else "add one below services:"
+            fix = f"choose one: {PROFILES}={sorted(known)[0]}" if known else "add one below services:"
             raise ComposeError(what, self._shown, fix)
         return found
 
@@ -213,7 +213,7 @@ class _Project:
     def _fail_for(self, name: str, dependency: Dependency, found: Mapping[str, Service]) -> None:
         every: Mapping[str, Json] = self._tree.get("services") or {}
         own = (every.get(dependency.service) or {}).get("profiles") or ()
-        fix = f"--profile {own[0]}" if own else nearest(dependency.service, found)
+        fix = f"{PROFILES}={own[0]}" if own else nearest(dependency.service, found)
         what = f"of the profile {own[0]}, which is not active" if own else "which does not exist"
         raise ComposeError(f"{name} depends on {dependency.service}, {what}", dependency.at, fix)
 

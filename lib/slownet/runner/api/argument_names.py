@@ -15,9 +15,9 @@ NAMES = {f"--{name.replace('_', '-')}": f"{name}=" for name in (*(each.name for 
 PHRASES = {
     r"--tdf inf\b": 'tdf="inf"',
     r"--(repeat|tdf|budget) (\d+)\b": r"\1=\2",
-    r"--clock (real|virtual|exact)\b": r'clock="\1"',
+    r"--clock ((?:real|virtual|exact)(?::\w+)?)\b": r'clock="\1"',
     r"--cpu (work|time)\b": r'cpu="\1"',
-    r"--place (lab|native)\b": r'place="\1"',
+    r"--place (lab|native|confined)\b": r'place="\1"',
 }
 
 

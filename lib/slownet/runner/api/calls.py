@@ -50,14 +50,9 @@ def run(
     memory: int = MEGABYTES,
     place: str = "auto",
     compose: Path | str | Sequence[Path | str] = (),
-    profile: str | Texts = (),
     tool: str | None = None,
-    url: str | None = None,
     option: Mapping[str, object] | None = None,
-    tool_command: str | None = None,
     value: str | Texts = (),
-    unit: str | Texts = (),
-    faults: Path | str | None = None,
     capture: bool | str | Texts = False,
     repeat: int | str | None = None,
     budget: int | str | None = None,
@@ -66,9 +61,6 @@ def run(
     runs: Path | str = RUNS,
     env: Mapping[str, str] | None = None,
     share: Path | str | Sequence[Path | str] = (),
-    keep: bool = False,
-    require_confinement: bool = False,
-    speed: int | None = None,
     progress: bool = True,
 ) -> Run:
     """Run an experiment, judge its claims and write its records and report, as `slownet run` does.
@@ -81,9 +73,11 @@ def run(
         A name (see ``slownet list``), a Python or hypothesis file, or an experiment that was imported from a file; none with
         ``compose`` or ``resume``.
     vary : mapping of str to sequence of str, optional
-        Values by condition, to measure instead: ``{"rtt": ["0ms", "25ms"]}``.
+        Values by condition, to measure instead: ``{"rtt": ["0ms", "25ms"]}``. ``"faults"``, for an experiment that varies them,
+        has a TOML file, or words such as ``"kill db at 4 s"``.
     clock : str, optional
-        ``"real"``, ``"virtual"``, the default, or ``"exact"``, which counts instructions in an emulated machine.
+        ``"real"``, ``"virtual"``, the default, or ``"exact"``, which counts instructions in an emulated machine: 3 of them in a
+        nanosecond, or N with ``"exact:N"``.
     tdf : str or float, optional
         How many times faster the CPU looks on the virtual clock: a whole number, ``"auto"``, or ``"inf"``.
     cpu : str, optional
@@ -91,23 +85,16 @@ def run(
     memory : int
         Memory of each lab in MB.
     place : str
-        ``"lab"``, ``"native"``, or ``"auto"``: native if possible.
+        ``"lab"``, ``"native"``, ``"confined"``: a lab, but only where this machine's kernel confines it, or ``"auto"``: native
+        if possible.
     compose : Path, str, or sequence of them
         A compose project's file or folder, to be measured with ``tool``; several files are merged.
-    profile : str or sequence of str
-        Profiles of the compose project.
-    tool, url : str, optional
-        What measures the compose project from its host client, and the page.
+    tool : str, optional
+        The client that measures the compose project from its host client; with ``value``, any command.
     option : mapping, optional
-        Options of the tool: ``{"requests": 50}``.
-    tool_command : str, optional
-        A command that measures the compose project in a tool's place.
+        Options of the tool: ``{"url": "http://web:8000/", "requests": 50}``.
     value : str or sequence of str
-        Regular expressions for the numbers in its output: ``"tps = ([0-9.]+)"``, or ``(?P<name_ms>...)``.
-    unit : str or sequence of str
-        Units of these numbers: one for all, or one for each.
-    faults : Path or str, optional
-        What breaks, for an experiment that varies faults: a TOML file, or words such as ``"kill db at 4 s"``.
+        Regular expressions for the numbers in the command's output: ``"tps = ([0-9.]+)"``, or ``(?P<name_ms>...)``.
     capture : bool, str or sequence of str
         Save the packets of these interfaces; True: of all hosts.
     repeat : int or str, optional
@@ -124,12 +111,6 @@ def run(
         Variables for the experiment, here and in the lab; the caller's are as before afterwards.
     share : Path, str, or sequence of them
         Folders that the lab sees under the same path; with ``:rw`` at the end it may write to them.
-    keep : bool
-        Whether what a compose project mounts stays in the run directory, with its secrets.
-    require_confinement : bool
-        Whether to refuse to run where nothing but its own kernel confines a lab.
-    speed : int, optional
-        Instructions that the exact clock counts in a nanosecond, 3 by default.
     progress : bool
         Whether to show progress on standard error.
 
@@ -147,14 +128,12 @@ def run(
     """
     asked = RunRequest(
         experiments=[_named(experiment)] if experiment is not None else [],
-        clock=clock, tdf=_number(tdf), cpu=cpu, speed=speed,
-        memory=memory, place=place, require_confinement=require_confinement,
+        clock=clock, tdf=_number(tdf), cpu=cpu, memory=memory, place=place,
         vary=[f"{name}={_joined(values)}" for name, values in _mapped("vary", vary).items()],
-        compose=[Path(each) for each in _all(compose)], profile=[str(each) for each in _all(profile)], tool=tool, url=url,
-        option=_assigned("option", option), tool_command=tool_command, value=list(_all(value)), unit=list(_all(unit)),
-        capture=HOSTS if capture is True else _joined(capture or "") or None, faults=str(faults) if faults else None,
+        compose=[Path(each) for each in _all(compose)], tool=tool, option=_assigned("option", option), value=list(_all(value)),
+        capture=HOSTS if capture is True else _joined(capture or "") or None,
         repeat=_number(repeat), budget=_number(budget), labs=str(labs), resume=Path(resume) if resume else None,
-        runs=Path(runs), keep=keep, env=_assigned("env", env), share=[str(each) for each in _all(share)],
+        runs=Path(runs), env=_assigned("env", env), share=[str(each) for each in _all(share)],
     )  # fmt: skip
     asked.check()
     with _restored(env or {}):

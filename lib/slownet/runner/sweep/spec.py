@@ -33,7 +33,6 @@ class Where:
     env: tuple[str, ...] = ()
     share: tuple[str, ...] = ()
     folder: str = ""
-    require_confinement: bool = False
 
     @property
     def asked(self) -> ClockRequest:
@@ -117,7 +116,7 @@ def from_file(path: Path) -> dict[str, Json]:
     kinds: dict[str, type] = {
         "experiment": str, "vary": dict, "sample": str, "seed": int, "repeat": int, "fresh": bool, "cold": bool, "out": str,
         "criterion": str, "refine": str,
-        "memory": int, "require_confinement": bool, "env": list, "share": list, **dict.fromkeys(STRINGS, str),
+        "memory": int, "env": list, "share": list, **dict.fromkeys(STRINGS, str),
     }  # fmt: skip
     source.known(table, kinds, (TABLE,))
     for name, value in table.items():

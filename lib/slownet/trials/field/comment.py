@@ -23,7 +23,7 @@ from slownet.theory.stats import DECIDING, Summary
 from slownet.trials.field.row import DIFFERS, EQUIVALENT, Row
 from slownet.trials.field.runs import Comparison
 
-OPTION = "--history"
+OPTION = "--out history"
 SHOWN = 10
 """Numbers that are listed: those that differ first, then those that are open, each by the size of the change."""
 RUNS = 12

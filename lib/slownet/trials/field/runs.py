@@ -53,7 +53,7 @@ class Comparison:
         return self.outcome.status
 
     def to_json(self) -> dict[str, object]:
-        """Return the comparison as ``--json`` prints it."""
+        """Return the comparison as ``--out json=FILE`` has it."""
         runs = {
             name: {"experiment": each.experiment, "directory": str(each.directory)}
             for name, each in (("first", self.first), ("second", self.second))
