@@ -2,7 +2,6 @@
 
 import json
 import os
-import stat
 
 import ordinary_user
 import pytest
@@ -115,17 +114,6 @@ def test_what_a_project_was_given_ends_with_the_run(composed):
     compose_project.end(run)
     assert list(run.iterdir()) == []
     compose_project.end(run)  # fine to call twice
-
-
-def test_what_is_kept_is_for_its_owner_alone_and_comes_back_as_containers_saw_it(composed):
-    topology, _, run = composed
-    compose_project.hand_over(topology, run)
-    before = {path.name: path.stat().st_mode for path in (run / "compose" / "files").iterdir()}
-    compose_project.end(run, keep=True)
-    for path in (run / "compose").rglob("*"):
-        assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600)
-    compose_project.take(run)
-    assert {path.name: path.stat().st_mode for path in (run / "compose" / "files").iterdir()} == before
 
 
 def test_a_finished_run_goes_on_with_the_same_project_and_no_other(composed):

@@ -6,7 +6,6 @@ shared themselves.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
@@ -23,7 +22,7 @@ AT = "/opt/slownet/compose"
 """Where a lab has the folders that projects mount."""
 VARIABLE = "SLOWNET_COMPOSE"
 """The environment variable that names the folder with the projects."""
-PROJECTS, MODES, FILES = "projects.json", "modes.json", "files"
+PROJECTS, FILES = "projects.json", "files"
 ERROR = "error"
 TEXTS = "text"
 
@@ -54,30 +53,10 @@ def write(folder: Path, projects: Mapping[str, Project | ComposeError]) -> None:
         for content in _texts(each):
             (folder / FILES / _digest(f"{TEXTS}{content.text}")).write_text(content.text or "")
     (folder / PROJECTS).write_text(json.dumps(records, indent=1) + "\n")
-    modes = {each.name: each.stat().st_mode & 0o7777 for each in (folder / FILES).iterdir()}
-    (folder / MODES).write_text(json.dumps(modes, indent=1) + "\n")
-
-
-def close(folder: Path) -> None:
-    """Take everybody else's rights from a folder of projects that is kept after its run. Raises OSError."""
-    folder.chmod(0o700)
-    (folder / FILES).chmod(0o700)
-    for each in (folder / PROJECTS, folder / MODES, *(folder / FILES).iterdir()):
-        each.chmod(0o600)
-
-
-def _reopen(folder: Path) -> None:
-    """Give the files of a folder that was closed the modes that containers see."""
-    if (folder / MODES).is_file():
-        for name, mode in json.loads((folder / MODES).read_text()).items():
-            with contextlib.suppress(OSError):
-                (folder / FILES / Path(name).name).chmod(mode)
 
 
 def use(folder: Path) -> None:
     """Take the projects of a folder; from now on `find` knows them."""
-    if not native.inside_lab():
-        _reopen(folder)
     for name, record in _records(folder).items():
         _taken[name] = (folder, record)
 
