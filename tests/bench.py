@@ -456,7 +456,7 @@ def compose() -> None:
     import kept_images
 
     kept_images.keep()
-    words = ["--tool", "ab", "--url", "http://web:8000/checkout", "--option", "requests=1", "--vary", "db:rtt=0ms,10ms"]
+    words = ["--tool", "ab", "--option", "url=http://web:8000/checkout", "--option", "requests=1", "--vary", "db:rtt=0ms,10ms"]
     before = os.times()
     seconds = median_of(3, lambda: until_the_first_sample(["run", "--compose", SHOP / "compose.yaml", *words]))
     after = os.times()

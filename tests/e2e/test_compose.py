@@ -349,8 +349,8 @@ def test_a_command_of_ones_own_and_every_tool(words, metric, values, project):
 def test_a_number_whose_unit_changes_with_the_delay(project):
     """wrk prints 14.01ms and 1.20s: both were called ms."""
     command = "wrk -t1 -c1 -d8 http://web:8000/shop.conf"
-    given = ["--compose", "compose.yaml", "--vary", "web:rtt=10ms,1200ms", "--repeat", "1", "--tdf", "inf", "--json"]
-    done = run("run", *given, "--tool-command", command, "--value", "Latency +(?P<latency_ms>[0-9.]+)", cwd=project)
+    given = ["--compose", "compose.yaml", "--vary", "web:rtt=10ms,1200ms", "--repeat", "1", "--tdf", "inf", "--out=json=-"]
+    done = run("run", *given, "--tool", command, "--value", "Latency +(?P<latency_ms>[0-9.]+)", cwd=project)
     assert done.returncode == 0, done.stderr
     (found,) = json.loads(done.stdout)["runs"]
     means = [each["metrics"]["latency_ms"]["mean"] for each in found["cells"]]
