@@ -20,7 +20,7 @@ from slownet.hypotheses.answers import questions
 from slownet.hypotheses.file import Hypothesis
 from slownet.hypotheses.key import Exercise
 from slownet.hypotheses.predictions import Prediction
-from slownet.judge.claim import REFUTED, SUPPORTED, Judgement, interval
+from slownet.judge.claim import Judgement, interval
 from slownet.judge.records.result import RunData
 from slownet.lab.place import Interrupts, Place
 from slownet.model import whole_file
@@ -32,8 +32,6 @@ from slownet.runner import planning
 from slownet.runner import run as runs
 from slownet.theory.stats import Summary
 
-MARKS = {SUPPORTED: "right", REFUTED: "wrong"}
-UNDECIDED = "undecided"
 RECORD = "prediction.json"
 
 
@@ -48,7 +46,7 @@ class Checked:
     @property
     def marks(self) -> list[str]:
         """ "right", "wrong" or "undecided" for each prediction."""
-        return [MARKS.get(each.verdict, UNDECIDED) for each in self.run.claims]
+        return [each.verdict.mark for each in self.run.claims]
 
     @property
     def judged(self) -> Iterable[tuple[Prediction, Prediction, Judgement]]:

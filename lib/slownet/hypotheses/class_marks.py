@@ -12,9 +12,10 @@ from slownet.hypotheses.answers import Answers, number, shown
 from slownet.hypotheses.attempts import Counted, Rules
 from slownet.hypotheses.key import Exercise, Solution
 from slownet.hypotheses.variants import Assigned
+from slownet.judge.records.judgement import Verdict
 from slownet.model.errors import ExperimentError, SlownetError, nearest
 
-RIGHT, WRONG, MISSING, UNREADABLE = "right", "wrong", "missing", "unreadable"
+RIGHT, WRONG, MISSING, UNREADABLE = Verdict.SUPPORTED.mark, Verdict.REFUTED.mark, "missing", "unreadable"
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from itertools import groupby, pairwise
 
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.condition_columns import NONE
-from slownet.judge.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, Judgement
+from slownet.judge.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, Judgement, Verdict
 from slownet.judge.records.naming import (
     capital,
     conditions_phrase,
@@ -58,7 +58,7 @@ def standing(claims: Sequence[Judgement]) -> str:
     if not verdicts:
         return ""
     count = len(verdicts)
-    words = {SUPPORTED: "supported", REFUTED: "refuted", INCONCLUSIVE: "not decided", NOT_JUDGED: "not judged"}
+    words = {each: each.phrase for each in Verdict}
     if count == 1:
         return f"The claim is {words[verdicts[0]]}."
     if len(set(verdicts)) == 1:

@@ -36,7 +36,7 @@ FAINT, FULL = 0.06, 0.62
 MOST = 24
 """Panels of one metric."""
 LETTERS = string.ascii_uppercase
-WORDS = {SUPPORTED: ("good", "met"), REFUTED: ("bad", "not")}
+WORDS: Mapping[str, tuple[str, str]] = {SUPPORTED: ("good", "met"), REFUTED: ("bad", "not")}
 """Colour and word of a verdict; others are open."""
 
 

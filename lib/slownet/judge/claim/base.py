@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Protocol
 
 from slownet.judge.records.cell import Cell, by_error
 from slownet.judge.records.charging import LEAST_BOOTS
-from slownet.judge.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, Judgement, Reason
+from slownet.judge.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, Judgement, Reason, Verdict
 from slownet.judge.records.quantity import interval
 from slownet.judge.records.result import RunData
 from slownet.judge.records.statement import TEXT, Phrase, Statement, text_of
@@ -205,7 +205,7 @@ def ends(margin: Margin) -> tuple[float, float]:
     return (least, most) if least != most else (least - ROUNDING * abs(least), most + ROUNDING * abs(most))
 
 
-def verdict(measured: Summary, least: float, most: float) -> str:
+def verdict(measured: Summary, least: float, most: float) -> Verdict:
     """Compare an interval with a range.
 
     Parameters
@@ -217,7 +217,7 @@ def verdict(measured: Summary, least: float, most: float) -> str:
 
     Returns
     -------
-    str
+    Verdict
         ``SUPPORTED`` if the interval lies inside the range, ``REFUTED`` if wholly outside, else ``INCONCLUSIVE``.
     """
     if measured.known and least <= measured.low and measured.high <= most:
@@ -274,7 +274,7 @@ def bonferroni(run: RunData, parts: int) -> RunData:
     return replace(run.at_confidence(1 - (1 - run.confidence) / parts), lasting=1 - (1 - run.lasting) / parts)
 
 
-def judge_parts(judge: Callable[[RunData], Judgement], run: RunData, parts: int, by_chance: str = REFUTED) -> Judgement:
+def judge_parts(judge: Callable[[RunData], Judgement], run: RunData, parts: int, by_chance: Verdict = REFUTED) -> Judgement:
     """Judge a claim of several parts, where any single part can cause the verdict ``by_chance``.
 
     A verdict that all parts must reach needs no correction: if all are supported at 99 %, a false part is supported in at
@@ -320,7 +320,7 @@ def _plain(number: float | None) -> float | None:
     return None if number is None else float(number)
 
 
-def _joined(name: str, parts: Sequence[Judgement], order: tuple[str, ...], text: Found) -> Judgement:
+def _joined(name: str, parts: Sequence[Judgement], order: tuple[Verdict, ...], text: Found) -> Judgement:
     deciding = min(parts, key=lambda part: order.index(part.verdict))
     said = text or PARTS(parts=[{"name": each.name, "verdict": each.verdict, "found": each.findings} for each in parts])
     everywhere = any(not part.cells for part in parts)

@@ -9,7 +9,7 @@ from typing import ClassVar
 from slownet.judge.claim import validation
 from slownet.judge.claim.base import ALONE, DECIDED, Claim, Judged, Siblings, all_hold, any_holds, judge_parts, raise_confidence
 from slownet.judge.claim.description import with_description
-from slownet.judge.records.judgement import REFUTED, SUPPORTED, Judgement
+from slownet.judge.records.judgement import REFUTED, SUPPORTED, Judgement, Verdict
 from slownet.judge.records.result import RunData
 from slownet.model.errors import ExperimentError
 
@@ -118,7 +118,7 @@ def _judge(
     join: Callable[[str, Sequence[Judgement]], Judgement],
     run: RunData,
     siblings: Siblings,
-    by_chance: str,
+    by_chance: Verdict,
 ) -> Judgement:
     def judge(run: RunData) -> Judgement:
         parts = [claim.judge(run, raise_confidence(siblings, run)) for claim in claims]

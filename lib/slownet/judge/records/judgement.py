@@ -14,15 +14,33 @@ from slownet.judge.records.statement import Statement, text_of
 from slownet.model.shapes import Json
 from slownet.theory.stats import CONFIDENCE
 
-SUPPORTED, REFUTED, INCONCLUSIVE = "supported", "refuted", "inconclusive"
-NOT_JUDGED = "not judged"
-"""The verdict on a claim about cells that were not measured; its text names them."""
+
+class Verdict(StrEnum):
+    """The verdict on a claim; comparisons of runs and marks of answers have words of their own for it."""
+
+    phrase: str
+    compared: str
+    mark: str
+
+    def __new__(cls, value: str, phrase: str, compared: str, mark: str) -> Self:
+        """Make a verdict of its name in records; its words in a sentence, for two numbers, and for an answer or prediction."""
+        made = str.__new__(cls, value)
+        made._value_, made.phrase, made.compared, made.mark = value, phrase, compared, mark
+        return made
+
+    SUPPORTED = "supported", "supported", "equivalent", "right"
+    REFUTED = "refuted", "refuted", "differs", "wrong"
+    INCONCLUSIVE = "inconclusive", "not decided", "inconclusive", "undecided"
+    NOT_JUDGED = "not judged", "not judged", "not measured", "undecided"
+
+
+SUPPORTED, REFUTED, INCONCLUSIVE, NOT_JUDGED = Verdict.SUPPORTED, Verdict.REFUTED, Verdict.INCONCLUSIVE, Verdict.NOT_JUDGED
+WORST_FIRST = (REFUTED, INCONCLUSIVE, NOT_JUDGED, SUPPORTED)
 FIELDS = (
     "name", "verdict", "measured", "expected", "low", "high", "confidence", "setting", "kind", "metric", "parameters", "named",
     "reason",
 )  # fmt: skip
 """Those that a record has as they are."""
-WORST_FIRST = (REFUTED, INCONCLUSIVE, NOT_JUDGED, SUPPORTED)
 
 
 class Reason(StrEnum):
@@ -68,7 +86,7 @@ class Judgement:
     ----------
     name : str
         The claim as a sentence.
-    verdict : str
+    verdict : Verdict
         "supported" if the interval lies inside ``margin``, "refuted" if outside, else "inconclusive"; "not judged" if cells of
         the claim were not measured.
     measured : float, optional
@@ -104,7 +122,7 @@ class Judgement:
     """
 
     name: str
-    verdict: str
+    verdict: Verdict
     measured: float | None = None
     expected: float | None = None
     low: float | None = None
@@ -173,12 +191,13 @@ class Judgement:
     @classmethod
     def from_json(cls, record: Mapping[str, Json]) -> Judgement:
         """Read what `to_json` returned. Raises ValueError for an unknown verdict."""
-        if record["verdict"] not in WORST_FIRST:
+        verdict = next((each for each in Verdict if each == record["verdict"]), None)
+        if verdict is None:
             raise ValueError(f"a claim with the verdict {record['verdict']!r:.40}")
         least, most = record.get("margin") or (None, None)
         stays = record.get("stays_open")
         return cls(
-            **{name: record[name] for name in FIELDS if name in record},
+            **{name: record[name] for name in FIELDS if name in record} | {"verdict": verdict},
             margin=(least, most),
             findings=tuple(map(Statement.from_json, record.get("findings") or ())),
             cells=tuple(record.get("cells") or ()),

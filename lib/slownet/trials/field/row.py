@@ -16,11 +16,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from slownet.judge.claim.validation import PART_OF_ONE, within
+from slownet.judge.records.judgement import Verdict
 from slownet.model.errors import ExperimentError
 from slownet.model.units import percent
 from slownet.theory.stats import DECIDING, Summary, difference, equivalent, exceeds, holm, ratio
 
-EQUIVALENT, DIFFERS, INCONCLUSIVE = "equivalent", "differs", "inconclusive"
+EQUIVALENT, DIFFERS, INCONCLUSIVE = Verdict.SUPPORTED.compared, Verdict.REFUTED.compared, Verdict.INCONCLUSIVE.compared
 SLOWER = "--fail-if-slower"
 SIGNIFICANT = (1 - DECIDING) / 2
 
