@@ -1,5 +1,7 @@
 import pytest
 
+from slownet.containers.compose import casts
+from slownet.model import units
 from slownet.model.errors import UnitError
 from slownet.model.units import duration, rate, show_duration, size
 
@@ -101,3 +103,13 @@ def test_show_duration(seconds, text):
 @pytest.mark.parametrize("text", ["10 ms", "100 us", "2 min", "119 s", "2.309 h"])
 def test_what_is_shown_can_be_read_again(text):
     assert show_duration(duration(text)) == text
+
+
+@pytest.mark.parametrize("unit", units.TIMES, ids=[each.name for each in units.TIMES])
+def test_a_unit_of_time_is_one_row(unit):
+    """Texts, metrics and compose files take it from there."""
+    assert [casts.seconds(f"2{name}") for name in unit.in_compose] == [2 * float(unit.seconds)] * len(unit.in_compose)
+    assert units.milliseconds_of(f"page_{unit.name}") == (1000 * float(unit.seconds) if unit.of_metrics else None)
+    if unit.is_read:
+        assert units.duration(f"2{unit.name}") == float(2 * unit.seconds)
+        assert units.show_duration(float(3 * unit.seconds)) == f"3 {unit.name}"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 
 from slownet.model.errors import UnitError
@@ -14,14 +15,35 @@ from slownet.model.errors import UnitError
 _NUMBER = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]+)?|\.[0-9]+)\s?(?P<unit>[A-Za-z\u00b5\u03bc]*|%)")
 """A space may be one that does not break, and the letter of micro either of two."""
 
-SECONDS = {
-    "ns": Decimal("1e-9"),
-    "us": Decimal("1e-6"),
-    "ms": Decimal("1e-3"),
-    "s": Decimal(1),
-    "min": Decimal(60),
-    "h": Decimal(3600),
-}
+
+@dataclass(frozen=True)
+class TimeUnit:
+    """A unit of time: all that texts, metrics and compose files have of it."""
+
+    name: str
+    """As it is read, after a number, and written."""
+    seconds: Decimal
+    shown_from: float | None = None
+    """The least seconds that are written in it; None if it is only read."""
+    in_compose: tuple[str, ...] = ()
+    """Its names in compose files, which are Go's."""
+    of_metrics: bool = False
+    """Whether the name of a metric may end with it."""
+    is_read: bool = True
+
+
+TIMES = (
+    TimeUnit("ns", Decimal("1e-9"), 0.0, ("ns",), of_metrics=True),
+    TimeUnit("us", Decimal("1e-6"), 1e-6, ("us", "\u00b5s", "\u03bcs"), of_metrics=True),
+    TimeUnit("ms", Decimal("1e-3"), 1e-3, ("ms",), of_metrics=True),
+    TimeUnit("s", Decimal(1), 1.0, ("s",), of_metrics=True),
+    TimeUnit("min", Decimal(60), 120.0, ("m",)),
+    TimeUnit("h", Decimal(3600), 7200.0, ("h",)),
+    TimeUnit("d", Decimal(86400), None, ("d",), is_read=False),
+    TimeUnit("w", Decimal(604800), None, ("w",), is_read=False),
+)
+"""All units of time, a row for each, from the shortest."""
+SECONDS = {each.name: each.seconds for each in TIMES if each.is_read}
 
 _SI = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _IEC = {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
@@ -64,7 +86,7 @@ def duration(text: str, where: str = "") -> float:
     >>> duration("10ms")
     0.01
     """
-    return float(_read(text, "duration", "10ms", "ns us ms s min h", SECONDS, where=where))
+    return float(_read(text, "duration", "10ms", " ".join(SECONDS), SECONDS, where=where))
 
 
 def rate(text: str) -> float:
@@ -239,15 +261,12 @@ def show_duration(seconds: float, digits: int = 4) -> str:
     rounded = float(f"{seconds:.{digits}g}")
     if rounded == 0:
         return "0 ms"
-    unit = "ns"
-    for name, least in (("us", 1e-6), ("ms", 1e-3), ("s", 1.0), ("min", 120.0), ("h", 7200.0)):
-        if abs(rounded) >= least:
-            unit = name
-    number = float(f"{seconds / float(SECONDS[unit]):.{digits}g}")
-    return f"{number:g} {unit}" if abs(number) < 1e6 else f"{number:.0f} {unit}"
+    unit = next(each for each in reversed(TIMES) if each.shown_from is not None and abs(rounded) >= each.shown_from)
+    number = float(f"{seconds / float(unit.seconds):.{digits}g}")
+    return f"{number:g} {unit.name}" if abs(number) < 1e6 else f"{number:.0f} {unit.name}"
 
 
-_MILLISECONDS = {"ns": 1e-6, "us": 0.001, "ms": 1.0, "s": 1000.0}
+_MILLISECONDS = {each.name: float(1000 * each.seconds) for each in TIMES if each.of_metrics}
 
 
 def milliseconds_of(name: str) -> float | None:
@@ -272,10 +291,7 @@ def milliseconds_of(name: str) -> float | None:
 
 
 NAMED = {
-    "ns": "ns",
-    "us": "us",
-    "ms": "ms",
-    "s": "s",
+    **{each.name: each.name for each in TIMES if each.of_metrics},
     "kbit": "kbit/s",
     "kbit_per_s": "kbit/s",
     "mbit_per_s": "Mbit/s",

@@ -15,6 +15,7 @@ from typing import Any
 
 from slownet.containers.compose.document import Items, Map, Place
 from slownet.model.errors import ComposeError
+from slownet.model.units import TIMES
 
 Cast = Callable[[str], Any]
 _ANY = "*"
@@ -27,19 +28,8 @@ _BYTES = re.compile(r"(?P<number>[0-9.eE+ -]*?[0-9.])(?P<space> ?)(?P<unit>[a-z]
 _PLAIN_BYTES = re.compile(r"[0-9]+(?:[kmg](?:i?b)?)?", re.ASCII | re.IGNORECASE)
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 _UNIT = re.compile(r"b?|([kmgtp])(?:i?b)?")
-SECONDS = {
-    "w": 604800.0,
-    "d": 86400.0,
-    "h": 3600.0,
-    "m": 60.0,
-    "s": 1.0,
-    "ms": 1e-3,
-    "us": 1e-6,
-    "µs": 1e-6,
-    "μs": 1e-6,
-    "ns": 1e-9,
-}
-_PART = r"(\d+\.?\d*|\.\d+)(w|d|h|ms|us|[µμ]s|ns|m|s)"
+SECONDS = {name: float(each.seconds) for each in TIMES for name in each.in_compose}
+_PART = rf"(\d+\.?\d*|\.\d+)({'|'.join(sorted(SECONDS, key=len, reverse=True))})"
 _DURATION = re.compile(rf"[-+]?(?:0|(?:{_PART})+)", re.ASCII)
 _LONGEST_S = 2**63 / 1e9
 """Go's durations are 64 bits of nanoseconds: 292 years."""
