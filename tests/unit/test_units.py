@@ -109,7 +109,7 @@ def test_what_is_shown_can_be_read_again(text):
 def test_a_unit_of_time_is_one_row(unit):
     """Texts, metrics and compose files take it from there."""
     assert [casts.seconds(f"2{name}") for name in unit.in_compose] == [2 * float(unit.seconds)] * len(unit.in_compose)
-    assert units.milliseconds_of(f"page_{unit.name}") == (1000 * float(unit.seconds) if unit.of_metrics else None)
+    assert units.milliseconds_of(f"page_{unit.name}") == (float(1000 * unit.seconds) if unit.of_metrics else None)
     if unit.is_read:
         assert units.duration(f"2{unit.name}") == float(2 * unit.seconds)
         assert units.show_duration(float(3 * unit.seconds)) == f"3 {unit.name}"
