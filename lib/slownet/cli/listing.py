@@ -29,7 +29,8 @@ def show() -> None:
 
 def _rows() -> Iterator[tuple[str, str, str]]:
     from slownet.hypotheses import value_lists
-    from slownet.hypotheses.catalogue import everything
+    from slownet.hypotheses.catalogue import everything, find, layered
 
-    for name, each in sorted(everything().items()):
+    of_layers = {name: find(name) for name in layered()}
+    for name, each in sorted((everything() | of_layers).items()):
         yield name, each.question, "; ".join(f"{key} {value_lists.shown(values)}" for key, values in each.conditions.items())

@@ -10,9 +10,9 @@ from pathlib import Path
 from slownet.cli.outputs import Outputs
 from slownet.cli.running import say_clocks, say_last, say_what_is_left
 from slownet.cli.terminal import console, interrupted, say_records
-from slownet.hypotheses.catalogue import discover
+from slownet.hypotheses.catalogue import discover, layered
 from slownet.judge.records.samples import new_run_directory
-from slownet.lab import cpu
+from slownet.lab import cpu, foreground
 from slownet.lab.place import Interrupts, Place
 from slownet.model.errors import ExperimentError
 from slownet.report import articles
@@ -42,6 +42,8 @@ def reproduce_and_show(
     if every and only:
         raise ExperimentError("--all and --only contradict each other", fix="leave one of them out")
     names = articles.select(discover(), only, every)
+    if every and (left := layered()):
+        foreground.say(f"slownet: left out, because they need a layer of the lab (slownet run NAME): {', '.join(left)}")
     planning.check(names, {})
     directory = new_run_directory(root, "reproduce").resolve()
     plans = [planning.plan(name, place, directory, {}, rule) for name in articles.longest_first(names)]

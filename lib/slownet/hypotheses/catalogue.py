@@ -18,6 +18,19 @@ ADDED: Register[Experiment] = Register("experiments", {})
 """Those of other packages, by entry points (`slownet.model.extensions`)."""
 
 
+LAYERED = ("routing",)
+"""Folders of the checkout's examples whose experiments are in the catalogue, too. The packages in the project file of each
+become a layer of the lab, which only these experiments have."""
+LAYERED_FILES = ("failover", "news")
+
+
+def layered() -> dict[str, Path]:
+    """Return the files of experiments that need a layer of their own, by names such as "routing/failover"."""
+    examples = Path(__file__).resolve().parents[3] / "examples"
+    found = {f"{folder}/{name}": examples / folder / f"{name}.py" for folder in LAYERED for name in LAYERED_FILES}
+    return {name: path for name, path in found.items() if path.is_file()}
+
+
 def discover() -> dict[str, Experiment]:
     """Return the project's experiments by name."""
     return _experiments(_modules())
@@ -31,6 +44,7 @@ def everything() -> dict[str, Experiment]:
 
 def find(name: str) -> Experiment:
     """Return an experiment by its name, or the one in a Python or hypothesis file. Raises ExperimentError."""
+    name = str(layered().get(name, name))
     if name.endswith(".py"):
         return _from_file(Path(name))
     if name.endswith(".toml"):
@@ -51,7 +65,7 @@ def find(name: str) -> Experiment:
         return _added(name)
     beside = [name.partition(":")[0].removesuffix(".py") + ending for ending in FILES]
     here = " or ".join(each for each in beside if Path(each).is_file())
-    fix = f"name the file: {here}" if here else nearest(name, [*known, *ADDED])
+    fix = f"name the file: {here}" if here else nearest(name, [*known, *ADDED, *layered()])
     if Path(name).is_dir() and not fix.startswith("did you mean"):
         fix = "it is a folder: name an experiment or its file, and the folder by an option, such as --out"
     raise ExperimentError(f"no experiment '{name}'", fix=fix)

@@ -39,6 +39,11 @@ HASHES = {
 PROJECTS = "projects"
 """The folder of the cache with a note of each project that uses layers."""
 
+
+class NotBuiltError(LabError):
+    """A project's layer was not built on this machine, or not for this version."""
+
+
 Boot = Callable[[int, Sequence[Share]], Lab]
 """Makes a lab of the base image from its memory in MB and its shares."""
 
@@ -75,11 +80,11 @@ def find(project: Project, image: Image) -> Layer | None:
 
 
 def need(project: Project, image: Image) -> Layer:
-    """Return a project's layer. Raises LabError if it was not built."""
+    """Return a project's layer. Raises NotBuiltError."""
     found = find(project, image)
     remember(project)
     if not found:
-        raise LabError("this project's packages are not in the lab", where=str(project.file), fix="slownet lab build")
+        raise NotBuiltError("this project's packages are not in the lab", where=str(project.file), fix="slownet lab build")
     return found
 
 

@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from slownet.hypotheses import value_lists
-from slownet.hypotheses.catalogue import discover
+from slownet.hypotheses.catalogue import discover, layered
 from slownet.hypotheses.experiment import FAULTS, VARY
 from slownet.lab.boot import MEGABYTES
 from slownet.lab.clock import EXACT, ClockRequest
+from slownet.lab.layer import NotBuiltError
 from slownet.lab.place import Place, choose, with_given
 from slownet.links import fault_file
 from slownet.model import userfile
-from slownet.model.errors import ExperimentError, SlownetError, nearest
+from slownet.model.errors import ExperimentError, LabError, SlownetError, nearest
 from slownet.runner import RUNS, compose_project, planning
 from slownet.runner.planning import Plan
 from slownet.runner.rule import BUDGET, Rule, read_rule
@@ -75,7 +76,7 @@ class RunRequest:
             where, asked = planning.where_it_ran(self.resume)
         if asked.kind == EXACT and self.compose:
             raise compose_project.not_on_the_exact_clock()
-        chosen_place = choose(where, asked, self.memory, exact=True)
+        chosen_place = self._with_layer(where, asked)
         place = with_given(chosen_place, self.env, self.share)
         named = names(self)
         check_labs(labs, place)
@@ -89,6 +90,18 @@ class RunRequest:
         capture = self.capture.split(",") if self.capture else []
         once = [each for number, each in enumerate(named) if each not in named[:number]]
         return [planning.plan(name, place, self.runs, chosen, rule, capture, labs) for name in once], place
+
+    def _with_layer(self, where: str, asked: ClockRequest) -> Place:
+        """Return the place, with the layer of the experiments that need one. Raises LabError."""
+        folders = {path.parent for name, path in layered().items() if name in self.experiments}
+        folder = folders.pop() if folders else None
+        try:
+            return choose(where, asked, self.memory, folder=folder, exact=True)
+        except NotBuiltError as error:
+            if folder is None:
+                raise
+            what = f"{', '.join(self.experiments)}: programs that it needs are not in the lab"
+            raise LabError(what, fix=f"build their layer, once: (cd {folder} && slownet lab build)") from error
 
     def words(self) -> list[str]:
         """Return the command line that asks for the same."""
@@ -145,7 +158,7 @@ def names(asked: RunRequest) -> Sequence[str | Composed]:
         given = {"--tool": asked.tool, "--option": asked.option, "--value": asked.value}
         for name in (each for each, value in given.items() if value):
             raise ExperimentError(f"{name} is for compose projects", name, "add --compose compose.yaml, or leave it out")
-        return asked.experiments
+        return [str(layered().get(each, each)) for each in asked.experiments]
     if asked.experiments:
         raise ExperimentError("either experiments or a compose project", "--compose", "leave one of them out")
     if not asked.tool:

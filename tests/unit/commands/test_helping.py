@@ -10,7 +10,7 @@ import typer
 from slownet.cli import app as cli
 from slownet.cli.listing import show
 from slownet.hypotheses import value_lists
-from slownet.hypotheses.catalogue import discover
+from slownet.hypotheses.catalogue import discover, find, layered
 
 
 def below(command, path=()):
@@ -85,7 +85,7 @@ def test_a_list_in_a_pipe_has_one_line_for_each_experiment(capsys):
     show()
     first, *lines = capsys.readouterr().out.splitlines()
     assert first.split() == ["experiment", "question", "conditions"]
-    found = discover()
+    found = discover() | {name: find(name) for name in layered()}
     assert [line.split()[0] for line in lines] == sorted(found)
     for line in lines:
         each = found[line.split()[0]]
