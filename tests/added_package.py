@@ -92,6 +92,10 @@ FILES = {
                 cell, base = run.at(self.at), run.baseline_of(self.at)
                 gap = lambda: difference(cell.summary(self.metric), base.summary(self.metric))
                 return decide(run, f"at most {self.limit:g} more", gap, margin=(None, self.limit), cells=(base, cell))
+
+            @staticmethod
+            def sentence(claim, run):
+                return f"a page costs at most {claim.parameters['limit']:g} ms more"
     ''',
     "pigeon": """
         from slownet.links.conditions.profiles import Named

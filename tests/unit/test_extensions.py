@@ -52,6 +52,42 @@ def test_a_package_adds_one_of_each_by_its_rows(package, on_path, tmp_path):
     assert specs.condition(["pigeon"]) == specs.condition(["rtt=700ms"])
 
 
+def test_its_tool_is_known_at_every_door(package, on_path, tmp_path):
+    from slownet.cli import completing
+    from slownet.hypotheses import composed
+    from slownet.tools.register import TOOLS, card
+
+    on_path(package.write(tmp_path))
+    (tmp_path / "compose.yaml").write_text("name: shop\nservices:\n  web: {image: shop:1}\n")
+    made = composed.make([tmp_path / "compose.yaml"], {}, "dial", "http://web:8080/", {"pauses": "3"})
+    assert made.parts[0] is TOOLS["dial"]
+    assert completing.tools("di") == ["dial"]
+    assert (card(TOOLS["dial"]).names, card(TOOLS["dial"]).services) == (("from", "pauses"), ("pages",))
+    with pytest.raises(ExperimentError, match=r"^dial has no option 'pausse'.*'pauses'"):
+        composed.make([tmp_path / "compose.yaml"], {}, "dial", "http://web:8080/", {"pausse": "3"})
+    (tmp_path / "page.toml").write_text(package.HYPOTHESIS + '\n[options]\npauses = "three"\n')
+    from slownet.hypotheses import file as hypothesis
+
+    with pytest.raises(ExperimentError, match=r"^pauses is 'three'.*: write a whole number from 1"):
+        hypothesis.read(tmp_path / "page.toml")
+
+
+def test_its_claim_has_its_sentence_in_reports(package, on_path, tmp_path):
+    from slownet.judge.claim import KINDS, judge_all
+    from slownet.judge.records.result import gather
+    from slownet.report.words import claim_sentence
+
+    on_path(package.write(tmp_path))
+    samples = [
+        {"cell": {"rtt": rtt}, "status": "ok", "metrics": {"dial_ms": {"mean": mean, "sd": 0.1, "n": 100}}}
+        for rtt, mean in (("0ms", 12.0), ("100ms", 212.0))
+    ]
+    run = gather(samples, {"clock": "virtual", "tdf": "inf"})
+    (found,) = judge_all([KINDS["costs_at_most"]("dial_ms", {"rtt": "100ms"}, 250)], run)
+    assert (found.verdict, found.kind, found.text) == ("supported", "costs_at_most", "200.00 (199.97 to 200.03) measured")
+    assert claim_sentence(found, run) == "A page costs at most 250 ms more"
+
+
 def test_a_lab_sees_its_code_and_its_metadata_and_nothing_else(package, on_path, tmp_path):
     from slownet.lab import extension_shares
 

@@ -4,8 +4,8 @@ A file holds::
 
     question = "How much slower is a page when its reader is 10 ms away?"
     topology = "client_web_db"                # a name, see `slownet.topologies`; this is the default
-    service = "wordpress"                     # or "nginx" with page = "52kB", or "mariadb"; none for tools without a server
-    tool = "ab"                               # or "fetch", "ping", "wget", "iperf3", or "sysbench" for a database
+    service = "wordpress"                     # or "nginx" with page = "52kB", "mariadb" or "redis"; not for all tools
+    tool = "ab"                               # or "fetch", "ping", "iperf3"..., "sysbench" for a database, "redis-benchmark"
     unit = "ms"                               # of a number or list that a tool of your own returns
     warm_up = 30                              # operations before the first cell; this is the default with programs of your own
 
