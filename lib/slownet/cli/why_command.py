@@ -27,6 +27,7 @@ def why(
     whole: Annotated[
         bool, typer.Option("--whole", help="Account for all connections to a server, not only for the last of several.")
     ] = False,
+    each_step: Annotated[bool, typer.Option("--steps", help="Print each step, with what its message says.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Print where every millisecond of an operation went, from the captures of all hosts.
@@ -35,13 +36,15 @@ def why(
     """
     from slownet.judge.records.measured_folder import load
     from slownet.runner.api.accounted import accounted
-    from slownet.why.account_text import text
+    from slownet.why.account_text import answer, steps, text
     from slownet.why.of_run import links_between
 
     measured = load(run)
     found, captured = accounted(measured, _label(cell or []), client, whole=whole, notify=_say)
     if as_json:
         print(json.dumps({**found.to_json(), "run": str(captured.directory)}, indent=1))
+    elif each_step:
+        print("\n".join([answer(found), *steps(found)]))
     else:
         print(text(found, links_between(captured.facts.get("topology") or {})))
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from slownet.why.account import Account, Cause, Step
-from slownet.why.blocks import Block, Share, blocks, rest, shares
+from slownet.why.blocks import Block, Share, alike, blocks, rest, shares
 
 WIDTH, LINES = 80, 40
+SAID = 40
+"""Characters of a message in the table."""
 LEAST = 0.01
 """The part of the time from which a cause is in the answer."""
 SHORT_NS = 100_000
@@ -46,6 +48,7 @@ def text(account: Account, links: Mapping[tuple[str, str], Sequence[str]] | None
     head = [*_wrapped(answer(account)), "", f"{account.operation}, {len(account.steps)} steps on the deciding path"]
     tail = [
         *_slopes(account, links),
+        *_alike(account),
         *_beside(account),
         *(line for note in account.notes for line in _wrapped(f"note: {note}")),
     ]
@@ -97,6 +100,7 @@ def _says(block: Block) -> str:
     trips = block.round_trips
     times = f"{_count(trips)} x " if trips > 1 else ""
     asked = next((each.asked for each in block.steps if each.asked), "") if len(block.steps) <= 2 else ""
+    asked = asked if len(asked) <= SAID else asked[: SAID - 3] + "..."
     said = f"{times}{block.cause}{f': {block.detail}' if block.detail else ''}, {ends}"
     return f"{said}  {asked}" if asked else said
 
@@ -135,6 +139,19 @@ def slopes(account: Account, links: Mapping[tuple[str, str], Sequence[str]] | No
         for name in (links or {}).get(each.hosts, ["-".join(each.hosts)]):
             found[name] = found.get(name, 0.0) + each.round_trips
     return found
+
+
+def _alike(account: Account) -> list[str]:
+    return [f"{count} times the same question with other values: {asked}"[:WIDTH] for asked, count in alike(account)[:3]]
+
+
+def steps(account: Account) -> Iterator[str]:
+    """Yield each step of more than 0.1 ms as a line, with all that its message says."""
+    for each in account.steps:
+        if each.ns > SHORT_NS:
+            ends = each.source if each.source == each.target else f"{each.source} -> {each.target}"
+            said = f"{each.cause}{f': {each.detail}' if each.detail else ''}, {ends}  {each.asked}".rstrip()
+            yield f"{(each.begin_ns - account.begin_ns) / 1e6:10.3f} {each.ms:10.3f}  {said}"
 
 
 def _beside(account: Account) -> list[str]:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from slownet.why.account import Account, Cause, Step
+
+_VALUES = re.compile(r"'[^']*'|\b\d+\b")
+_QUESTION = re.compile(r"(?i)(select|insert|update|delete|get|post|put|head|mget|set|hget|incr|options)\b")
 
 
 @dataclass(frozen=True)
@@ -79,6 +84,15 @@ def _block(steps: Sequence[Step]) -> Block:
     details = {each.detail for each in steps if each.detail}
     detail = details.pop() if len(details) == 1 else ""
     return Block(steps[0].cause, detail, steps[0].source, steps[0].target, tuple(steps))
+
+
+def alike(account: Account, least: int = 3) -> list[tuple[str, int]]:
+    """Return questions that are asked several times with other values, as N + 1 queries are, and how often.
+
+    least: how often at least.
+    """
+    asked = Counter(_VALUES.sub("?", each.asked) for each in account.of(Cause.EXCHANGE) if _QUESTION.match(each.asked))
+    return [(text, count) for text, count in asked.most_common() if count >= least]
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping, Sequence
 from itertools import combinations
+from pathlib import Path
 
 from slownet.judge.records.result import RunData
 from slownet.model.errors import ExperimentError, nearest
 from slownet.model.sample import Sample, cell_in_words
+from slownet.why import dissected
 from slownet.why.account import Account
 from slownet.why.door import account
 from slownet.why.trace import HostCapture
@@ -64,13 +66,19 @@ def of_sample(run: RunData, sample: Sample, client: str | None = None, *, whole:
         if "before" in each
     ]
     lost = sum(each.get("dropped") or 0 for each in sample.get("captures") or ())
-    made = account(captures, client, whole=whole, free=run.facts.get("cpu") == "free")
-    notes = list(made.notes)
+    message, note = dissected.asked((each.path for each in captures), _keys(run, sample))
+    made = account(captures, client, whole=whole, free=run.facts.get("cpu") == "free", asked=message)
+    notes = [*made.notes, *([note] if note else [])]
     if lost:
         notes.append(f"the captures lack {lost} packets, for which the kernel had no room")
     if run.facts.get("clock") == "real":
         notes.append("the clock is real: what a host computes and what it waits for look alike")
     return Account(made.operation, made.client, made.steps, made.beside, tuple(notes), made.clock_is_free)
+
+
+def _keys(run: RunData, sample: Sample) -> Path | None:
+    """Return the key log that a tool has left, if it has."""
+    return next((run.directory / each for each in sample.get("raw") or () if each.endswith("keys")), None)
 
 
 def links_between(topology: Mapping[str, object]) -> dict[tuple[str, str], list[str]]:

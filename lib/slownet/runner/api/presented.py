@@ -35,6 +35,8 @@ from slownet.trials.field.runs import Comparison
 if TYPE_CHECKING:
     import pandas
 
+    from slownet.why.account import Account
+
 WIDE = 160
 """Columns of a text that is not shown on a terminal."""
 
@@ -114,6 +116,37 @@ class Run(NoTruth, RunData):
             what = f"no plot '{wanted}'" if wanted else "there is nothing to plot"
             raise ExperimentError(what, f"in run {self.experiment}", nearest(wanted, self._plots))
         return self._plots[wanted]
+
+    def why(self, cell: Mapping[str, str] | None = None, *, client: str | None = None, whole: bool = False) -> Account:
+        """Return where the time of an operation went, from the captures of a cell.
+
+        Parameters
+        ----------
+        cell : mapping of str to str, optional
+            The cell's conditions, as they were given: ``{"rtt": "40ms"}``; without it the run's last cell.
+        client : str, optional
+            The host that began the operation; without it the first one that sent something.
+        whole : bool
+            Whether several connections to a server, one after the other, are one operation; otherwise the last of them is.
+
+        Returns
+        -------
+        Account
+            Its steps, in order; `slownet.why.account_text.text` makes the command's text of it.
+
+        Raises
+        ------
+        ExperimentError
+            The run has no such cell, or no captures.
+        ToolError
+            A capture cannot be read.
+        """
+        from slownet.why import of_run
+
+        sample = of_run.sample_of(self, cell or {})
+        if not of_run.has_captures(sample):
+            raise ExperimentError("the run has no captures", f"run {self.directory}", "run it with capture=True")
+        return of_run.of_sample(self, sample, client, whole=whole)
 
     def frame(self) -> pandas.DataFrame:
         """Return a data frame with one row per sample.

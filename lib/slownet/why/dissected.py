@@ -1,0 +1,70 @@
+"""What packets say, by tshark, if it is installed: SQL, paths, commands, names. No application's protocol is parsed here."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from slownet.model.control_characters import visible
+from slownet.why.packets import Packet
+
+MISSING = "tshark is not installed, so sizes and times only: apt install tshark"
+LARGEST = 64 << 20
+"""Bytes of a capture that is still dissected: tshark reads some 5 MB in a second."""
+DEADLINE_S = 120.0
+LONGEST = 200
+"""Characters of a message that are kept."""
+_FIELDS = ("frame.number", "_ws.col.Protocol", "_ws.col.Info", "mysql.query", "pgsql.query")
+_TRANSPORT = {"TCP", "UDP", "QUIC", "TLSv1", "TLSv1.2", "TLSv1.3", "SSL"}
+"""Protocols of which a step's cause says enough."""
+
+
+def asked(paths: Iterable[Path], keys: Path | None = None) -> tuple[Callable[[Packet], str], str]:
+    """Return what tells a packet's message, and a note; without tshark the messages are empty.
+
+    Parameters
+    ----------
+    paths : iterable of Path
+        The captures of the interfaces.
+    keys : Path, optional
+        A key log, with which TLS is read.
+    """
+    program = shutil.which("tshark")
+    if program is None:
+        return (lambda packet: ""), MISSING
+    said: dict[tuple[str, int], str] = {}
+    note = ""
+    for path in paths:
+        if path.stat().st_size > LARGEST:
+            note = f"{path.name} is too large to be dissected: sizes and times only"
+            continue
+        try:
+            said |= {(path.name, number): text for number, text in _dissect(program, path, keys)}
+        except (OSError, subprocess.SubprocessError) as error:
+            note = f"tshark does not read {path.name} ({type(error).__name__}): sizes and times only"
+
+    def message(packet: Packet) -> str:
+        sent = said.get((packet.interface, packet.frame), "") if packet.frame else ""
+        return sent or said.get((packet.interface_arrived, packet.frame_arrived), "")
+
+    return message, note
+
+
+def _dissect(program: str, path: Path, keys: Path | None) -> Iterable[tuple[int, str]]:
+    words = [program, "-n", "-r", str(path), "-T", "fields", "-E", "occurrence=f"]
+    words += [word for name in _FIELDS for word in ("-e", name)]
+    if keys is not None:
+        words += ["-o", f"tls.keylog_file:{keys}"]
+    environment = {**os.environ, "LC_ALL": "C"}
+    done = subprocess.run(
+        words, stdin=subprocess.DEVNULL, capture_output=True, timeout=DEADLINE_S, env=environment, check=False
+    )  # a capture that is cut off gives a status, and the frames before
+    for line in done.stdout.decode(errors="replace").splitlines():
+        number, protocol, info, *queries = [*line.split("\t"), "", "", ""][: len(_FIELDS)]
+        if number.isdecimal() and protocol not in _TRANSPORT:
+            text = next(filter(None, queries), "") or info
+            yield int(number), visible(re.sub(r"(?:\\[nt]|\s)+", " ", text).strip())[:LONGEST]
