@@ -1,4 +1,4 @@
-"""Files that irtt 0.9, mtr 0.95, vegeta 12.13, wrk and oha wrote, against their own sums; others by their formats."""
+"""Files that irtt 0.9, mtr 0.95, vegeta 12.13, k6 0.49, wrk and oha wrote, against their own sums; others by their formats."""
 
 import base64
 import json
@@ -166,23 +166,23 @@ def test_k6(tmp_path):
     assert (found["requests"], found["failed"], found["latency_p50_s"], found["max_latency_s"]) == (3, 1, 0.11, 0.15)
 
 
-K6_CSV = """\
-metric_name,timestamp,metric_value,check,error,error_code,expected_response,group,method,name,proto,scenario,service,status
-http_reqs,1700000000,1.000000,,,,true,,GET,http://a/,HTTP/1.1,default,,200
-http_req_duration,1700000000,20.5,,,,true,,GET,http://a/,HTTP/1.1,default,,200
-http_req_failed,1700000000,0,,,,true,,GET,http://a/,HTTP/1.1,default,,200
-http_req_duration,1700000001,30.5,,,1404,false,,GET,http://a/,HTTP/1.1,default,,404
-http_req_failed,1700000001,1,,,1404,false,,GET,http://a/,HTTP/1.1,default,,404
-vus,1700000001,1,,,,,,,,,default,,
-"""
+def test_k6s_own_files():
+    """Four requests of k6 0.49, the third of which met no file: its table and its summary are of one run."""
+    stated = json.loads((DATA / "k6-summary.json").read_text())["metrics"]["http_req_duration"]
+    summary, table, points = (
+        trace_summary.facts(trace_summary.load(DATA / name)) for name in ("k6-summary.json", "k6.csv", "k6-points.json")
+    )
+    for found in (summary, table, points):
+        assert (found["kind"], found["requests"], found["failed"]) == ("latencies of k6", 4, 1)
+    for ours, own in (("min", "min"), ("mean", "avg"), ("max", "max")):
+        assert summary[f"{ours}_latency_s"] == pytest.approx(stated[own] / 1000)
+        assert table[f"{ours}_latency_s"] == pytest.approx(stated[own] / 1000, rel=1e-6)
 
 
-def test_k6s_table(tmp_path):
-    found = facts(tmp_path, K6_CSV)
-    assert (found["kind"], found["requests"], found["failed"]) == ("latencies of k6", 2, 1)
-    assert (found["min_latency_s"], found["max_latency_s"]) == pytest.approx((0.0205, 0.0305))
+def test_a_table_of_k6_with_a_row_that_has_no_number(tmp_path):
+    text = (DATA / "k6.csv").read_text().replace("20.558752", "long")
     with pytest.raises(TraceError, match="a row has 'long' as its metric_value"):
-        facts(tmp_path, K6_CSV.replace("30.5", "long"))
+        facts(tmp_path, text)
 
 
 def histogram(values):
