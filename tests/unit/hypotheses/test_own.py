@@ -81,7 +81,7 @@ def test_a_warm_up_that_is_no_number_is_one_line_with_its_place(read, value):
 
 def test_a_tool_gets_network_service_and_options(read, tmp_path):
     tool = own.tool("mine.py:checkout", tmp_path, has_service=True)
-    assert tool.options == ("queries",)
+    assert tool.names == ("queries",)
     assert tool.run("net", "shop", {"queries": 3}) == {"checkout_ms": ("shop", 3)}
     alone = own.tool("mine.py:alone", tmp_path, has_service=False)
     assert alone.run("net", None, {"queries": 2}) == {"alone_ms": 2}
