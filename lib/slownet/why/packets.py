@@ -31,13 +31,15 @@ class Packet:
         When the sender's queue got it, when it left that queue, and when the receiver had it, in ns; -1 if that was not seen.
     sender, receiver : str
         The hosts, empty if unknown.
+    connection : tuple
+        Its ends and its protocol, the same for both directions.
     """
 
     __slots__ = (
-        "ack", "arrived", "data", "dport", "edge", "end", "first_turn", "flags", "flight", "frame", "frame_arrived", "held",
-        "highest", "identity", "interface", "interface_arrived", "kind", "left", "length", "mac", "mss", "opens", "options",
-        "order", "protocol", "receiver", "repeated", "segments", "sender", "sent", "seq", "side", "size", "source", "sport",
-        "target", "tls", "window",
+        "ack", "arrived", "connection", "data", "dport", "edge", "end", "first_turn", "flags", "flight", "frame",
+        "frame_arrived", "held", "highest", "identity", "interface", "interface_arrived", "kind", "left", "length", "mac",
+        "mss", "opens", "options", "order", "protocol", "receiver", "repeated", "segments", "sender", "sent", "seq", "side",
+        "size", "source", "sport", "target", "tls", "window",
     )  # fmt: skip
 
     def __init__(self, frame: Frame) -> None:
@@ -60,6 +62,9 @@ class Packet:
             self._ipv6(data)
         elif self.kind == ARP and len(data) >= 42:
             self.source, self.target, self.options = data[28:32], data[38:42], data[20:22]
+        ends = (self.source, self.sport), (self.target, self.dport)
+        one, other = ends if ends[0] <= ends[1] else ends[::-1]
+        self.connection: tuple[bytes, int, bytes, int, int] = (*one, *other, self.protocol)
 
     def _ipv4(self, data: bytes) -> None:
         at = 14 + (data[14] & 15) * 4
@@ -94,13 +99,6 @@ class Packet:
         return self.mac, self.identity, self.sport, self.dport, self.seq, self.ack, self.flags, self.size, self.options, (
             hash(self.data) if self.protocol != TCP else self.source
         ), self.target  # fmt: skip
-
-    @property
-    def connection(self) -> tuple[bytes, int, bytes, int, int]:
-        """The same for both directions."""
-        if (self.source, self.sport) <= (self.target, self.dport):
-            return self.source, self.sport, self.target, self.dport, self.protocol
-        return self.target, self.dport, self.source, self.sport, self.protocol
 
     def precedes(self, sent: Packet) -> bool:
         """Return whether it had arrived at the host that sent another packet when that one was sent.

@@ -1,5 +1,8 @@
 """Accounts of captures whose truth is known, because they are written here."""
 
+import subprocess
+import sys
+
 import pytest
 from told import MSS, Told, opened
 
@@ -184,6 +187,17 @@ def test_mistakes_are_one_line(told, client, error, what):
     page(told)
     with pytest.raises(error, match=what):
         account(told.captures(), client)
+
+
+def test_the_rest_is_imported_without_it():
+    """Only its doors name the package, in functions: a slownet without it measures, judges and reports."""
+    code = """
+import sys
+sys.modules["slownet.why"] = None
+import slownet.cli.app, slownet.report.html_page, slownet.runner.api.calls, slownet.runner.inside
+import slownet.pytest_plugin.session
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_captures_without_packets(told, tmp_path):

@@ -41,7 +41,7 @@ class Told:
         self._packet(source, target, 17, struct.pack("!HHHH", *ports, 8 + len(payload), 0) + payload, at, None, came)
 
     def _packet(self, source, target, protocol, inner, at, left, came):
-        head = struct.pack("!BBHHHBBH", 0x45, 0, 20 + len(inner), self.number, 0, 64, protocol, 0)
+        head = struct.pack("!BBHHHBBH", 0x45, 0, 20 + len(inner), self.number % 65536, 0, 64, protocol, 0)
         frame = b"\2" * 6 + address(source).rjust(6, b"\2") + b"\x08\x00" + head + address(source) + address(target) + inner
         self.files.setdefault((source, "before"), []).append((at, frame))
         self.files.setdefault((source, "main"), []).append((at if left is None else left, frame))

@@ -1,0 +1,33 @@
+"""Accounts of the cells of an experiment, measured once with captures at free CPU."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from slownet.judge.records.result import load
+from slownet.why import of_run
+
+
+def measured(name, folder, *options):
+    """Run an experiment once, with captures; return its run."""
+    words = ["run", name, "--tdf", "inf", "--repeat", "1", "--capture", "--runs", str(folder), *options]
+    done = subprocess.run([sys.executable, "-m", "slownet.cli", *words], capture_output=True, text=True, check=False)
+    assert done.returncode in (0, 1), done.stderr  # 1: a claim that one repetition does not decide
+    (directory,) = (each.parent for each in Path(folder).glob("*/run.json"))
+    return load(directory)
+
+
+def accounts(run):
+    """Yield each cell that was measured with its account, which has to add up."""
+    for cell in run.cells:
+        sample = of_run.sample_of(run, dict(cell.samples[0]["cell"]))
+        if sample["status"] != "ok" or not any(each["packets"] for each in sample["captures"]):
+            continue
+        found = of_run.of_sample(run, sample)
+        assert all(one.end_ns == other.begin_ns for one, other in zip(found.steps, found.steps[1:], strict=False))
+        assert abs(sum(each.ns for each in found.steps) - found.elapsed_ns) <= 1000, json.dumps(sample["cell"])
+        assert found.remainder_ns == 0, (
+            f"{sample['cell']}: {[each for each in found.steps if each.cause == 'not explained'][:3]}"
+        )
+        yield cell, found
