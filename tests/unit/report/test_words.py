@@ -13,6 +13,7 @@ from slownet.judge.claim import (
     more_round_trips,
     no_worse_than,
     predicted,
+    published_times,
     ratio,
 )
 from slownet.judge.claim import round_trips_between as between
@@ -188,3 +189,9 @@ def test_a_number_of_things_is_one_number():
 def test_rates_are_said_in_their_usual_unit():
     rates = run_of({"rate_up": "2000kbit"}, {"rate_up": "1Gbit"}, {"rate_up": "none"})
     assert [where(cell.label, rates) for cell in rates.cells] == ["2 Mbit/s", "1 Gbit/s", "none"]
+
+
+def test_a_published_time_has_four_digits():
+    run = delays(0, 10)
+    found = words(published_times(TIME, t0_ms=12.323, times_ms={"10ms": 52.323}), run)
+    assert found.startswith("The article's times follow from its own 12.32 ms without delay")

@@ -32,7 +32,7 @@ from slownet.judge.records.result import RunData
 from slownet.judge.records.statement import Phrase, Statement
 from slownet.model.errors import TooFewError
 from slownet.model.sample import cell_in_words
-from slownet.model.units import stated, unit_of
+from slownet.model.units import rounded, unit_of
 from slownet.theory.stats import Summary
 
 
@@ -126,7 +126,7 @@ class bound(Judged):  # noqa: N801
         """Return the claim as a sentence about the run."""
         what, fields = metric_name(claim.metric, run), claim.parameters
         if "percentile" in fields:
-            share = stated(fields["percentile"])
+            share = rounded(fields["percentile"], 4)
             what = f"for {share} % of the values, {what}"
         at = fields.get("at")
         place_ = f" {wording.apart(at, run)}" if at else " in every cell"

@@ -30,7 +30,7 @@ from slownet.judge.records.samples import cell_key
 from slownet.judge.records.statement import Phrase, Statement
 from slownet.model.errors import ExperimentError, nearest
 from slownet.model.shapes import Json
-from slownet.model.units import duration, stated
+from slownet.model.units import duration, rounded, stated
 from slownet.theory.law import Law, fit, milliseconds, trip
 from slownet.theory.stats import Summary, ratio
 
@@ -326,7 +326,7 @@ class published_times(Judged):  # noqa: N801
     @staticmethod
     def sentence(claim: Judgement, run: RunData) -> str:
         """Return the claim as a sentence about the run."""
-        start = stated(float(claim.parameters["t0_ms"]))
+        start = rounded(float(claim.parameters["t0_ms"]), 4)
         sources = f"its own {start} ms without delay and the round trips measured here"
         return f"the article's times follow from {sources}{wording.margin(claim)}"
 
