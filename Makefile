@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help run test check unit lab-tests e2e bench fuzz soak trust nightly nightly-status lab wheel release docs docs-figures docs-test proof delays \
-	examples walls kills test-experiments test-report test-commands test-compose-go test-web-vitals test-tshark test-why test-exact test-long test-packaging test-mininet test-theory test-stock-kernel test-vagrant \
+	examples walls kills test-experiments test-report test-commands test-compose-go test-web-vitals test-tshark test-wide test-why test-exact test-long test-packaging test-mininet test-theory test-stock-kernel test-vagrant \
 	test-provision test-kernels test-chromium clean
 .DELETE_ON_ERROR:
 
@@ -84,6 +84,12 @@ test-chromium: $(VENV)/dev lab ## load pages in Chromium in a lab, which gets it
 
 test-commands: $(VENV)/dev ## look the table of missing commands up in their Debian packages; minutes, and some 200 MB from Debian's mirror
 	$(BIN)/python tests/packages_of_commands.py
+
+test-wide: $(VENV)/dev lab ## run the tests of the wide kernel, which it builds the first time: as long as the base kernel twice over
+	cd tests/wide && ../../$(BIN)/slownet lab build
+	$(BIN)/slownet lab exec --kernel wide --tdf inf -- python -m pytest -q -p no:cacheprovider tests/lab/test_kernel_features.py tests/lab/test_multicast.py
+	cd tests/wide && ../../$(BIN)/slownet lab exec --tdf inf -- python -m pytest -q -p no:cacheprovider inside
+	$(BIN)/python -m pytest -q -n 0 tests/wide/test_wide_kernel.py
 
 test-compose-go: $(VENV)/dev ## compare what is expected of compose files with compose's own library; a minute, Go and its module proxy
 	$(BIN)/pytest -q -rs tests/compose_go

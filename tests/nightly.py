@@ -29,6 +29,7 @@ JOBS: Mapping[str, Sequence[str]] = {
     "compose-go": soak.make("test-compose-go"),
     "web-vitals": soak.make("test-web-vitals"),
     "tshark": soak.make("test-tshark"),
+    "wide": soak.make("test-wide"),
     "report": soak.make("test-report"),
     "chromium": soak.make("test-chromium"),
     "experiments": soak.make("test-experiments"),

@@ -50,6 +50,11 @@ nft add table bridge t && nft add chain bridge t c '{ type filter hook forward p
 """.strip().splitlines()
 """What both kernels have."""
 
+OF_LAB = (
+    "nsenter -t 1 -n sh -c 'cd /proc/sys/net/ipv4 && echo {} >tcp_congestion_control && echo cubic >tcp_congestion_control'"
+)
+"""In the lab's own namespace, as hosts may choose only what tcp_allowed_congestion_control lists."""
+
 WIDE_ALONE = {
     "ip link add new type gre local 10.0.0.1 remote 10.0.0.2 ttl 64": "ip_gre",
     "ip tunnel add new mode gre local 10.0.0.1 remote 10.0.0.2": "ip_gre",
@@ -79,10 +84,10 @@ WIDE_ALONE = {
     "tc qdisc add dev v0 root handle 1: plug": "sch_plug",
     "tc qdisc add dev v0 root handle 1: qfq": "sch_qfq",
     "tc qdisc add dev v0 root handle 1: etf clockid CLOCK_TAI": "sch_etf",
-    f"{PRIO} flow hash keys dst divisor 3": "cls_flow",
+    f"{PRIO} handle 1 flow hash keys dst divisor 3": "cls_flow",
     "tc qdisc add dev v0 clsact && tc filter add dev v0 egress matchall action nat egress 10.0.0.1 10.0.0.9": "act_nat",
-    "sysctl -w net.ipv4.tcp_congestion_control=cdg": "tcp_cdg",
-    "sysctl -w net.ipv4.tcp_congestion_control=nv": "tcp_nv",
+    OF_LAB.format("cdg"): "tcp_cdg",
+    OF_LAB.format("nv"): "tcp_nv",
     "iptables -t mangle -A POSTROUTING -j TEE --gateway 10.0.0.2": "xt_TEE",
     "iptables -t mangle -A PREROUTING -p tcp -j TPROXY --on-port 80 --tproxy-mark 1": "xt_TPROXY",
     "iptables -A INPUT -j NFQUEUE --queue-num 0": "xt_NFQUEUE",
@@ -99,7 +104,7 @@ WIDE_ALONE = {
     "ebtables -A FORWARD -p 802_1Q --vlan-id 5 -j DROP": "ebt_vlan",
     "ip link add new type batadv": "batman_adv",
     "ip link add new type netkit": "netkit",
-    "python3 -c 'import socket; socket.socket(30, socket.SOCK_RDM)'": "tipc",
+    "modprobe tipc && python3 -c 'import socket; socket.socket(30, socket.SOCK_RDM)'": "tipc",
     "tc qdisc add dev v0 root handle 1: dualpi2": "sch_dualpi2",
     "tc qdisc add dev v0 root handle 1: mqprio num_tc 2 map 0 1 queues 2@0 2@2 hw 0": "sch_mqprio",
     "tc qdisc add dev v0 root handle 1: taprio num_tc 1 map 0 queues 1@0 base-time 0 sched-entry S 1 1000000 clockid CLOCK_TAI":

@@ -17,6 +17,8 @@ PAGES = {
     "errors": messages.page,
     "fixtures": tables.fixtures,
     "hypothesis-keys": tables.keys,
+    "kernel-base": tables.base_configuration,
+    "kernel-wide": tables.wide_modules,
     "markers": tables.markers,
     "named-conditions": conditions.named,
     "predictions": tables.predicted,

@@ -16,7 +16,7 @@ from slownet.containers.compose import fields as compose_fields
 from slownet.hypotheses import file, predictions, toolbox
 from slownet.judge.records import samples
 from slownet.judge.records.judgement import Reason
-from slownet.lab import project
+from slownet.lab import kernel, missing_features, project
 from slownet.model.units import duration
 from slownet.pytest_plugin import short, short_names, wishes
 from slownet.tools.register import TOOLS, card
@@ -78,6 +78,29 @@ def keys() -> str:
 def project_keys() -> str:
     """Return the keys of [tool.slownet]."""
     return ", ".join(f"`{name}`" for name in project.KEYS) + "\n"
+
+
+def wide_modules() -> str:
+    """Return the modules that only the wide kernel has, as Debian names them, without ciphers and what only modules use."""
+    known = missing_features.wide_modules()
+    ciphers = {module for alias, module in known.items() if alias.startswith("crypto")}
+    shown = (name for name in sorted({*known.values()} - ciphers) if not name.startswith(("lib", "crc_")))
+    return ", ".join(f"`{name}`" for name in shown) + "\n"
+
+
+def base_configuration() -> str:
+    """Return what the base kernel is configured to have for networks, group by group."""
+    return _groups(kernel.FILES / "lab.config", {"links and switches", "queueing", "TCP, and looking at it", "packet filter"})
+
+
+def _groups(path: Path, wanted: set[str]) -> str:
+    rows: list[list[str]] = []
+    for block in path.read_text(encoding="utf-8").split("\n\n"):
+        first, *lines = block.strip().splitlines()
+        if (head := first.removeprefix("# ")) in wanted:
+            named = (line.removeprefix("CONFIG_").removesuffix("=y") for line in lines if line.endswith("=y"))
+            rows.append([head, ", ".join(f"`{each}`" for each in named)])
+    return _table(["for", "options of Linux's configuration"], rows)
 
 
 def drawn() -> str:

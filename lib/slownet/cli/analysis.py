@@ -14,6 +14,7 @@ from slownet.cli.options import (
     ComparedOption,
     CpuOption,
     JsonOption,
+    KernelOption,
     MemoryOption,
     PlaceOption,
     RunsOption,
@@ -164,6 +165,7 @@ def calibrate(
     cpu: CpuOption = None,
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "auto",
+    kernel: KernelOption = None,
     only: Annotated[
         list[str] | None,
         typer.Option("--only", metavar="NAME", help="Only this kind of condition, e.g. delay or loss. Repeatable."),
@@ -183,5 +185,5 @@ def calibrate(
 
     choose_cases((), only or [])
     ip = IPV6 if ipv6 else IPV4
-    chosen = choose(place, ClockRequest(clock, tdf, cpu), memory)
+    chosen = choose(place, ClockRequest(clock, tdf, cpu), memory, kernel=kernel)
     raise typer.Exit(calibrate_and_show(chosen, only or [], quick, seed, ip, as_json))

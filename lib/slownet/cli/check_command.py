@@ -13,6 +13,7 @@ from slownet.cli.options import (
     EnvOption,
     ExactClockOption,
     ExplainClockOption,
+    KernelOption,
     MemoryOption,
     OutOption,
     PlaceOption,
@@ -53,6 +54,7 @@ def check(
     cpu: CpuOption = None,
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "auto",
+    kernel: KernelOption = None,
     out: OutOption = None,
     runs: RunsOption = RUNS,
     env: EnvOption = None,
@@ -66,7 +68,7 @@ def check(
 
     if key and (blind or out or answers):
         raise ExperimentError("a key contains no predictions", "--key", "leave out --blind, --answers and --out")
-    where = choose(place, ClockRequest(clock, tdf, cpu), memory, exact=True)
+    where = choose(place, ClockRequest(clock, tdf, cpu), memory, exact=True, kernel=kernel)
     chosen = with_given(where, env or [], share or [])
     if key:
         raise typer.Exit(checking.key(files, chosen, runs, key))

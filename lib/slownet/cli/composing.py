@@ -16,6 +16,7 @@ from slownet.cli.helping import SectionedCommand
 from slownet.cli.options import (
     ClockOption,
     CpuOption,
+    KernelOption,
     MemoryOption,
     PlaceOption,
     ProfileOption,
@@ -73,6 +74,7 @@ def compose(
     cpu: CpuOption = None,
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "auto",
+    kernel: KernelOption = None,
     check: Annotated[
         bool, typer.Option("--check", help="Only print what is refused and ignored, and all images that are missing.")
     ] = False,
@@ -103,7 +105,7 @@ def compose(
     project_images.need(project)
     for line in project.warnings:
         print(f"slownet: {line}", file=sys.stderr)
-    raise typer.Exit(_bring_up(project, named, profile or [], words, (clock, tdf, cpu, memory, place)))
+    raise typer.Exit(_bring_up(project, named, profile or [], words, (clock, tdf, cpu, memory, place, kernel)))
 
 
 OF_DOCKER: Mapping[str, str] = {
@@ -119,15 +121,15 @@ OF_DOCKER: Mapping[str, str] = {
 
 def _bring_up(
     project: Project, named: Sequence[Path], profile: Sequence[str], words: Sequence[str],
-    lab: tuple[Any, Any, Any, int, Any],
+    lab: tuple[Any, Any, Any, int, Any, str | None],
 ) -> int:  # fmt: skip
     """Run the prompt, or one command, in the project's network; return its exit status."""
     from slownet.containers.compose import handover
     from slownet.lab.clock import ClockRequest
     from slownet.lab.place import choose
 
-    clock, tdf, cpu, memory, place = lab
-    chosen = choose(place, ClockRequest(clock, tdf, cpu).or_real(), memory)
+    clock, tdf, cpu, memory, place, kernel = lab
+    chosen = choose(place, ClockRequest(clock, tdf, cpu).or_real(), memory, kernel=kernel)
     with tempfile.TemporaryDirectory(prefix="slownet-compose-") as parent:
         folder = Path(parent, "project")
         handover.write(folder, {handover.key(named, profile): project})

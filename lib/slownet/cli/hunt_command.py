@@ -17,6 +17,7 @@ from slownet.cli.options import (
     EnvOption,
     ExactClockOption,
     JsonOption,
+    KernelOption,
     MemoryOption,
     PlaceOption,
     ShareOption,
@@ -68,6 +69,7 @@ def hunt(
     cpu: CpuOption = None,
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "auto",
+    kernel: KernelOption = None,
     env: EnvOption = None,
     share: ShareOption = None,
     as_json: JsonOption = False,
@@ -77,7 +79,7 @@ def hunt(
     from slownet.runner.rule import wall_time
     from slownet.runner.sharing import read_labs
 
-    where = _where(place, clock, tdf, cpu, memory, env, share)
+    where = _where(place, clock, tdf, cpu, memory, env, share, kernel)
     folder = out or HUNTS / Path(experiment).stem
     with Follower() as follower:
         done = Hunt(
@@ -104,6 +106,7 @@ def replay(
     cpu: CpuOption = None,
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "auto",
+    kernel: KernelOption = None,
     env: EnvOption = None,
     share: ShareOption = None,
     as_json: JsonOption = False,
@@ -111,7 +114,7 @@ def replay(
     """Repeat a schedule of faults that a hunt has found, and say whether its history is the same."""
     from slownet.runner.hunt.replaying import replay as replayed
 
-    where = _where(place, clock, tdf, cpu, memory, env, share)
+    where = _where(place, clock, tdf, cpu, memory, env, share, kernel)
     if report:
         need_place(report, "--report")
     done = replayed(file, experiment, where, times)
@@ -195,11 +198,11 @@ def show_replayed(done: Replayed) -> None:
 
 def _where(
     place: str, clock: str | None, tdf: str | None, cpu: str | None, memory: int, env: list[str] | None,
-    share: list[str] | None,
+    share: list[str] | None, kernel: str | None,
 ) -> Where:  # fmt: skip
     from slownet.runner.sweep.spec import Where
 
-    where = Where(place, clock, tdf, cpu, memory, tuple(env or ()), tuple(share or ()), str(Path.cwd()))
+    where = Where(place, clock, tdf, cpu, memory, tuple(env or ()), tuple(share or ()), str(Path.cwd()), kernel)
     return where.with_values()
 
 

@@ -15,6 +15,7 @@ from slownet.cli.options import (
     ClockOption,
     CpuOption,
     ExactClockOption,
+    KernelOption,
     MemoryOption,
     PlaceOption,
     ShareOption,
@@ -24,7 +25,7 @@ from slownet.cli.options import (
 from slownet.lab import cache, caller, foreground
 from slownet.lab.boot import MEGABYTES
 from slownet.lab.clock import ClockRequest, check_limit
-from slownet.lab.parts import Parts
+from slownet.lab.parts import BUILD_WIDE, Parts
 from slownet.lab.place import choose, here
 from slownet.lab.project import Project
 
@@ -41,19 +42,25 @@ def build(
             help="Only what first results need: no kernel is compiled where QEMU is installed; labs are on the exact clock.",
         ),
     ] = False,
+    kernel: KernelOption = None,
 ) -> None:
     """Build the lab's kernel and image, and the layer of this project's own packages, unless they exist already."""
     from slownet.lab import bytecode, emulator, parts
+    from slownet.lab.project import check_kernel
 
     if system:
         cache.use_system()
+    if kernel is not None:
+        check_kernel(kernel, "--kernel")
     only_exact = quick and emulator.is_installed() and not parts.has_kernel()
 
     def report(what: str, done: bool) -> None:
         sys.stderr.write(f"lab: {what} {'ready' if done else '...'}\n")  # whole lines, from several threads
 
     project = here()
-    built = parts.build(report, only_exact=only_exact)
+    built = parts.build(report, only_exact=only_exact and kernel is None)
+    if wanted := kernel or (project.kernel if project and not only_exact else ""):
+        built = parts.build_kernel(built, wanted, report)
     if (stale := bytecode.stale()) and not only_exact:  # exact labs get copies of the sources alone
         report("bytecode", False)
         bytecode.make(built, stale)
@@ -73,6 +80,7 @@ def execute(
     cpu: CpuOption = None,
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "lab",
+    kernel: KernelOption = None,
     limit: Annotated[
         str | None,
         typer.Option(
@@ -84,7 +92,7 @@ def execute(
     share: ShareOption = None,
 ) -> None:
     """Run one command in a new lab and pass on its output, errors and exit status."""
-    chosen = choose(place, ClockRequest(clock, tdf, cpu), memory, exact=True)
+    chosen = choose(place, ClockRequest(clock, tdf, cpu), memory, exact=True, kernel=kernel)
     if limit is not None:
         chosen.clock = replace(chosen.clock, limit_s=check_limit(limit))
     shares = caller.shares_of(share or ())
@@ -99,10 +107,11 @@ def shell(
     cpu: CpuOption = None,
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "lab",
+    kernel: KernelOption = None,
     share: ShareOption = None,
 ) -> None:
     """Open a shell in a new lab, on the real clock by default: a virtual clock jumps ahead while you think."""
-    chosen = choose(place, ClockRequest(clock, tdf, cpu).or_real(), memory)
+    chosen = choose(place, ClockRequest(clock, tdf, cpu).or_real(), memory, kernel=kernel)
     shares = caller.shares_of(share or ())
     raise typer.Exit(foreground.run_here(chosen, ["bash", "-i"], shares, terminal=foreground.are_terminals(0)))
 
@@ -160,6 +169,7 @@ def _table(lines: Mapping[str, str]) -> str:
 
 def _describe(found: Parts, project: Project | None) -> dict[str, str]:
     from slownet.lab import calibrate, counter, kernel_package
+    from slownet.lab import kernel as own_kernel
     from slownet.lab.place import charged
 
     image = f"{found.image.description}, {found.image.path.stat().st_size / 2**20:.0f} MB"
@@ -177,7 +187,9 @@ def _describe(found: Parts, project: Project | None) -> dict[str, str]:
     else:
         price = calibrate.work(found, scope)["price"]
         cpu = f"time: charging work (--cpu work) takes {price} times as much CPU, more than {calibrate.WORTH}"
-    lines = {"kernel": found.kernel.description, "image": image, **_of_project(found, project), "cpu": cpu}
+    wide = own_kernel.find(own_kernel.WIDE)
+    built = wide.description if wide else f"not built: {BUILD_WIDE}"
+    lines = {"kernel": found.kernel.description, "wide": built, "image": image, **_of_project(found, project), "cpu": cpu}
     lines["tdf"] = f"{measured['tdf']} (measured {measured['ratio']})"
     return lines
 

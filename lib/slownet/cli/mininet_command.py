@@ -11,6 +11,7 @@ from slownet.cli import unchanged
 from slownet.cli.options import (
     ClockOption,
     CpuOption,
+    KernelOption,
     MemoryOption,
     PlaceOption,
     StpOption,
@@ -28,12 +29,13 @@ def mininet(
     cpu: CpuOption = None,
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "auto",
+    kernel: KernelOption = None,
 ) -> None:
     """Run an unchanged Mininet program with slownet's networks, whose TCLinks do what they say."""
     from slownet.lab.clock import ClockRequest
     from slownet.lab.place import choose
 
-    chosen = choose(place, ClockRequest(clock, tdf, cpu), memory)
+    chosen = choose(place, ClockRequest(clock, tdf, cpu), memory, kernel=kernel)
     words = [chosen.python, "-m", "slownet.net.standin", *(["--stp"] if stp else []), *program]
     named = [Path(program[0])] if Path(program[0]).is_file() else []
     terminal = foreground.are_terminals(0, 1, 2)

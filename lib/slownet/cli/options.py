@@ -85,6 +85,16 @@ PlaceOption = Annotated[
         rich_help_panel=OF_LABS,
     ),
 ]
+KernelOption = Annotated[
+    str | None,
+    typer.Option(
+        "--kernel",
+        metavar="base|wide",
+        help="The lab's kernel. wide: with what Debian's can do with networks, built by slownet lab build --kernel wide.",
+        autocompletion=one_of("base", "wide"),
+        rich_help_panel=OF_LABS,
+    ),
+]
 ExplainClockOption = Annotated[
     bool,
     typer.Option(

@@ -11,6 +11,7 @@ from slownet.cli.options import (
     CpuOption,
     ExactClockOption,
     ExplainClockOption,
+    KernelOption,
     MemoryOption,
     OutOption,
     PlaceOption,
@@ -41,6 +42,7 @@ def reproduce(
     cpu: CpuOption = None,
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "auto",
+    kernel: KernelOption = None,
     repeat: Annotated[
         str,
         typer.Option(
@@ -64,5 +66,5 @@ def reproduce(
     from slownet.runner.rule import read_rule
 
     rule, outputs = read_rule(repeat, budget), Outputs.read(out or [], OF_RUNS)
-    chosen = choose(place, ClockRequest(clock, tdf, cpu), memory, exact=True)
+    chosen = choose(place, ClockRequest(clock, tdf, cpu), memory, exact=True, kernel=kernel)
     raise typer.Exit(reproduce_and_show(only or [], chosen, runs, rule, outputs, every, explain_clock))

@@ -15,6 +15,7 @@ from slownet.cli.options import (
     EnvOption,
     ExactClockOption,
     ExplainClockOption,
+    KernelOption,
     MemoryOption,
     OutOption,
     PlaceOption,
@@ -73,6 +74,7 @@ def run(
     cpu: CpuOption = None,
     explain_clock: ExplainClockOption = False,
     place: PlaceOption = "auto",
+    kernel: KernelOption = None,
     memory: MemoryOption = MEGABYTES,
     env: EnvOption = None,
     share: ShareOption = None,
@@ -86,9 +88,9 @@ def run(
     from slownet.runner.run_request import RunRequest
 
     asked = RunRequest(
-        experiments=experiments or [], clock=clock, tdf=tdf, cpu=cpu, memory=memory, place=place, vary=vary or [],
-        compose=compose or [], tool=tool, option=option or [], value=value or [], capture=capture, repeat=repeat,
-        budget=budget, labs=labs, resume=resume, runs=runs, env=env or [], share=share or [],
+        experiments=experiments or [], clock=clock, tdf=tdf, cpu=cpu, memory=memory, place=place, kernel=kernel,
+        vary=vary or [], compose=compose or [], tool=tool, option=option or [], value=value or [], capture=capture,
+        repeat=repeat, budget=budget, labs=labs, resume=resume, runs=runs, env=env or [], share=share or [],
     )  # fmt: skip
     asked.check()
     raise typer.Exit(run_and_show(asked, Outputs.read(out or [], OF_RUNS), explain_clock))

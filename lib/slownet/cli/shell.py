@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from slownet.cli import completing, unchanged
-from slownet.cli.options import ClockOption, CpuOption, MemoryOption, PlaceOption, StpOption, TdfOption
+from slownet.cli.options import ClockOption, CpuOption, KernelOption, MemoryOption, PlaceOption, StpOption, TdfOption
 from slownet.lab import foreground
 from slownet.lab.boot import MEGABYTES
 
@@ -41,6 +41,7 @@ def shell(
     cpu: CpuOption = None,
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "auto",
+    kernel: KernelOption = None,
 ) -> None:
     """Build a network and open Mininet's command line in it, on the real clock by default."""
     from slownet.hypotheses import specs
@@ -51,7 +52,7 @@ def shell(
     planned = specs.topology(topology, arguments or [])
     check_topology.check(planned, stp)
     links = specs.links(link or [], planned)
-    chosen = choose(place, ClockRequest(clock, tdf, cpu).or_real(), memory)
+    chosen = choose(place, ClockRequest(clock, tdf, cpu).or_real(), memory, kernel=kernel)
     path, _, rest = topology.partition(".py")
     file = Path(f"{path}.py").resolve() if topology.startswith(f"{path}.py") else None
     job = json.dumps(

@@ -16,6 +16,7 @@ from slownet.cli.options import (
     ExactClockOption,
     ExplainClockOption,
     JsonOption,
+    KernelOption,
     MemoryOption,
     PlaceOption,
     ShareOption,
@@ -106,6 +107,7 @@ def sweep(
     cpu: CpuOption = None,
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "auto",
+    kernel: KernelOption = None,
     env: EnvOption = None,
     share: ShareOption = None,
     explain_clock: ExplainClockOption = False,
@@ -122,7 +124,7 @@ def sweep(
         "repeat": repeat, "fresh": fresh or None, "cold": cold or None, "clock": clock, "tdf": tdf, "cpu": cpu,
         "env": env, "share": share,
         "criterion": criterion, "refine": refine, "out": out, "memory": memory if memory != MEGABYTES else None,
-        "place": place if place != "auto" else None,
+        "place": place if place != "auto" else None, "kernel": kernel,
     }  # fmt: skip
     if experiment and is_file(experiment):
         given = from_file(Path(experiment)) | {

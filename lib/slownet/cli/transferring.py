@@ -68,6 +68,7 @@ def _said(folders: Iterable[str]) -> str:
     counts = Counter(each.partition("/")[0] for each in folders)
     several = {"layer": "layer", "containers": "container image"}
     single = [kind for kind in ("kernel", "init", "image") if counts[kind]]
+    single += ["wide kernel"] if counts["kernel"] > 1 else []
     return ", ".join(
         [*single, *(f"{counts[kind]} {word}{'s' * (counts[kind] > 1)}" for kind, word in several.items() if counts[kind])]
     )

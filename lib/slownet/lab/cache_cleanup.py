@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from slownet.lab import cache, kernel_package, layer, project, shelf, standstill
+from slownet.lab import cache, kernel, kernel_package, layer, project, shelf, standstill
 from slownet.lab import exact_parts as exact_image
 from slownet.lab.digests import Part
 from slownet.lab.parts import Parts
@@ -50,7 +50,10 @@ class Entry:
 def entries(found: Parts) -> tuple[list[Entry], list[Entry]]:
     """Return what the cache must keep and what can go. found: the parts of this version. Raises LabError."""
     used = {
-        "kernel": {found.kernel.path.parent.name: "this version of slownet"},
+        "kernel": {
+            found.kernel.path.parent.name: "this version of slownet",
+            kernel.key(kernel.WIDE): "the wide kernel of this version of slownet",
+        },
         "image": {found.image.path.parent.name: "this version of slownet"},
         "init": {found.tools.name: "this version of slownet"},
         "exact-kernel": {kernel_package.key(): "exact labs of this version of slownet"},

@@ -103,7 +103,7 @@ def verify(shelves: Iterable[Shelf[Any]]) -> Iterator[Finding]:
             try:
                 shelf.load(folder, full=True)
             except DamagedError as error:
-                is_of_another = now.get(shelf.kind, folder.name) != folder.name
+                is_of_another = now.get(shelf.kind, folder.name) != folder.name and folder.name != kernel.key(kernel.WIDE)
                 yield Finding(shelf.kind, False, f"{error.what}, {error.where}", CLEAN if is_of_another else error.fix)
             else:
                 size = sum(path.stat().st_size for path in folder.iterdir() if path.is_file()) / 2**20

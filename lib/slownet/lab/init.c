@@ -328,6 +328,10 @@ static void enter_image(void)
 	mkdir("/sys", 0555);
 	mount_or_fail("proc", "/proc", "proc", 0, NULL);
 	mount_or_fail("sys", "/sys", "sysfs", 0, NULL);
+	/* As systemd does; only the wide kernel has these folders. */
+	mount("trace", "/sys/kernel/tracing", "tracefs", 0, NULL);
+	mount("debug", "/sys/kernel/debug", "debugfs", 0, NULL);
+	mount("bpf", "/sys/fs/bpf", "bpf", 0, NULL);
 	mount_or_fail("dev", "/dev", "devtmpfs", 0, NULL);
 	mkdir("/dev/pts", 0755);
 	mkdir("/dev/shm", 01777);

@@ -5,7 +5,7 @@ compiles and boots is used, down to Debian 13's own 6.12.
 
 There are two, of the same source and patches. The base kernel has what most labs use. The wide one has besides what Debian's
 kernel can do with networks (tunnels, IPsec, VRF, MPLS, all queues and filters), takes twice as long to compile, and is built
-when it is first asked for. Neither has modules: all is built in.
+only if somebody asks for that. Neither has modules: all is built in.
 """
 
 from __future__ import annotations

@@ -47,14 +47,14 @@ KIND = re.compile(r"(?:rtnl-link-|rtnl-lwt-|net-sch-|net-cls-|net-act-)(?P<kind>
 MODPROBE = "modprobe-"
 """Before what a program asked for by modprobe, in the kernel's list."""
 LOOKED_FOR = {
-    "af_alg", "algif_hash", "algif_skcipher", "algif_aead", "tls", "netlink_diag", "raw_diag", "sctp_diag", "xsk_diag",
-    "nfnetlink_cttimeout", "rtnl-link-ovs_geneve",
+    "af_alg", "algif_hash", "algif_skcipher", "algif_aead", "tls", "netlink_diag", "raw_diag", "sctp_diag", "tipc_diag",
+    "xsk_diag", "nfnetlink_cttimeout", "rtnl-link-ovs_geneve",
 }  # fmt: skip
 """What programs look for, and do without: libraries, `ss`, which asks for every kind of socket, and Open vSwitch."""
 
 
-LACKING = "the lab's kernel lacks {}: Debian's own has it (as root: --place native)"
-UNKNOWN = "the lab's kernel does not know {}"
+LACKING = "the lab's kernel lacks {}: the wide one has it (slownet lab build --kernel wide, then --kernel wide)"
+UNKNOWN = "no kernel of the lab has {}"
 GIVEN_UP = "Linux itself has no more {}"
 OF_A_MACHINE = "hosts of Linux do not have {}, only a machine as a whole"
 NOT_KNOWN = "which of these the lab's kernel has is not known, because {1} cannot be read: {0}"

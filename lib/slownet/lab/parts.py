@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from slownet.lab.exact import ExactLab
 
 T = TypeVar("T")
-BUILD = "slownet lab build"
+BUILD, BUILD_WIDE = "slownet lab build", "slownet lab build --kernel wide"
 Report = Callable[[str, bool], None]
 CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGILL)
 CRASHED = {status for each in CRASHES for status in (-each, 128 + each)}
@@ -66,6 +66,19 @@ class Parts:
     def need_kernel(self) -> None:
         """Raise LabError if the project's kernel was not built."""
         _ = self.kernel
+
+    def with_kernel(self, kind: str) -> Parts:
+        """Return them with the kernel of that kind. Raises LabError if it was not built, or if it is damaged."""
+        if kind == kernel.BASE:
+            return self
+        self.need_kernel()  # who has none has to build the lab before anything else
+        try:
+            found = kernel.find(kind)
+        except DamagedError as error:
+            raise DamagedError(error.what, error.where, error.fix.replace(BUILD, BUILD_WIDE)) from error
+        if not found:
+            raise LabError("the wide kernel is not built on this machine, or not for this version", "--kernel wide", BUILD_WIDE)
+        return replace(self, own_kernel=found)
 
     def with_layer(self, project: Project | None) -> Parts:
         """Return them with what a project needs. Raises LabError if that was not built."""
@@ -224,6 +237,15 @@ def _whole(shelf: Shelf[T], key: str, report: Report = lambda what, done: None) 
     except DamagedError as error:
         report(f"{error.what}, {error.where}: building it anew", False)
         return None
+
+
+def build_kernel(found: Parts, kind: str, report: Report = lambda what, done: None) -> Parts:
+    """Return the parts with the kernel of that kind; build it if it is missing or damaged. Raises LabError."""
+    if kind != kernel.BASE and not _whole(kernel.SHELF, kernel.key(kind), report):
+        report(f"{kind} kernel", False)
+        kernel.build(trial_boot.boot, kind)
+        report(f"{kind} kernel", True)
+    return found.with_kernel(kind)
 
 
 def build_layer(found: Parts, project: Project) -> Parts:

@@ -29,6 +29,7 @@ from slownet.lab.boot import MEGABYTES, Lab, Share, Sink, check_megabytes
 from slownet.lab.caller import Given
 from slownet.lab.clock import ANY_CLOCK, EXACT, INF, SPEED, TIME, WORK, Clock, ClockRequest, check_tdf
 from slownet.lab.inplace import InPlace
+from slownet.lab.kernel import BASE
 from slownet.model import option_names
 from slownet.model.errors import LabError, nearest
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from slownet.lab.exact import ExactLab
     from slownet.model.facts import Facts
 
+NO_KERNEL = "labs on the exact clock have Debian's own kernel"
 VENV = "/opt/slownet/venv"
 PACKAGE = Path(__file__).resolve().parent.parent
 CODE = "/opt/slownet/code"
@@ -73,6 +75,7 @@ class Place:
     early_s: int = 0  # how long before the date of other boots a virtual clock begins
     clock_is_asked_for: bool = False  # by the caller; if not, an experiment may choose its own
     cpu_is_asked_for: bool = False  # what it costs: then it is not made free because no claim depends on it
+    kernel_is_asked_for: bool = False  # by the caller or the project; the exact clock has none that can be chosen
     only_exact: bool = False  # because there is no kernel for labs with another clock
     _running: list[Lab | ExactLab | InPlace] = field(default_factory=list)
     received: list[int] = field(default_factory=list)
@@ -96,6 +99,8 @@ class Place:
         Unchanged if the caller chose a clock, or natively. Raises LabError if it is to be the exact clock and cannot.
         """
         if clock == EXACT and not self.clock_is_asked_for:
+            if self.kernel_is_asked_for:
+                raise LabError(NO_KERNEL, "--kernel", "leave it out, or the exact clock")
             if self.parts is None:
                 raise LabError("the experiment asks for the exact clock, which needs a lab", fix="--place lab, or --clock real")
             exact = Clock(EXACT)
@@ -277,6 +282,7 @@ def choose(
     folder: Path | None = None,
     confined: bool = False,
     exact: bool = False,
+    kernel: str | None = None,
 ) -> Place:
     """Return the place with the clock that is asked for.
 
@@ -296,6 +302,8 @@ def choose(
         Whether labs have to be confined.
     exact : bool
         Whether the caller can do with the exact clock, to which nothing comes from outside.
+    kernel : str, optional
+        "base" or "wide", the kind of the lab's kernel; unless given, that of the project's file, else the base one.
 
     Raises
     ------
@@ -310,6 +318,9 @@ def choose(
     kind, speed = asked.kind, _speed(asked, exact)
     check_megabytes(megabytes)
     of = here(folder) if not native.inside_lab() else None
+    if kernel is not None:
+        project.check_kernel(kernel, "--kernel")
+        place = _with_own_kernel(place, asked, kernel)
     if not native.inside_lab() and (confined or (of and of.require_confinement)):
         place = _confined(place, of if not confined else None)
     if place == "native" or (place == "auto" and not asked.takes_a_lab):
@@ -322,15 +333,28 @@ def choose(
         if place == "native":
             fix = "use a lab (--place lab), or run as root on a kernel that has them"
             raise LabError(f"this machine lacks {', '.join(missing)}", "--place native", fix)
-    or_exact = exact and asked.cpu is None and not asked.names_a_clock
-    chosen = _lab(kind or "virtual", asked.factor, megabytes, asked.charged, of, speed, or_exact)
-    return replace(chosen, clock_is_asked_for=asked.names_a_clock, cpu_is_asked_for=asked.cpu is not None)
+    or_exact = exact and asked.cpu is None and not asked.names_a_clock and kernel is None
+    of_kind = kernel or (of.kernel if of else "") or BASE
+    chosen = _lab(kind or "virtual", asked.factor, megabytes, asked.charged, of, speed, or_exact, of_kind)
+    return replace(
+        chosen, clock_is_asked_for=asked.names_a_clock, cpu_is_asked_for=asked.cpu is not None,
+        kernel_is_asked_for=kernel is not None or of_kind != BASE,
+    )  # fmt: skip
 
 
 def _print_once(line: str) -> None:
     if line not in _printed:
         _printed.add(line)
         sys.stderr.write(f"slownet: {line}\n")
+
+
+def _with_own_kernel(place: str, asked: ClockRequest, kernel: str) -> str:
+    """Return "lab", as only labs have a kernel that can be chosen. Raises LabError if the request is for another place."""
+    if place == "native":
+        raise LabError("natively this machine's own kernel runs", "--kernel", "leave it out, or use --place lab")
+    if asked.kind == EXACT:
+        raise LabError(NO_KERNEL, "--kernel", "leave it out, or the exact clock")
+    return "lab"
 
 
 def _native(clock_is_asked_for: bool) -> Place:
@@ -380,9 +404,11 @@ def _lab(
     of: project.Project | None,
     speed: int = SPEED,
     or_exact: bool = False,
+    of_kind: str = BASE,
 ) -> Place:
     """Return a lab. or_exact: whether one on the exact clock will do where the kernel of the others was not built."""
     found = lab_parts.usable()
+    found = found if kind == EXACT or (or_exact and not found.own_kernel) else found.with_kernel(of_kind)
     confinement.warn()
     whole = found.with_layer(of)
     only_exact = or_exact and not found.own_kernel

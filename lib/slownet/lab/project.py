@@ -10,13 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from slownet.lab import caller, ownership
+from slownet.lab import caller, kernel, ownership
 from slownet.lab.boot import Share
 from slownet.model import userfile
 from slownet.model.errors import LabError, nearest
 
 OWN, SHARED = "slownet.toml", "pyproject.toml"
-KEYS = ("packages", "dependencies", "requirements", "share", "write", "require_confinement")
+KEYS = ("packages", "dependencies", "requirements", "share", "write", "require_confinement", "kernel")
 PACKAGE = re.compile(r"[a-z0-9][a-z0-9+.-]+(=[A-Za-z0-9.+:~-]+)?")
 """A Debian package, as for apt-get: ``jq`` or ``jq=1.7.1-6``."""
 MENTIONED = re.compile(rb"\btool\b.*\bslownet\b", re.DOTALL)
@@ -43,6 +43,8 @@ class Project:
     """Files and folders below the file's folder that tests in a lab may change; a component may be a pattern."""
     require_confinement: bool = False
     """Whether labs must not run where nothing but their own kernel confines them."""
+    kernel: str = ""
+    """The kind of kernel that its labs have; empty if it does not say."""
 
     @property
     def needs_layer(self) -> bool:
@@ -108,7 +110,15 @@ def parse(file: Path, table: Mapping[str, object]) -> Project:
     required = table.get("require_confinement", False)
     if not isinstance(required, bool):
         raise LabError("require_confinement is not true or false", str(file), "write require_confinement = true")
-    return Project(file, tuple(sorted(set(packages))), tuple(lines), tuple(limits), shares, tuple(write), required)
+    kind = check_kernel(table["kernel"], str(file)) if "kernel" in table else ""
+    return Project(file, tuple(sorted(set(packages))), tuple(lines), tuple(limits), shares, tuple(write), required, kind)
+
+
+def check_kernel(kind: object, where: str) -> str:
+    """Return a kind of kernel. Raises LabError if there is none such."""
+    if kind not in kernel.KINDS:
+        raise LabError(f"unknown kernel {kind!r}", where=where, fix=nearest(str(kind), kernel.KINDS))
+    return str(kind)
 
 
 def _writable(file: Path, text: str) -> PurePosixPath:

@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from types import MappingProxyType
 
-_OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")
+_OPTION = re.compile(r"(?P<command>\bslownet(?: [a-z]\w*)+ --[a-z][a-z0-9-]*)|(?<![\w-])--[a-z][a-z0-9-]*")
+"""An option, or a command with one, which is typed as it is wherever one reads it."""
 _here: ContextVar[tuple[Mapping[str, str], Mapping[str, str]]] = ContextVar("names of options", default=({}, {}))
 
 
@@ -40,10 +41,13 @@ def here(text: str) -> str:
     >>> with of_another_program({"--tdf": "--slownet-tdf"}, {r"--repeat (\\d+)": r"repeat=\\1"}):
     ...     here("--repeat 3, or --tdf inf, not --tdf-watchdog or --slownet-tdf")
     'repeat=3, or --slownet-tdf inf, not --tdf-watchdog or --slownet-tdf'
+    >>> with of_another_program({"--kernel": "--slownet-kernel"}):
+    ...     here("slownet lab build --kernel wide, then --kernel wide")
+    'slownet lab build --kernel wide, then --slownet-kernel wide'
     >>> here("--tdf inf")
     '--tdf inf'
     """
     names, phrases = _here.get()
     for pattern, instead in phrases.items():
         text = re.sub(pattern, instead, text)
-    return _OPTION.sub(lambda found: names.get(found[0], found[0]), text)
+    return _OPTION.sub(lambda found: found["command"] or names.get(found[0], found[0]), text)

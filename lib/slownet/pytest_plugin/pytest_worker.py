@@ -39,6 +39,7 @@ def main(argv: list[str]) -> int:
             given["megabytes"],
             folder=Path(given["root"]),
             confined=given["confined"],
+            kernel=given["kernel"],
         )
         return _attend(place.free() if given["free"] else place, given, [*options, code])
     except SlownetError as error:

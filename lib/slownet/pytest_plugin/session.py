@@ -37,7 +37,7 @@ from slownet.model.errors import SlownetError
 from slownet.pytest_plugin import exports, projects, readable_folders, records, session_junit, staging, timeouts
 from slownet.pytest_plugin.relayed_reports import SUMMARIES, Lines, Reporter
 from slownet.pytest_plugin.session_summary import Total
-from slownet.pytest_plugin.wishes import CONFINED, MEMORY, needs_network, of_session, option_names_here, wish_or_none
+from slownet.pytest_plugin.wishes import CONFINED, KERNEL, MEMORY, needs_network, of_session, option_names_here, wish_or_none
 
 GOES_ON = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
 
@@ -220,7 +220,7 @@ def _place(wish: ClockRequest, config: pytest.Config) -> Place:
     try:
         found = choose(
             "auto", wish, config.getoption(MEMORY) or MEGABYTES, folder=config.rootpath, confined=config.getoption(CONFINED),
-            exact=True,
+            exact=True, kernel=config.getoption(KERNEL),
         )  # fmt: skip
     except SlownetError as error:
         raise _usage_error(error) from error

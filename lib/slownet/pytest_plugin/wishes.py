@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pytest
 
 CLOCK, TDF, CPU = "--slownet-clock", "--slownet-tdf", "--slownet-cpu"
-CONFINED = "--slownet-require-confinement"
+CONFINED, KERNEL = "--slownet-require-confinement", "--slownet-kernel"
 SEED, REPORT, BUDGET, MEMORY = "--slownet-seed", "--slownet-report", "--slownet-budget", "--slownet-memory"
 COMMENT, HISTORY = "--slownet-comment", "--slownet-history"
 MOST_BOOTS = 100
@@ -26,6 +26,11 @@ OPTIONS = (
     (TDF, "N|inf|auto", "How many times faster the CPU looks on the virtual clock; inf by default: it is free."),
     (CPU, "work|time|auto", "What the virtual clock charges: instructions or CPU time."),
     (CONFINED, "", "Refuse to run where nothing but its own kernel confines a lab."),
+    (
+        KERNEL,
+        "base|wide",
+        "The labs' kernel. wide: with what Debian's can do with networks, built by slownet lab build --kernel wide.",
+    ),
     (MEMORY, "MB", f"Memory of each lab (default: {MEGABYTES})."),
     (BUDGET, "N", "Most boots of a test whose comparison fewer leave open (default: 10); 1 repeats nothing."),
     (SEED, "N", "Seed of every link with loss or another random condition that states no seed itself."),

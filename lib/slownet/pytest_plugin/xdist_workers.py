@@ -34,7 +34,7 @@ from slownet.pytest_plugin import exports, projects, records, session, session_s
 from slownet.pytest_plugin.forwarding import is_forwarded
 from slownet.pytest_plugin.readable_folders import Shares
 from slownet.pytest_plugin.timeouts import has_plugin
-from slownet.pytest_plugin.wishes import CONFINED, MEMORY, of_session, option_names_here
+from slownet.pytest_plugin.wishes import CONFINED, KERNEL, MEMORY, of_session, option_names_here
 
 STATUS = pytest.StashKey[int]()
 """The exit status of a session that ran elsewhere."""
@@ -200,6 +200,7 @@ class Workers:
             "cpu": wish.cpu,
             "free": wish.cpu_may_be_free,
             "confined": config.getoption(CONFINED),
+            "kernel": config.getoption(KERNEL),
             "megabytes": config.getoption(MEMORY) or MEGABYTES,
             "root": str(config.rootpath),
             "shares": shares,

@@ -22,6 +22,7 @@ from slownet.judge.records.unreadable import MALFORMED
 from slownet.lab import caller
 from slownet.lab.caller import Given, without_values
 from slownet.lab.clock import EXACT, TIME, WORK, Clock, ClockRequest, in_words
+from slownet.lab.kernel import kind_of
 from slownet.lab.place import Place
 from slownet.model import userfile
 from slownet.model.errors import ExperimentError
@@ -251,14 +252,16 @@ def resume(directory: Path, labs: int | None = None, rule: Rule | None = None) -
     return Plan(experiment, directory.resolve(), facts["planned"], facts, rule, boots, labs=labs, damage=damage)
 
 
-def where_it_ran(directory: Path) -> tuple[str, ClockRequest]:
-    """Return a run's place and clock, as `choose` takes them. Raises SlownetError."""
+def where_it_ran(directory: Path) -> tuple[str, ClockRequest, str | None]:
+    """Return a run's place, clock and kind of kernel, as `choose` takes them. Raises SlownetError."""
     facts = _facts(directory)
     charged = facts["cpu"]
     tdf = str(facts["tdf"]) if facts["tdf"] else None
     speed = (facts.get("machine") or {}).get("instructions_per_ns")
     clock = f"{EXACT}:{speed}" if speed else facts["clock"]
-    return facts["place"], ClockRequest(clock, tdf, charged if tdf and charged in (WORK, TIME) else None)
+    asked = ClockRequest(clock, tdf, charged if tdf and charged in (WORK, TIME) else None)
+    has_kind = facts["place"] == "lab" and asked.kind != EXACT
+    return facts["place"], asked, kind_of(str(facts.get("kernel", ""))) if has_kind else None
 
 
 def _facts(directory: Path) -> Facts:

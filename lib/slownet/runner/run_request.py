@@ -40,6 +40,7 @@ class RunRequest:
     cpu: str | None = None
     memory: int = MEGABYTES
     place: str = "auto"
+    kernel: str | None = None
     vary: Sequence[str] = ()
     compose: Sequence[Path] = ()
     tool: str | None = None
@@ -60,6 +61,8 @@ class RunRequest:
             if self.clock or self.tdf or self.cpu:
                 fix = "leave out --clock, --tdf and --cpu"
                 raise ExperimentError("a resumed run keeps its clock", where="--resume", fix=fix)
+            if self.kernel:
+                raise ExperimentError("a resumed run keeps its kernel", where="--resume", fix="leave out --kernel")
             if self.experiments or self.vary or self.compose:
                 fix = "leave out the experiments and --vary"
                 raise ExperimentError("a resumed run keeps its plan", where="--resume", fix=fix)
@@ -71,12 +74,12 @@ class RunRequest:
         The variables of ``env`` are set here too, where claims are made. Raises SlownetError, before anything is created.
         """
         rule, labs = self.check()
-        where, asked = self.place, ClockRequest(self.clock, self.tdf, self.cpu)
+        where, asked, kernel = self.place, ClockRequest(self.clock, self.tdf, self.cpu), self.kernel
         if self.resume:
-            where, asked = planning.where_it_ran(self.resume)
+            where, asked, kernel = planning.where_it_ran(self.resume)
         if asked.kind == EXACT and self.compose:
             raise compose_project.not_on_the_exact_clock()
-        chosen_place = self._with_layer(where, asked)
+        chosen_place = self._with_layer(where, asked, kernel)
         place = with_given(chosen_place, self.env, self.share)
         named = names(self)
         check_labs(labs, place)
@@ -91,12 +94,12 @@ class RunRequest:
         once = [each for number, each in enumerate(named) if each not in named[:number]]
         return [planning.plan(name, place, self.runs, chosen, rule, capture, labs) for name in once], place
 
-    def _with_layer(self, where: str, asked: ClockRequest) -> Place:
+    def _with_layer(self, where: str, asked: ClockRequest, kernel: str | None) -> Place:
         """Return the place, with the layer of the experiments that need one. Raises LabError."""
         folders = {path.parent for name, path in layered().items() if name in self.experiments}
         folder = folders.pop() if folders else None
         try:
-            return choose(where, asked, self.memory, folder=folder, exact=True)
+            return choose(where, asked, self.memory, folder=folder, exact=True, kernel=kernel)
         except NotBuiltError as error:
             if folder is None:
                 raise

@@ -153,6 +153,21 @@ def test_a_virtual_clock_needs_a_lab(able, built, asked):
         choose("native", **asked)
 
 
+def test_a_kernel_can_be_chosen_where_there_is_one_to_choose(able, built):
+    assert choose("auto", kernel="base").kind == "lab"
+    for where, asked, what in (
+        ("native", {}, r"^natively this machine's own kernel runs, --kernel: leave it out, or use --place lab$"),
+        (
+            "auto",
+            {"clock": "exact", "exact": True},
+            r"^labs on the exact clock have Debian's own kernel, --kernel: leave it out",
+        ),
+        ("auto", {"kernel": "large"}, r"^unknown kernel 'large', --kernel: choose from base, wide$"),
+    ):
+        with pytest.raises(LabError, match=what):
+            choose(where, **{"kernel": "wide", **asked})
+
+
 def test_a_machine_that_cannot_takes_the_lab(unable, built):
     assert choose("auto").kind == "lab"
     with pytest.raises(LabError) as error:

@@ -158,3 +158,19 @@ def test_half_an_image_is_then_the_disk_of_an_exact_lab(emulated):
     lab = emulated["lab"]
     assert (lab.clock.kind, lab.kernel.release, lab.megabytes) == ("exact", "6.12", 990)
     assert lab.image.read_bytes() == b"base" + bytes(emulator.ALIGNED - 4)
+
+
+def test_a_kernel_that_is_not_built_is_named_with_the_command_that_builds_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    base = kernel.Kernel(tmp_path / "linux", "7.3.4", "linux-source")
+    own = parts.Parts(base, None, tmp_path)
+    assert own.with_kernel("base").kernel is base
+    with pytest.raises(LabError) as error:
+        own.with_kernel("wide")
+    assert str(error.value) == (
+        "the wide kernel is not built on this machine, or not for this version, --kernel wide: slownet lab build --kernel wide"
+    )
+    (folder := tmp_path / "slownet" / "kernel" / kernel.key("wide")).mkdir(parents=True)
+    (folder / "kernel.json").write_text("cut")
+    with pytest.raises(LabError, match=r"the lab's kernel is damaged: .*: slownet lab build --kernel wide$"):
+        own.with_kernel("wide")

@@ -27,7 +27,7 @@ def test_everything_that_a_project_can_ask_for(write, tmp_path):
     file = write(
         '[tool.slownet]\npackages = ["postgresql", "jq", "jq"]\ndependencies = ["flask>=3", "attrs"]\n'
         'requirements = "requirements.txt"\nshare = ["./dist", "dist/../dist:rw"]\n'
-        "require_confinement = true\n"
+        'require_confinement = true\nkernel = "wide"\n'
     )
     assert project.find(tmp_path) == Project(
         file,
@@ -36,6 +36,7 @@ def test_everything_that_a_project_can_ask_for(write, tmp_path):
         ("click<9",),
         (Share(tmp_path / "dist", writable=True),),
         require_confinement=True,
+        kernel="wide",
     )
 
 
@@ -91,6 +92,8 @@ def test_an_empty_table_needs_nothing(write, tmp_path):
             "require_confinement = 1",
             "require_confinement is not true or false, {file}: write require_confinement = true",
         ),
+        ('kernel = "big"', "unknown kernel 'big', {file}: choose from base, wide"),
+        ("kernel = 1", "unknown kernel 1, {file}: choose from base, wide"),
         ("x =", "not TOML: Invalid value (at end of document), {file}"),
     ],
 )

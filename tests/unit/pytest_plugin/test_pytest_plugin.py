@@ -18,18 +18,19 @@ from slownet.lab.place import Place
 from slownet.model.errors import ExperimentError, LabError
 from slownet.pytest_plugin import fixtures, session, session_junit, short_names
 from slownet.pytest_plugin.networks import Wanted, host_for
-from slownet.pytest_plugin.wishes import CLOCK, CONFINED, MEMORY, TDF, of_item
+from slownet.pytest_plugin.wishes import CLOCK, CONFINED, KERNEL, MEMORY, TDF, of_item
 from slownet.topologies import ClientWebDb, Star
 
 
 def test_wishes_for_one_clock_share_its_place(monkeypatch):
-    def choose(place, asked, megabytes, *, folder, confined, exact):
+    def choose(place, asked, megabytes, *, folder, confined, exact, kernel):
         assert exact
+        assert kernel == "wide"
         assert (megabytes, folder, confined) == (2048, Path("/shop"), True)
         return Place(Clock(asked.clock or "virtual", float(asked.tdf or 7)), {}, parts="a lab's")
 
     monkeypatch.setattr(session, "choose", choose)
-    config = SimpleNamespace(rootpath=Path("/shop"), getoption={CONFINED: True, MEMORY: 2048}.get)
+    config = SimpleNamespace(rootpath=Path("/shop"), getoption={CONFINED: True, MEMORY: 2048, KERNEL: "wide"}.get)
     asked = [(), ("real",), ("virtual",), ("virtual", "inf"), ("virtual", "4")]
     usual, real, virtual, free, four = (ClockRequest(*each) for each in asked)
     groups = session.group_by_place([usual, real, virtual, free, four], config)

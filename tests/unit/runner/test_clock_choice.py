@@ -112,6 +112,12 @@ def test_cpu_time_is_charged_without_qemu_and_it_is_said_what_to_install(no_qemu
     assert f", and {lack}. CPU time is charged, which" in found.why
 
 
+def test_a_kernel_that_was_asked_for_is_not_left_for_the_exact_clock():
+    found = clock_choice.choose(of(LIMIT), replace(LAB, kernel_is_asked_for=True), [LIMIT])
+    assert found.place.clock == TIMED
+    assert "labs on the exact clock have Debian's own kernel, --kernel" in found.why
+
+
 def test_cpu_time_is_charged_where_there_is_more_to_copy_than_a_lab_holds(tmp_path, monkeypatch):
     (tmp_path / "data").write_bytes(b"x" * 2000)
     monkeypatch.setattr(clock_choice.packed, "MOST_BYTES", 1999)

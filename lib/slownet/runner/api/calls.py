@@ -49,6 +49,7 @@ def run(
     cpu: str | None = None,
     memory: int = MEGABYTES,
     place: str = "auto",
+    kernel: str | None = None,
     compose: Path | str | Sequence[Path | str] = (),
     tool: str | None = None,
     option: Mapping[str, object] | None = None,
@@ -87,6 +88,8 @@ def run(
     place : str
         ``"lab"``, ``"native"``, ``"confined"``: a lab, but only where this machine's kernel confines it, or ``"auto"``: native
         if possible.
+    kernel : str, optional
+        The lab's kernel: ``"base"``, the default, or ``"wide"``, with what Debian's can do with networks.
     compose : Path, str, or sequence of them
         A compose project's file or folder, to be measured with ``tool``; several files are merged.
     tool : str, optional
@@ -128,7 +131,7 @@ def run(
     """
     asked = RunRequest(
         experiments=[_named(experiment)] if experiment is not None else [],
-        clock=clock, tdf=_number(tdf), cpu=cpu, memory=memory, place=place,
+        clock=clock, tdf=_number(tdf), cpu=cpu, memory=memory, place=place, kernel=kernel,
         vary=[f"{name}={_joined(values)}" for name, values in _mapped("vary", vary).items()],
         compose=[Path(each) for each in _all(compose)], tool=tool, option=_assigned("option", option), value=list(_all(value)),
         capture=HOSTS if capture is True else _joined(capture or "") or None,

@@ -33,6 +33,7 @@ class Where:
     env: tuple[str, ...] = ()
     share: tuple[str, ...] = ()
     folder: str = ""
+    kernel: str | None = None
 
     @property
     def asked(self) -> ClockRequest:
@@ -87,7 +88,7 @@ class Spec:
             raise SweepError("sweep.json does not say what to measure", fix="name the experiment and --vary again") from error
 
 
-STRINGS = ("place", "clock", "tdf", "cpu")
+STRINGS = ("place", "clock", "tdf", "cpu", "kernel")
 
 
 def from_file(path: Path) -> dict[str, Json]:

@@ -142,7 +142,7 @@ def place_of(where: Where, source: str) -> Place:
 @lru_cache
 def _chosen(where: Where) -> Place:
     folder = Path(where.folder) if where.folder and Path(where.folder).is_dir() else None
-    place = choose(where.place, where.asked, where.memory, folder=folder, exact=True)
+    place = choose(where.place, where.asked, where.memory, folder=folder, exact=True, kernel=where.kernel)
     if place.only_exact and place.parts:
         place.parts.need_kernel()  # all workers of a sweep have the same clock
     return with_given(place, where.env, where.share)

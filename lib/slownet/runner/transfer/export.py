@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from slownet.containers import store
-from slownet.lab import layer, parts, project
+from slownet.lab import kernel, layer, parts, project
 from slownet.lab.digests import LOG, RECORD
 from slownet.lab.parts import Parts
 from slownet.lab.project import Project
@@ -48,8 +48,8 @@ class _File:
 def write(path: Path, of: Project | None, images: bool, *, layers: bool = True) -> Manifest:
     """Write this machine's lab to a file; return its manifest.
 
-    It holds kernel, init and image, with `layers` those that projects on this machine use, and with `images` all kept container
-    images.
+    It holds kernel (the wide one, too, if it is built), init and image, with `layers` those that projects on this machine use,
+    and with `images` all kept container images.
     What was measured of this machine is no part of it. The file gets its name when it is whole.
     Raises LabError; ExperimentError if it cannot be written.
     """
@@ -85,6 +85,8 @@ def _add(tar: tarfile.TarFile, member: Member, content: io.BufferedIOBase) -> No
 
 def _parts(found: Parts) -> Iterator[_File]:
     yield from _folder("kernel", found.kernel.path.parent)
+    if wide := kernel.find(kernel.WIDE):
+        yield from _folder("kernel", wide.path.parent)
     yield from _folder("init", found.tools)
     yield from _folder("image", found.image.path.parent)
 
