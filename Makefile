@@ -24,11 +24,12 @@ test: $(VENV)/dev ## set everything up and run all tests but the long ones
 	$(MAKE) unit
 	$(MAKE) --jobs=2 --output-sync=line lab-tests e2e
 
-check: $(VENV)/dev ## run the static checks: ruff, mypy, reuse
+check: $(VENV)/dev ## run the static checks: ruff, mypy, reuse, and the count of odd English
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/reuse lint --lines
+	$(BIN)/python tests/english.py
 
 # Without the plugin, which would collect all these tests once more, in a third process, to see whether one needs a lab.
 NO_LAB := -p no:slownet.pytest_plugin -W ignore::pytest.PytestUnknownMarkWarning

@@ -177,7 +177,7 @@ def newest(runs: Path, name: str) -> Path | None:
 
 
 def measured(runs: Path, name: str) -> Path:
-    """Return the newest run of an experiment, which is made if there is none; an example needs its layer."""
+    """Return the newest run of an experiment, which is made if none exists; an example needs its layer."""
     path = Path(name)
     if (found := newest(runs, path.stem)) is None:
         folder = KEPT.parents[1] / path.parent

@@ -68,7 +68,7 @@ def test_what_a_program_wrote_before_it_failed_is_here_and_what_cannot_be_here_f
     done = run("mininet", "--tdf", "inf", code='open("early.txt", "w").write("1"); raise SystemExit(7)\n', cwd=tmp_path)
     assert (done.returncode, done.stderr) == (7, "written: early.txt\n")
     done = run("mininet", "--tdf", "inf", code='open("bell\\7.txt", "w").write("1")\n', cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (2, "slownet: left in the lab: bell\\x07.txt is no name for a file\n")
+    assert (done.returncode, done.stderr) == (2, "slownet: left in the lab: bell\\x07.txt is not a name for a file\n")
 
 
 def test_what_this_machine_would_run_stays_in_the_lab_and_the_programs_status_is_kept(built, tmp_path):

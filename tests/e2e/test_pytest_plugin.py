@@ -554,7 +554,7 @@ def test_every_worker_is_a_lab(session, pytester):
         ('@pytest.mark.clock("rael")\ndef test_it(net): pass', [], 1, "test_it.py::test_it: did you mean 'real'?"),
         ("def test_it(net): pass", ["--slownet-tdf=fast"], 4, "invalid time dilation factor 'fast'"),
         ("def test_it(net): pass", ["--slownet-seed=x"], 4, "'x' is not a seed"),
-        ("def test_it(net): pass", ["--slownet-memory=x"], 4, "'x' is no number of MB: write a whole number, such as 2048"),
+        ("def test_it(net): pass", ["--slownet-memory=x"], 4, "'x' is not a number of MB: write a whole number, such as 2048"),
         ("def test_it(net): pass", ["--slownet-memory=1"], 4, "too little for a lab, --slownet-memory: give it "),
         ("def test_it(net): [bytearray(1 << 20) for _ in range(999)]", ["--slownet-memory=256"], 3, "raise --slownet-memory"),
         ('@pytest.mark.topology("star", n=0)\ndef test_it(net): pass', ["--slownet-tdf=inf"], 1, "Star does not accept these"),

@@ -134,7 +134,7 @@ def test_a_file_gets_its_own_arguments(built, tmp_path):
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (["two_hosts", "--", "x"], "two_hosts is no file, and takes no arguments"),
+        (["two_hosts", "--", "x"], "two_hosts is not a file, and takes no arguments"),
         (["two_hosst"], "no topology 'two_hosst': did you mean 'two_hosts'?"),
         (["nothing.py"], "no file nothing.py"),
         (["two_hosts", "--link", "client-sever=LTE"], "no link 'client-sever', --link: did you mean 'client-server'?"),

@@ -268,5 +268,5 @@ def test_a_step_that_fails_is_raised_at_the_end_and_all_is_mended(net, monkeypat
 
 def test_what_is_no_service_is_one_line(net):
     for wrong, what in (("redis", "'redis'"), (net["db"], "a Host"), ([], "a list")):
-        with pytest.raises(ConditionError, match=rf"^{what} is no service, in the faults: give the service itself"):
+        with pytest.raises(ConditionError, match=rf"^{what} is not a service, in the faults: give the service itself"):
             net.faults({"1s": "kill redis"}, wrong)

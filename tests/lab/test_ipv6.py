@@ -54,7 +54,7 @@ def echoed(net, address, count=3):
 def test_the_hosts_of_each_topology_reach_each_other(name):
     with Network(topologies.find(name)) as network:
         network.add_ipv6()
-        network.add_ipv6()  # once more is no error
+        network.add_ipv6()  # once more is not an error
 
 
 def test_a_link_treats_ipv6_as_it_treats_ipv4(net):

@@ -140,9 +140,9 @@ async def waits(net, rtt):
             "(missing a required argument: 'loss'), @experiment: it takes net, and each condition: def ",
         ),
         (lambda net, service, rtt: 1.0, "(missing a required argument: 'service')"),
-        (waits, "waits is no function that returns what it measured, @experiment: write a plain function"),
-        (Path, "Path is no function that returns what it measured"),
-        ("measure", "'measure' is no function"),
+        (waits, "waits is not a function that returns what it measured, @experiment: write a plain function"),
+        (Path, "Path is not a function that returns what it measured"),
+        ("measure", "'measure' is not a function"),
     ],
 )
 def test_what_is_no_function_of_the_network_and_its_cells(function, line):

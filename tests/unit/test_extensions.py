@@ -150,7 +150,10 @@ def test_an_experiment_is_found_by_its_name_and_listed(package, on_path, tmp_pat
     ("row", "line"),
     [
         ("near = mine.far:far", "the experiment is called 'far', 'near' of slownet.experiments: give both one name"),
-        ("near = mine.lane:Lane", "a type is no experiment, 'near' of slownet.experiments: name a function with @experiment"),
+        (
+            "near = mine.lane:Lane",
+            "a type is not an experiment, 'near' of slownet.experiments: name a function with @experiment",
+        ),
     ],
 )
 def test_a_row_that_is_no_experiment_of_that_name_is_one_line(package, on_path, tmp_path, row, line):

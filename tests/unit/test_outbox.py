@@ -71,11 +71,11 @@ PLANTED = {
     "a folder": (lambda folder: "raw", "raw is a folder"),
     "a huge file": (huge, "huge has 1,099,511,627,776 bytes, more than 268,435,456"),
     "nothing": (lambda folder: "raw/missing", "raw/missing cannot be read (No such file or directory)"),
-    "a way up": (lambda folder: "../secret", "'../secret' is no path below the lab's folder"),
-    "a detour": (lambda folder: "raw/../../secret", "'raw/../../secret' is no path below the lab's folder"),
-    "an absolute path": (lambda folder: "/etc/passwd", "'/etc/passwd' is no path below the lab's folder"),
-    "no path": (lambda folder: "", "'' is no path below the lab's folder"),
-    "a NUL": (lambda folder: "raw/a\0b", "'raw/a\\x00b' is no path below the lab's folder"),
+    "a way up": (lambda folder: "../secret", "'../secret' is not a path below the lab's folder"),
+    "a detour": (lambda folder: "raw/../../secret", "'raw/../../secret' is not a path below the lab's folder"),
+    "an absolute path": (lambda folder: "/etc/passwd", "'/etc/passwd' is not a path below the lab's folder"),
+    "no path": (lambda folder: "", "'' is not a path below the lab's folder"),
+    "a NUL": (lambda folder: "raw/a\0b", "'raw/a\\x00b' is not a path below the lab's folder"),
 }
 
 

@@ -297,4 +297,4 @@ def test_what_samples_name_is_not_followed(attacked, command):
         )
         assert show.returncode == 0, show.stderr
     else:
-        assert "is no path below the lab's folder" in done.stderr or done.returncode == 1, done.stdout + done.stderr
+        assert "is not a path below the lab's folder" in done.stderr or done.returncode == 1, done.stdout + done.stderr

@@ -23,7 +23,7 @@ from slownet.model.version import __version__
 
 
 class Commands(Group):
-    """The commands; an interrupt in one is told apart from an exit, as which Typer would report it without a word."""
+    """The commands. An interrupt becomes typer.Abort: Typer would exit silently."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command. Raises typer.Abort on an interrupt."""

@@ -86,7 +86,7 @@ def grade(
         raise ExperimentError(f"unknown form '{form}'", "--for", nearest(form, FORMS))
     _check_visibility(visibility)
     if not folder.is_dir():
-        raise ExperimentError(f"{folder} is no folder", fix="name the folder that has what was handed in")
+        raise ExperimentError(f"{folder} is not a directory", fix="pass the directory of submissions")
     share = attempts.share(late)
     who = grading.metadata(metadata) if metadata else grading.Submitted(student)
     if key is None and not test:

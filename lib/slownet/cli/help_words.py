@@ -38,7 +38,7 @@ def _instead(word: str) -> str:
 
 
 def _command(ctx: Any, words: list[str]) -> str | None:
-    """Return the help of a command, such as ``lab build``; None if there is none of that name."""
+    """Return the help of a command, such as ``lab build``; None if none exists of that name."""
     for word in words:
         command = getattr(ctx.command, "commands", {}).get(word)
         if command is None:

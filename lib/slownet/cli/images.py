@@ -36,7 +36,7 @@ def add(
 
     REF is a file (docker-archive, oci-archive or the tar of a root file system, compressed or not), a folder (an OCI layout or
     a root file system), or what skopeo copies from: docker://registry.example/shop:1, containers-storage:shop:1 and others. A
-    name that is no file is docker://NAME. Only the last kind needs skopeo.
+    name that is not a file is docker://NAME. Only the last kind needs skopeo.
     """
     from slownet.containers import adding
 

@@ -39,7 +39,7 @@ class Taken:
     withheld: list[str] = field(default_factory=list)
     """What this machine would run or obey, a line each: it stays in the lab by design, and is no failure of the program's."""
     odd: list[str] = field(default_factory=list)
-    """What is no regular file, and no result."""
+    """What is not a regular file, and no result."""
     deleted: list[str] = field(default_factory=list)
     """Files that the program deleted in the lab, and that are here still."""
     lost: list[str] = field(default_factory=list)
@@ -118,7 +118,7 @@ class Results:
         name = self._shown(tree, str(below))
         try:
             if not str(below).isprintable():
-                raise RefusedError(f"{name} is no name for a file")
+                raise RefusedError(f"{name} is not a name for a file")
             if below.suffix in OBEYED or below.name.lower() in OBEYED_NAMES:
                 raise ObeyedError(f"{name} is what other programs here would run")
             with box.open(entry.name, limit) as file:
@@ -152,7 +152,7 @@ def _is_below(text: str) -> bool:
 
 
 def _listed(box: Outbox, name: str, kinds: tuple[type, ...]) -> list[Any]:
-    """Return the rows of a list that a lab wrote as JSON, those of these types; a row of one type is no list there."""
+    """Return the rows of a list that a lab wrote as JSON, those of these types; a row of one type is not a list there."""
     try:
         found = json.loads(box.read(f"{name}.json", LIST_BYTES))
     except (RefusedError, ValueError, RecursionError):

@@ -28,7 +28,7 @@ def module(name: str) -> str:
         if taken:
             raise ExperimentError(f"'{name}' is taken", "--package", "choose another name, such as slow-things")
         fix = "write letters, digits and hyphens, such as slow-things"
-        raise ExperimentError(f"'{name}' is no name of a package", "--package", fix)
+        raise ExperimentError(f"'{name}' is not a name of a package", "--package", fix)
     return found
 
 

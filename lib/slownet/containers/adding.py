@@ -166,7 +166,7 @@ def _build(folder: Path, found: Source, where: str) -> None:
 
 
 class Machines:
-    """The processors of the programs that it was shown, for a root file system of which no configuration states it."""
+    """CPU architectures of the executables, for images whose configuration names none."""
 
     def __init__(self) -> None:
         self.found: dict[str, str] = {}

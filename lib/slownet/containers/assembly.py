@@ -140,6 +140,6 @@ def _unseen(mount: Mount) -> ImageError:
     where = f"the mount at {mount.target}"
     path = Path(mount.source).absolute()
     if native.inside_lab():
-        fix = f"share it: --share {path}, or its folder if it is a file; make it if there is none"
+        fix = f"share it: --share {path}, or its folder if it is a file; make it if none exists"
         return ImageError(f"the lab does not see {path}", where, fix)
     return ImageError(f"there is no {path}", where)

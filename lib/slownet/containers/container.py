@@ -429,7 +429,7 @@ def _mounts(given: Any) -> tuple[Mount, ...]:
         found = tuple(given)
         if all(isinstance(each, Mount) for each in found):
             return found
-    raise ServiceError("mounts is no list of mounts", "Container", 'write mounts=[Mount("data", "/data")]')
+    raise ServiceError("mounts is not a list of mounts", "Container", 'write mounts=[Mount("data", "/data")]')
 
 
 def _limits(given: Any) -> dict[str, tuple[int, int]]:

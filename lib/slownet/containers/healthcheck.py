@@ -83,7 +83,7 @@ def healthy(
         test = ("CMD-SHELL", test)
     if test is not None and (len(test) < 2 or test[0] not in ("CMD", "CMD-SHELL")):
         fix = 'write ["CMD", "program", "argument"] or ["CMD-SHELL", "command"]'
-        raise ServiceError(f"{list(test)} is no test", "healthy()", fix)
+        raise ServiceError(f"{list(test)} is not a test", "healthy()", fix)
     if retries is not None and retries < 1:
         raise ServiceError(f"{retries} retries are too few", "healthy()", "write 1 or more")
     return Healthy(tuple(test) if test else None, interval, timeout, retries, start_period, start_interval)

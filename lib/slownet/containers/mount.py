@@ -56,13 +56,13 @@ class Mount:
             raise ImageError(f"unknown kind '{self.kind}'", where, nearest(self.kind, KINDS))
         path = PurePosixPath(self.target)
         if not path.is_absolute() or ".." in path.parts or len(path.parts) < 2:
-            raise ImageError(f"'{self.target}' is no path in a container", where, "write a whole path such as /data")
+            raise ImageError(f"'{self.target}' is not a path in a container", where, "write a whole path such as /data")
         if self.kind == BIND and not str(self.source):
             raise ImageError("a bind has no source", where, "name a folder or file of the lab")
         if self.kind == TMPFS and str(self.source):
             raise ImageError(f"a tmpfs is empty, and has no source '{self.source}'", where, "leave the source out")
         if self.kind == VOLUME and str(self.source) and not _NAME.fullmatch(str(self.source)):
-            raise ImageError(f"'{self.source}' is no name of a volume", where, "use letters, digits, '.', '_' and '-'")
+            raise ImageError(f"'{self.source}' is not a name of a volume", where, "use letters, digits, '.', '_' and '-'")
         if self.subpath and not (self.kind == VOLUME and str(self.source)):
             raise ImageError("only a volume with a name has a subpath", where, "leave it out")
         if self.options and self.kind != TMPFS:

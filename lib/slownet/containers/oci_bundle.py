@@ -56,7 +56,7 @@ class Overrides:
 
 
 def argv(config: Config, replaced: Overrides, where: str = "") -> list[str]:
-    """Return the program and its arguments. Raises ImageError if there is none."""
+    """Return the program and its arguments. Raises ImageError if none exists."""
     entrypoint = config.entrypoint if replaced.entrypoint is None else replaced.entrypoint
     usual = config.cmd if replaced.entrypoint is None else ()
     found = [*entrypoint, *(usual if replaced.command is None else replaced.command)]

@@ -104,7 +104,7 @@ def _image(
     except (KeyError, TypeError) as error:
         raise ImageError(f"the image's manifest has no {error}", where=where, fix="fetch or save it again") from error
     if stated.kind and stated.kind not in CONFIGS:
-        raise ImageError(f"it is no container image, but {stated.kind}", where=where)
+        raise ImageError(f"it is not a container image, but {stated.kind}", where=where)
     text, _ = blobs.json(stated, "the image's configuration")
     bare = [_layer(blobs, each, number) for number, each in enumerate(layers, 1)]
     return Source(text, streams.digest(text), lambda _: with_diff_ids(bare, text, where), image_names, [*aliases, *digests])

@@ -59,7 +59,7 @@ def _there(text: str) -> Path:
     try:
         path.stat()
     except ValueError as error:  # a null byte
-        raise ImageError(f"{text!r} is no path", fix="correct the path") from error
+        raise ImageError(f"{text!r} is not a path", fix="correct the path") from error
     except PermissionError as error:
         raise ImageError(f"cannot read {text} ({error.strerror})") from error
     except OSError as error:

@@ -59,7 +59,7 @@ class Root:
         os.close(self._descriptor)
 
     def read(self, path: str) -> str:
-        """Return a file's text; empty if there is none."""
+        """Return a file's text; empty if none exists."""
         return read(self._descriptor, path)
 
     def write(self, path: str, text: str) -> None:
@@ -134,7 +134,7 @@ class Root:
 
 
 def read(root: int, path: str) -> str:
-    """Return the text of a file of a container. root: a descriptor of its root folder. Empty if there is none."""
+    """Return the text of a file of a container. root: a descriptor of its root folder. Empty if none exists."""
     try:
         with open(system_calls.open_in(root, path), encoding="utf-8", errors="replace") as file:
             return file.read()

@@ -133,7 +133,7 @@ class Tree:
             elif child is not None and child.kind is Kind.FOLDER:
                 trail.append(child)
             elif make:
-                raise ImageError(f"something is below {'/'.join(path)}, which is no folder", where=where)
+                raise ImageError(f"something is below {'/'.join(path)}, which is not a folder", where=where)
             else:
                 return None
         return trail[-1]

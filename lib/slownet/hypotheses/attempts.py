@@ -56,7 +56,7 @@ def due(text: str) -> datetime.datetime:
     try:
         found = datetime.datetime.fromisoformat(text.strip())
     except ValueError:
-        raise ExperimentError(f"'{text}' is no time", "--due", "write 2026-11-30 or 2026-11-30T18:00") from None
+        raise ExperimentError(f"'{text}' is not a time", "--due", "write 2026-11-30 or 2026-11-30T18:00") from None
     if len(text.strip()) <= len("2026-11-30"):
         found += datetime.timedelta(days=1)
     return found if found.tzinfo else found.astimezone()

@@ -76,7 +76,7 @@ def _added(name: str) -> Experiment:
     found = ADDED[name]
     where = f"'{name}' of slownet.experiments"
     if not isinstance(found, Experiment):
-        raise ExperimentError(f"a {type(found).__name__} is no experiment", where, "name a function with @experiment")
+        raise ExperimentError(f"a {type(found).__name__} is not an experiment", where, "name a function with @experiment")
     if found.name != name:
         raise ExperimentError(f"the experiment is called '{found.name}'", where, "give both one name")
     return found

@@ -73,7 +73,8 @@ def read(path: Path) -> Composed:
         record = userfile.json(userfile.read_text(path))
         return _of(record)
     except (OSError, *MALFORMED) as error:
-        raise ExperimentError(f"{path} is no experiment: {error}", fix="name one that slownet run --compose wrote") from error
+        fix = "name one that slownet run --compose wrote"
+        raise ExperimentError(f"{path} is not an experiment: {error}", fix=fix) from error
 
 
 def _of(record: Mapping[str, Json]) -> Composed:
@@ -116,7 +117,7 @@ def _faults(words: str | None, project: Project) -> Faults:
 
 
 def _check(vary: Mapping[str, Sequence[str]], project: Project) -> None:
-    """Raise SlownetError for a condition that is no host's, is unknown, or that no link can have."""
+    """Raise SlownetError for a condition that is not a host's, is unknown, or that no link can have."""
     for name in vary:
         host, colon, word = name.rpartition(HOST)
         if not colon or host not in project.hosts:

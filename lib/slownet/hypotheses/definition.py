@@ -1,4 +1,4 @@
-"""What an experiment is made of, checked when it is defined: otherwise a lab would find out, after a boot, or nobody."""
+"""Validates an experiment when it is defined, before any lab boots."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def check_function(measure: Callable[..., object], cells: Sequence[Mapping[str, 
     name = getattr(measure, "__name__", repr(measure))
     if not callable(measure) or isinstance(measure, type) or inspect.iscoroutinefunction(measure):
         fix = "write a plain function: def mine(net, rtt)"
-        raise ExperimentError(f"{name} is no function that returns what it measured", WHERE, fix)
+        raise ExperimentError(f"{name} is not a function that returns what it measured", WHERE, fix)
     given = ("net", "service")[: 1 + has_service]
     signature = inspect.signature(measure)
     for cell in {tuple(cell): cell for cell in cells}.values():  # their values do not matter

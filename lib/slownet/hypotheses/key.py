@@ -121,7 +121,7 @@ def read(path: Path) -> list[Exercise]:
         solutions = [_solution(path, name, field, each) for field, each in answers.items()]
         found.append(Exercise(name, str(table.get("question", name)), str(table.get("clock", "")), solutions))
     if not found:
-        raise ExperimentError("it is no key", str(path), "slownet check --key KEY.toml writes one")
+        raise ExperimentError("it is not a key", str(path), "slownet check --key KEY.toml writes one")
     return found
 
 

@@ -32,7 +32,7 @@ def topology(text: str, arguments: Sequence[str] = ()) -> Topo:
     path, _, which = name.partition(":")
     make = _of_file(Path(path), which, arguments) if path.endswith(".py") else topologies.find(name)
     if arguments and not path.endswith(".py"):
-        raise ExperimentError(f"{text} is no file, and takes no arguments", fix=f"leave out {' '.join(arguments)}")
+        raise ExperimentError(f"{text} is not a file, and takes no arguments", fix=f"leave out {' '.join(arguments)}")
     with importing.called(Path(path)) if path.endswith(".py") else contextlib.nullcontext():
         try:
             _fit(text, make, args, kwargs)

@@ -21,7 +21,7 @@ Used = FunctionType | type
 
 
 def lasting(*parts: Any) -> str:
-    """Return the name of a used tool that works for a stated time, or of a browser; empty if there is none."""
+    """Return the name of a used tool that works for a stated time, or of a browser; empty if none exists."""
     return next((each.__name__ for each in used(*parts) if getattr(each, LASTS, False)), "")
 
 

@@ -49,7 +49,7 @@ def read(path: Path, exercise: str) -> Variants:
         raise ExperimentError(f"no variants of '{exercise}'", str(path), nearest(exercise, data))
     found = data[exercise]
     if not isinstance(found, list) or not found or not all(isinstance(each, dict) for each in found):
-        raise ExperimentError(f"{exercise} is no list of tables", str(path), f"write [[{exercise}]] above each variant")
+        raise ExperimentError(f"{exercise} is not a list of tables", str(path), f"write [[{exercise}]] above each variant")
     if any(each.keys() != found[0].keys() for each in found):
         raise ExperimentError(f"the variants of {exercise} have different names", str(path), "give each one all values")
     return found

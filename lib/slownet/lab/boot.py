@@ -73,7 +73,7 @@ class Share:
 def check_megabytes(megabytes: int) -> int:
     """Return the memory of a lab. Raises LabError if it is too little to run anything, or no whole number."""
     if not isinstance(megabytes, int):
-        raise LabError(f"{megabytes!r} is no whole number of MB", where="--memory", fix=f"give it {LEAST_MEGABYTES} or more")
+        raise LabError(f"{megabytes!r} is not a whole number of MB", where="--memory", fix=f"give it {LEAST_MEGABYTES} or more")
     if megabytes < LEAST_MEGABYTES:
         raise LabError(
             f"{megabytes} MB of memory is too little for a lab", where="--memory", fix=f"give it {LEAST_MEGABYTES} MB or more"

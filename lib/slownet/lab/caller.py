@@ -166,7 +166,7 @@ def disguised(text: str) -> str:
 def _of_run(name: str) -> tuple[str, str]:
     if name not in os.environ:
         fix = f"export it, or add {ENV} {name}=VALUE"
-        raise LabError(f"the run was given the variable {name}, whose value no file keeps", "--resume", fix)
+        raise LabError(f"{name} was set for the run and its value was not saved", "--resume", fix)
     return name, os.environ[name]
 
 

@@ -99,7 +99,7 @@ class Note:
 def record(folder: Path, known: Mapping[str, str] | None = None, changing: Sequence[str] = ()) -> dict[str, Digest]:
     """Record the files of a folder that was just made, and return what was recorded. Raises OSError.
 
-    known: SHA-256 of files that were checked a moment ago. changing: files to leave out. What is no regular file is not
+    known: SHA-256 of files that were checked a moment ago. changing: files to leave out. What is not a regular file is not
     recorded: a lab may have made it.
     """
     made, found = Outbox(folder), {}
@@ -232,7 +232,7 @@ def _digests(files: Mapping[str, Json]) -> dict[str, Digest] | None:
 
 
 def _last(folder: Path, notes: Sequence[Path]) -> Note | None:
-    """Return the first note on a folder that there is; one that cannot be read is none."""
+    """Return the first readable note for a folder, or None."""
     for path in notes:
         with contextlib.suppress(OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
             with open(_opened(path), "rb") as file:

@@ -35,7 +35,7 @@ class ExactParts:
 
 
 def need(parts: Parts) -> ExactParts:
-    """Return the parts; make them if there are none, the first time (half a minute). Raises LabError, without QEMU too."""
+    """Return the parts; make them if none exist, the first time (half a minute). Raises LabError, without QEMU too."""
     emulator.program()
     found = kernel_package.find()
     if not found:

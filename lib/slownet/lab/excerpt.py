@@ -65,7 +65,7 @@ class Excerpt:
         return [clipped(line) for line in lines[-count:]]
 
     def last_line(self, otherwise: str) -> str:
-        """Return the last line that is not blank, as `last_lines` does; ``otherwise`` if there is none."""
+        """Return the last line that is not blank, as `last_lines` does; ``otherwise`` if none exists."""
         return (self.last_lines(1) or [otherwise])[0]
 
     def reason(self, otherwise: str) -> str:
@@ -74,7 +74,7 @@ class Excerpt:
 
 
 def exception(text: str) -> str:
-    """Return kind and words of the exception whose traceback ends a text, in one line; empty if there is none.
+    """Return kind and words of the exception whose traceback ends a text, in one line; empty if none exists.
 
     Its words may have several lines, of which the last one says the least: such as pydantic's, or a diff's of an assertion.
     """

@@ -40,7 +40,7 @@ def build() -> Path:
 
 
 def need() -> Path:
-    """Return the folder with init.cpio, confine, probe and absent.so; compile them if there are none.
+    """Return the folder with init.cpio, confine, probe and absent.so; compile them if none exist.
 
     Raises LabError, also if they are damaged.
     """

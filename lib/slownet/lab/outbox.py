@@ -71,7 +71,7 @@ class Carried:
 
 
 def complaint(refused: list[str]) -> str:
-    """Return one line about refused files; empty if there are none."""
+    """Return one line about refused files; empty if none exist."""
     more = f"; and {len(refused) - NAMED} more" if len(refused) > NAMED else ""
     return "left in the lab: " + "; ".join(refused[:NAMED]) + more if refused else ""
 
@@ -162,12 +162,12 @@ class Outbox:
 def appending(path: Path) -> BinaryIO:
     """Open a file of the host's to add to its end, and make it if it is missing; a link is not followed.
 
-    Raises OSError, also for what is no regular file.
+    Raises OSError, also for what is not a regular file.
     """
     fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
-        raise OSError(errno.EINVAL, "it is no regular file", str(path))
+        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
     return os.fdopen(fd, "ab")
 
 
@@ -206,7 +206,7 @@ def parts_of(name: str | PurePosixPath) -> tuple[str, ...]:
     """Return the components of a relative path. Raises RefusedError for one that leads out, or to nothing."""
     parts = PurePosixPath(name).parts
     if not parts or "\0" in str(name) or parts[0] == "/" or ".." in parts or len(parts) > DEEPEST:
-        raise RefusedError(f"'{shown(name)}' is no path below the lab's folder")
+        raise RefusedError(f"'{shown(name)}' is not a path below the lab's folder")
     return parts
 
 

@@ -1,6 +1,7 @@
-"""Whose files are obeyed that nobody named: a project's file that is searched for upwards, a compose file's neighbours.
+"""Which files found by search may be trusted: only the user's own or root's.
 
-Somebody else may have left such a file in a folder that all may write to, and it decides what labs share and install. As with
+Such are a project's file, searched for upwards, and a compose file's neighbours. Another user may have left one in a folder
+that all may write to, and it decides what labs share and install. As with
 git's `safe.directory`, a file counts if it is this user's or root's and nobody else can change it. A file that a command names
 counts in any case.
 """

@@ -73,7 +73,7 @@ _test = os.environ.get(TEST)
 
 
 def handed_over() -> dict[str, Json]:
-    """Return the data from the outer process; empty if there is none.
+    """Return the data from the outer process; empty if none exists.
 
     A pytest that one of the session's tests started is a session of its own: it runs all of its tests, and on this machine,
     where no facts of a place are handed over, those with a network get a place of their own.
@@ -464,7 +464,7 @@ class Walls:
 
 
 def _walk(top: Path, below: PurePosixPath, enter: Any, wanted: Any) -> Iterator[PurePosixPath]:
-    """Yield what is no folder below top/below, without following links."""
+    """Yield what is not a folder below top/below, without following links."""
     try:
         names = sorted(os.listdir(top / below))
     except OSError:

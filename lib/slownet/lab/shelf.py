@@ -1,4 +1,4 @@
-"""The folders of one kind in the caches: found if they are whole, made if there is none or only a damaged one."""
+"""The folders of one kind in the caches: found if they are whole, made if none exists or only a damaged one."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class NotKeptError(LabError):
 
 @contextlib.contextmanager
 def kept(name: str, make: Make, megabytes: int) -> Iterator[Snapshot]:
-    """Yield the snapshot of a key, which stays during the block; `make` fills its folder if there is none, or it is damaged.
+    """Yield the snapshot of a key, which stays during the block; `make` fills its folder if none exists, or it is damaged.
 
     megabytes: what there must be room for. Raises NotKeptError, and what `make` raises.
     """

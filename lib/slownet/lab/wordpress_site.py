@@ -31,7 +31,7 @@ QUICK, SMALL = 1, 9
 def key(image: str, packages: Mapping[str, str], accounts: Iterable[Path]) -> str:
     """Return what a site is kept under: a hash of everything that determines its files.
 
-    The kernel of the lab that made them is no part of it: it runs the programs, and none of it is in their files.
+    The kernel of the lab that made them is not part of it: it runs the programs, and none of it is in their files.
 
     Parameters
     ----------

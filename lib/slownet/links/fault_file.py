@@ -76,7 +76,7 @@ def read(path: Path | str) -> FaultFile:
 def of_table(table: Any, where: str, may_be_empty: bool = False) -> Faults:
     """Return the faults of a table of a user's file; where: what names it. Raises ConditionError, UnitError."""
     if not isinstance(table, dict):
-        raise ConditionError("no faults" if table is None else f"[{FAULTS}] is no table", where, EXAMPLE)
+        raise ConditionError("no faults" if table is None else f"[{FAULTS}] is not a table", where, EXAMPLE)
     if not table and may_be_empty:
         return Faults(())
     try:

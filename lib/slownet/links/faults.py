@@ -205,7 +205,7 @@ class ServiceFault:
 
     @property
     def before(self) -> str:
-        """What that is before all steps: a service runs, its parts are whole."""
+        """The state before the first step: a service runs, its parts are whole."""
         return "runs" if VERBS[self.verb].about == SERVICE else "whole"
 
     def __str__(self) -> str:
@@ -440,7 +440,7 @@ def _share(verb: str, text: str) -> float:
     share = float(found[1]) / 100 if found else 0.0
     if not 0 < share <= 1 or (verb == "slow-cpu" and not SMALLEST_SHARE <= share < 1):
         least, most = ("0.1%", "below 100%") if verb == "slow-cpu" else ("above 0%", "100%")
-        raise ConditionError(f"'{text}' is no share for {verb}", fix=f"give one from {least} to {most}: {verb} db 10%")
+        raise ConditionError(f"'{text}' is not a percentage for {verb}", fix=f"give one from {least} to {most}: {verb} db 10%")
     return share
 
 

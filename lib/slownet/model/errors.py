@@ -193,7 +193,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def numeric(where: str, **given: object) -> None:
-    """Raise SlownetError if one of these arguments of a function, by name, is no number."""
+    """Raise SlownetError if one of these arguments of a function, by name, is not a number."""
     for name, value in given.items():
         if isinstance(value, bool) or not isinstance(value, Real):
             raise SlownetError(f"{name} is {value!r}", f"in {where}", "give a number")
@@ -216,7 +216,7 @@ def above_zero(where: str, **given: float) -> None:
 
 
 def counts(where: str, **given: float) -> None:
-    """Raise SlownetError if one of these arguments of a function, by name, is no whole number above 0."""
+    """Raise SlownetError if one of these arguments of a function, by name, is not a whole number above 0."""
     above_zero(where, **given)
     for name, value in given.items():
         if not isinstance(cast(object, value), Integral):

@@ -191,7 +191,7 @@ def with_its_line(error: SlownetError) -> SlownetError:
 
 
 def place_of(error: BaseException) -> str:
-    """Return the innermost line of a user's file in an error's traceback, such as ``mine.py:12``; empty if there is none."""
+    """Return the innermost line of a user's file in an error's traceback, such as ``mine.py:12``; empty if none exists."""
     lines = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
     own = [(name, line) for name, line in lines if _is_own(name)]
     return f"{_relative(own[-1][0])}:{own[-1][1]}" if own else ""

@@ -127,18 +127,18 @@ def _await_writer(descriptor: int, path: str) -> None:
 def read_record(path: Path | str) -> bytes:
     """Return the content of a file that slownet itself wrote.
 
-    Raises OSError, also for what is no regular file and might never end, and for more than `MOST_RECORD` bytes.
+    Raises OSError, also for what is not a regular file and might never end, and for more than `MOST_RECORD` bytes.
     """
     with opened_record(path) as file:
         return _content(file.fileno(), str(path), MOST_RECORD)
 
 
 def opened_record(path: Path | str) -> BinaryIO:
-    """Open a file that slownet itself wrote. Raises OSError, also for what is no regular file."""
+    """Open a file that slownet itself wrote. Raises OSError, also for what is not a regular file."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
     if not stat.S_ISREG(_note(descriptor).st_mode):
         os.close(descriptor)
-        raise OSError(errno.EINVAL, "it is no regular file", str(path))
+        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
     return os.fdopen(descriptor, "rb")
 
 

@@ -303,7 +303,7 @@ def _single(services: Iterable[Any]) -> Iterator[Faulty]:
             if not hasattr(one, "label"):
                 what = repr(one) if isinstance(one, str) else f"a {type(one).__name__}"
                 fix = "give the service itself: net.faults(steps, service)"
-                raise ConditionError(f"{what} is no service", "in the faults", fix)
+                raise ConditionError(f"{what} is not a service", "in the faults", fix)
             yield one
 
 

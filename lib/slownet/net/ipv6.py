@@ -57,7 +57,7 @@ def network(text: str) -> str:
 
 
 def add(hosts: Sequence[Any], folder: Path, where: str, parts: Sequence[Sequence[Any]]) -> None:
-    """Give a network's hosts and routers IPv6; it is no error if they have it.
+    """Give a network's hosts and routers IPv6; it is not an error if they have it.
 
     Programs that start from now on find both addresses by a host's name. folder: of the hosts' files, see `addresses.publish`.
     parts: the hosts that reach each other.

@@ -52,7 +52,7 @@ def _listens(port: int) -> bool:
 
 
 def wait(switches: Sequence[Any], controllers: Sequence[Any]) -> None:
-    """Wait until switches that only such controllers steer have what they are told at first."""
+    """Wait until the switches have installed their controllers' initial flows."""
     if not controllers or any(type(each) not in LEARNING for each in controllers):
         return
     waiting = [each for each in switches if isinstance(each, QuickSwitch) and each.made]

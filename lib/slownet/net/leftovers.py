@@ -59,7 +59,7 @@ def find() -> list[Leftover]:
 
 
 def remove(leftovers: list[Leftover]) -> None:
-    """Remove what `find` found; it is no error if it has gone. Raises NetworkError for what cannot be removed."""
+    """Remove what `find` found; it is not an error if it has gone. Raises NetworkError for what cannot be removed."""
     _end([each for each in leftovers if each.kind == "process"])
     bridges = [each.name for each in leftovers if each.kind == "bridge"]
     if bridges:

@@ -98,17 +98,17 @@ class Route:
         self._ask(RTM_DELLINK, body, 0, f"delete {name}")
 
     def delete_group(self, group: int) -> None:
-        """Delete all interfaces of this namespace in the group at once; it is no error if there are none."""
+        """Delete all interfaces of this namespace in the group at once; it is not an error if none exist."""
         body = struct.pack("=BxHiII", 0, 0, 0, 0, 0) + _attribute(IFLA_GROUP, struct.pack("=I", group))
         self._ask(RTM_DELLINK, body, 0, "delete the cables", tolerated=(errno.ENODEV,))
 
     def add_address(self, name: str, address: str, prefix: str) -> None:
-        """Add an IPv4 address; it is no error if it is there already. Raises NetworkError."""
+        """Add an IPv4 address; it is not an error if it is there already. Raises NetworkError."""
         body = _address(name, address, prefix)
         self._ask(RTM_NEWADDR, body, NLM_F_CREATE | NLM_F_REPLACE, f"give {name} the address {address}/{prefix}")
 
     def delete_address(self, name: str, address: str, prefix: str) -> None:
-        """Remove an IPv4 address; it is no error if it is not there. Raises NetworkError."""
+        """Remove an IPv4 address; it is not an error if it is not there. Raises NetworkError."""
         body = _address(name, address, prefix)
         self._ask(RTM_DELADDR, body, 0, f"take {address}/{prefix} from {name}", tolerated=(errno.EADDRNOTAVAIL,))
 
@@ -127,7 +127,7 @@ class Route:
         self._ask(RTM_NEWROUTE, body, NLM_F_CREATE | NLM_F_REPLACE, what, fix=_UNREACHED if via else "")
 
     def neighbour(self, name: str, address: str) -> int:
-        """Return the state (NUD_...) of a neighbour's entry; 0 if there is none."""
+        """Return the state (NUD_...) of a neighbour's entry; 0 if none exists."""
         self._number += 1
         body = _neighbour(name, address, 0)
         self._socket.send(struct.pack("=IHHII", 16 + len(body), RTM_GETNEIGH, NLM_F_REQUEST, self._number, 0) + body)
@@ -141,7 +141,7 @@ class Route:
         self._ask(RTM_NEWNEIGH, body, NLM_F_CREATE | NLM_F_REPLACE, f"set the neighbour {address} of {name} to {mac}")
 
     def forget_neighbour(self, name: str, address: str) -> None:
-        """Delete a neighbour's entry; it is no error if there is none. Raises NetworkError."""
+        """Delete a neighbour's entry; it is not an error if none exists. Raises NetworkError."""
         self._ask(RTM_DELNEIGH, _neighbour(name, address, 0), 0, f"forget {address}", tolerated=(errno.ENOENT,))
 
     def dump(self, kind: int, body: bytes, what: str) -> list[bytes]:

@@ -20,12 +20,12 @@ WHOLE = rf"\d{{1,15}}{_ENDS}"
 
 
 def last_line(text: str, nothing: str = "nothing") -> str:
-    """Return the last line that is not blank, where most programs say what went wrong; ``nothing`` if there is none."""
+    """Return the last line that is not blank, where most programs say what went wrong; ``nothing`` if none exists."""
     return next((line for line in reversed(text.splitlines()) if line.strip()), nothing)
 
 
 def needed(pattern: re.Pattern[str], text: str, missing: str, command: Sequence[str]) -> re.Match[str]:
-    """Return the first match of a pattern. Raises ToolError that names ``missing`` if there is none."""
+    """Return the first match of a pattern. Raises ToolError that names ``missing`` if none exists."""
     found = pattern.search(text)
     if found is None:
         raise unread(missing, text, command)

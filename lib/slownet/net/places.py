@@ -106,7 +106,7 @@ def of_links(topology: Topo) -> list[Parameters]:
 
 
 def no_node(name: object, where: str, known: Iterable[str]) -> NetworkError:
-    """Return the error for a link's end that is no node."""
+    """Return the error for a link's end that is not a node."""
     return NetworkError(f"there is no node '{name}'", where, nearest(str(name), known))
 
 

@@ -44,7 +44,7 @@ def no_host(given: object) -> str:
     """Return what is wrong with what should be a host, such as a host's name; empty if nothing is."""
     if not isinstance(given, str) and hasattr(given, "name"):
         return ""
-    return f"{repr(given) if isinstance(given, str) else f'a {type(given).__name__}'} is no host of a network"
+    return f"{repr(given) if isinstance(given, str) else f'a {type(given).__name__}'} is not a host of a network"
 
 
 def environment(more: Mapping[str, str] | None = None) -> dict[str, str]:

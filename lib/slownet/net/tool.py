@@ -243,6 +243,6 @@ def why(done: Completed) -> str:
 
 
 def _raised(text: str) -> list[str]:
-    """Return the first line of the last exception that Python shows, of perhaps several; empty if there is none."""
+    """Return the first line of the last exception that Python shows, of perhaps several; empty if none exists."""
     _, shown, below = text.rpartition("Traceback (most recent call last):\n")
     return [line for line in below.splitlines() if line[:1].strip()][:1] if shown else []

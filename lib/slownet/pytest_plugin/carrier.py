@@ -114,7 +114,7 @@ class _Carrier:
     def _kept(self, entry: outbox.Entry, number: int, below: PurePosixPath) -> None:
         keep = self._plan.keep[number]
         if keep.coverage and (len(below.parts) > 1 or not self._is_coverage(entry)):
-            self._carried.refused.append(f"{shown(below)} is no coverage data")
+            self._carried.refused.append(f"{shown(below)} is not coverage data")
         elif keep.has(below):
             if keep.fresh and number not in self._begun:
                 shutil.rmtree(self._bases[number] / keep.pattern[0], ignore_errors=True)  # follows no link
@@ -149,7 +149,7 @@ class _Carrier:
         assert records
         ours = below.parts[0] in FOLDERS_OF_A_RUN if len(below.parts) > 1 else below.name in OF_A_RUN
         if not ours or not re.fullmatch(r"\w[\w.-]{0,200}", name):
-            self._carried.refused.append(f"{shown(entry.name)} is no part of a run directory")
+            self._carried.refused.append(f"{shown(entry.name)} is not part of a run directory")
             return
         if name not in self._runs:
             self._runs[name] = _new_name(records, name)
@@ -163,7 +163,7 @@ class _Carrier:
                     return
         try:
             if not str(below).isprintable() or any(each.startswith(".slownet-") for each in below.parts):
-                raise RefusedError(f"{shown(below)} is no name for a file")
+                raise RefusedError(f"{shown(below)} is not a name for a file")
             limit = min(FILE_BYTES, self._left)
             with self._box.open(entry.name, limit) as file:
                 self._left -= place_below(base, below, file, limit)

@@ -183,7 +183,7 @@ class Networks:
 
     @property
     def kept(self) -> LiveNetwork:
-        """The network that was taken last. Raises NetworkError if there is none."""
+        """The network that was taken last. Raises NetworkError if none exists."""
         if self._kept is None:
             raise NetworkError("there is no network now", fix="request the fixture `net`")
         return self._kept

@@ -36,7 +36,7 @@ TEXT_CHARACTERS = 16 << 20
 
 def _text(value: Any, where: str) -> None:
     if not isinstance(value, str) or len(value) > TEXT_CHARACTERS:
-        raise shapes.ShapeError(f"{where} is no text, or too long")
+        raise shapes.ShapeError(f"{where} is not a text, or too long")
 
 
 def _anything(value: Any, where: str) -> None:

@@ -73,7 +73,7 @@ class Session:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
-        """Run the tests of this machine, then those of each lab; leave it to pytest if there is none."""
+        """Run the tests of this machine, then those of each lab; leave it to pytest if none exists."""
         failed = session.testsfailed and not self._config.option.continue_on_collection_errors
         if not self._labs or failed or self._config.option.collectonly:
             return None

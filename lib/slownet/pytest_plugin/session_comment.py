@@ -240,7 +240,7 @@ def _order(number: Number, last: Mapping[str, float]) -> tuple[bool, float]:
 
 
 def _quantity(metric: str, value: Summary | float | None) -> str:
-    """Format a number of a metric; nothing if there is none."""
+    """Format a number of a metric; nothing if none exists."""
     from slownet.judge.records.quantity import quantity
 
     if value is None:

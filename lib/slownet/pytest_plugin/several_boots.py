@@ -101,7 +101,7 @@ Told = tuple[str, dict[str, Json]]
 
 @contextmanager
 def _withheld(item: pytest.Item, starts: bool) -> Iterator[list[Told]]:
-    """Withhold in this block what is told of a test, that it starts unless `starts`; yield the hooks with their arguments."""
+    """Record hook calls instead of forwarding them; forward the start only if `starts`. Yields the recorded calls."""
     told: list[Told] = []
     hooks = item.ihook
     before = {name: vars(hooks).get(name) for name in (*REPORTED, *(() if starts else ("pytest_runtest_logstart",)))}

@@ -108,7 +108,7 @@ class Staging:
         }
 
     def _sow(self) -> None:
-        """Put what is there already into the folder, where the lab does not see it otherwise."""
+        """Copy existing files that the lab cannot see into the folder."""
         for number, keep in enumerate(self.plan.keep):
             if len(keep.pattern) == 1 and not any(keep.base.is_relative_to(each) for each in self._trees):
                 for path in keep.base.glob(keep.pattern[0]):

@@ -103,14 +103,14 @@ def budget(text: str) -> int:
     """Parse a number of boots."""
     number = whole_number(text) or 0
     if not 1 <= number <= MOST_BOOTS:
-        raise argparse.ArgumentTypeError(f"'{text}' is no number of boots: write a whole number from 1 to {MOST_BOOTS}")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number of boots: write a whole number from 1 to {MOST_BOOTS}")
     return number
 
 
 def memory(text: str) -> int:
     """Parse a lab's memory; whether it is enough is checked when labs are chosen."""
     if not (text.isascii() and text.isdigit() and len(text) < 8):
-        raise argparse.ArgumentTypeError(f"'{text}' is no number of MB: write a whole number, such as {2 * MEGABYTES}")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number of MB: write a whole number, such as {2 * MEGABYTES}")
     return int(text)
 
 

@@ -71,13 +71,13 @@ def _levels(seen: View) -> dict[str, list[str]]:
 
 
 def _delay(levels: dict[str, list[str]]) -> str:
-    """Return the one factor of three that is a delay of a round trip; empty if there is none."""
+    """Return the one factor of three that is a delay of a round trip; empty if none exists."""
     found = [name for name in levels if per_round_trip(f"{name}_ms") is not None]
     return found[0] if len(levels) == 3 and len(found) == 1 else ""
 
 
 def _text(seen: View, cells: list[Cell], delay: str) -> str:
-    """Return the number of a pair; empty if there is none."""
+    """Return the number of a pair; empty if none exists."""
     if delay:
         try:
             law = fit(_points(seen, cells, delay))

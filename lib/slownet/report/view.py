@@ -125,7 +125,7 @@ class _Reader:
     by_cell: Mapping[str, Mapping[str, Any]]
 
     def published(self, cell: Cell) -> Mapping[str, Any]:
-        """Return the article's row for a cell, empty if there is none."""
+        """Return the article's row for a cell, empty if none exists."""
         found = self.by_cell.get(cell_key(cell.label))
         at = cell.condition.get(self.along)
         return found or (self.article.get(float(at), {}) if isinstance(at, int | float) else {})
@@ -206,7 +206,7 @@ class _Reader:
 
 
 def _along(run: RunData) -> str:
-    """Return the condition with another number in each cell: the round-trip delay, else the first; empty if there is none."""
+    """Return the condition with another number in each cell: the round-trip delay, else the first; empty if none exists."""
     names = dict.fromkeys(name for cell in run.cells for name in cell.condition)
     return next((name for name in sorted(names, key=ALONG.__ne__) if _orders(run, name)), "")
 

@@ -33,7 +33,7 @@ def _said(run: RunData, experiment: Experiment) -> str:
         with importing.going_on(whoever=True):
             said = experiment.answered_by(run.shown)
         if not isinstance(said, str):
-            what = f"the answer of {experiment.name} is no text but {type(said).__name__}"
+            what = f"the answer of {experiment.name} must be a str, got {type(said).__name__}"
             raise ExperimentError(what, fix="return a sentence")
     except SlownetError as error:
         if all(cell.metrics and not cell.error for cell in run.cells) and _is_whole(run, experiment):

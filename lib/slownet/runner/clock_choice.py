@@ -94,14 +94,14 @@ def _why_not_exact(experiment: Experiment, folders: Sequence[Path]) -> str:
     if compose_project.is_project(experiment.topology) or uses.has_containers(*experiment.parts):
         return "containers do not run on the exact clock"
     if tool := uses.lasting(*experiment.parts):
-        return f"{tool} works for as long as it is told, which on the exact clock takes six times as long"
+        return f"{tool} runs for a fixed time, which takes six times longer on the exact clock"
     try:
         emulator.program()  # before all of the folders is looked at
     except LabError as error:
         return str(error)
     if not packed.fits(folders):
         most = f"{packed.MOST_BYTES >> 20} MB or {packed.AT_EASE} files"
-        return f"its folders have more than {most}, of which an exact lab would get a copy"
+        return f"its folders are too large to copy into an exact lab (limit {most})"
     return ""
 
 

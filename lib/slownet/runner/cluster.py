@@ -26,7 +26,7 @@ ANSWER_S = 20.0
 PATIENCE = 10
 """How many times longer to wait for a cluster that has answered before: somebody may be starting it again."""
 NOISY = ("distributed.client", "distributed.core", "distributed.utils", "distributed.utils_comm")
-"""Dask's loggers that print tracebacks of a lost scheduler, which is no error here."""
+"""Dask's loggers that print tracebacks of a lost scheduler, which is not an error here."""
 AGAIN_S = 10.0
 """How often the workers are counted."""
 START = "start workers with: dask worker --nthreads 1 --resources lab=1 ADDRESS"

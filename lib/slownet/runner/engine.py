@@ -41,7 +41,7 @@ class Policy(Protocol[T, R]):
     """Which task is next, and what becomes of the results. Its methods are called by one thread."""
 
     def next(self) -> T | None:
-        """Return the next task; None if there is none, or none until one that is under way has ended."""
+        """Return the next task; None if none exists, or none until one that is under way has ended."""
 
     def done(self, results: list[tuple[T, R]]) -> None:
         """Take results, those that came at the same time together; the same ones again if an interrupt ended it."""

@@ -85,7 +85,7 @@ def of(own: ExperimentFolder, job: Job, is_exact: bool = False) -> LabEnvironmen
 
 
 def inside(job: Job, is_exact: bool) -> Job:
-    """Return a boot's job as it is there: on the exact clock, without the number of the lab, which depends on the others."""
+    """Return the job as the lab sees it: on the exact clock without the lab's number, which depends on the other labs."""
     return replace(job, lab=1) if is_exact else job
 
 

@@ -52,7 +52,7 @@ class Schedule:
         return cls(_looks(first, most), min(first, most), FIRST_SHARE if known and most > first else 0.0)
 
     def next(self, boots: int) -> int:
-        """Return the number of boots at the next look; 0 if there is none."""
+        """Return the number of boots at the next look; 0 if none exists."""
         return next((at for at in self.looks if at > boots), 0)
 
     def share(self, boots: int, is_last: bool = False) -> float:

@@ -54,7 +54,7 @@ class Repetition:
         """Why plans failed, by their rank, if the others are not to go on."""
 
     def next(self) -> RoundBoot | None:
-        """Return the boot that a lab measures next; None if there is none, or none before a round is over."""
+        """Return the boot that a lab measures next; None if none exists, or none before a round is over."""
         while ready := [(each.next_lab > 1, rank, each) for rank, each in self._rounds() if each.next_lab]:
             *_, first = min(ready, key=lambda each: each[:2])
             if found := first.begin():

@@ -89,7 +89,7 @@ def port(given: Any, where: str) -> int:
     if isinstance(given, str) and given.isascii() and given.isdecimal():
         given = int(given)
     if isinstance(given, bool) or not isinstance(given, int) or not 0 < given <= LAST_PORT:
-        raise ServiceError(f"{_shown(given)} is no port", where, f"give a number from 1 to {LAST_PORT}: port=8000")
+        raise ServiceError(f"{_shown(given)} is not a port", where, f"give a number from 1 to {LAST_PORT}: port=8000")
     return given
 
 

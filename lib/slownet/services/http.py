@@ -17,7 +17,7 @@ class Page:
     Attributes
     ----------
     status : int
-        The status code; 0 if there is none.
+        The status code; 0 if none exists.
     body : bytes
         The content.
     headers : mapping of str to str

@@ -100,7 +100,7 @@ def contents(given: Any, where: str) -> dict[str, int | bytes]:
         raise ServiceError(f"files is a {type(given).__name__} instead of a mapping", where, fix)
     for name, content in given.items():
         if not isinstance(name, str) or "/" in name or name in ("", ".", ".."):
-            raise ServiceError(f"{name!r} is no name of a file in the server's one folder", where, fix)
+            raise ServiceError(f"{name!r} is not a name of a file in the server's one folder", where, fix)
         if isinstance(content, bool) or not isinstance(content, int | bytes) or (isinstance(content, int) and content < 0):
             shown = repr(content) if isinstance(content, str | int | float | None) else f"a {type(content).__name__}"
             raise ServiceError(f"the file '{name}' is {shown}", where, fix)

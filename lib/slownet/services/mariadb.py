@@ -86,7 +86,7 @@ class Replication:
 
 
 def prefer(process: int, thread: str) -> None:
-    """Let a thread of a process run as soon as it is woken; nothing happens if there is none of that name."""
+    """Let a thread of a process run as soon as it is woken; nothing happens if none exists of that name."""
     for task in Path(f"/proc/{process}/task").iterdir():
         with suppress(OSError):  # it has ended
             if (task / "comm").read_text().strip() == thread:
@@ -217,7 +217,7 @@ class MariaDB(Service):
         self.query(f"SET GLOBAL {name} = {int(value)}")
 
     def status(self, name: str) -> str:
-        """Return a status variable. Raises ServiceError if there is none of that name."""
+        """Return a status variable. Raises ServiceError if none exists of that name."""
         rows = self.query(f"SHOW GLOBAL STATUS LIKE '{name}'")
         if len(rows) != 1:
             raise self.error(f"{self.name} has no status variable {name}")
@@ -226,7 +226,7 @@ class MariaDB(Service):
     def position(self) -> str:
         """Return the GTID of the last transaction in the server's own log, such as ``"0-1-7"``.
 
-        Raises ServiceError if there is none.
+        Raises ServiceError if none exists.
         """
         ((position,),) = self.query("SELECT @@gtid_binlog_pos")
         if not position:

@@ -61,7 +61,7 @@ class Memcached(Service):
         return done.stdout.split()
 
     def count(self, name: str) -> int:
-        """Return a statistic, such as ``get_hits`` or ``curr_items``. Raises ServiceError if there is none of that name."""
+        """Return a statistic, such as ``get_hits`` or ``curr_items``. Raises ServiceError if none exists of that name."""
         words = self.ask("stats")
         if name not in words:
             raise self.error(f"{self.name} has no statistic '{name}'")

@@ -71,7 +71,7 @@ class NameServer(Service):
         self.aliases = arguments.mapping(_named(aliases), "NameServer", "aliases", 'aliases={"shop.example": "web"}')
         for alias in self.aliases:
             if not alias or alias.split() != [alias]:
-                raise ServiceError(f"the alias {alias!r} is no name", "NameServer", 'write one like "shop.example"')
+                raise ServiceError(f"the alias {alias!r} is not a name", "NameServer", 'write one like "shop.example"')
         self.ttl = arguments.whole(ttl, "NameServer", "ttl", "seconds", 60)
         self.options = arguments.words(options, "NameServer", "options", 'options=["single-request"]')
         for option in self.options:

@@ -127,7 +127,7 @@ def http(path: str = "/", port: int | None = None, status: int | Sequence[int] =
     """
     if not isinstance(path, str) or not path.startswith("/") or path.split() != [path]:
         fix = 'write it as in a URL, from its slash on: http("/health")'
-        raise ServiceError(f"{path!r} is no path of a page", "http()", fix)
+        raise ServiceError(f"{path!r} is not a path of a page", "http()", fix)
     given = (status,) if isinstance(status, int) else tuple(status)
     codes = tuple(each for each in given if not isinstance(each, str))
     if len(codes) < len(given):  # "404" is a sequence of its digits, and would match none

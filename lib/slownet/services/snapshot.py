@@ -17,7 +17,7 @@ from slownet.model.errors import ServiceError
 TAR = ("tar", "--numeric-owner", "--xattrs", "--xattrs-include=*", "--xattrs-exclude=trusted.overlay.origin")
 """The origin names a file of the image in that boot's kernel."""
 DISK = "disk"
-"""The name of what `slownet.runner.disk` saves, which is no service's."""
+"""The name of what `slownet.runner.disk` saves, which is not a service's."""
 
 
 @dataclass(frozen=True)

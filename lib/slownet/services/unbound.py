@@ -35,7 +35,7 @@ def _records(given: Any) -> dict[str, tuple[str, ...]]:
     found = {}
     for name, several in given.items():
         if not isinstance(name, str) or name.split() != [name]:
-            raise ServiceError(f"{name!r} is no name", "Unbound", f"write {example}")
+            raise ServiceError(f"{name!r} is not a name", "Unbound", f"write {example}")
         found[name] = arguments.words(several, "Unbound", f"records of '{name}'", example)
         for each in found[name]:
             _address(each, example)

@@ -369,7 +369,7 @@ def in_order(csv: str, tsv: str, complete: int) -> tuple[tuple[float, ...], tupl
     Parameters
     ----------
     csv, tsv : str
-        The files; empty if there is none.
+        The files; empty if none exists.
     complete : int
         The number of requests.
 

@@ -176,7 +176,7 @@ def _number(match: re.Match[str], name: str, command: Sequence[str]) -> float:
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise complaint(f"{_shown(match.re)} finds {found[:40]!r}, which is no number", text, command)
+        raise complaint(f"{_shown(match.re)} finds {found[:40]!r}, which is not a number", text, command)
     printed = _UNIT.match(text, match.end(name))
     return number * _factor(match, name, printed, wanted, command) if printed else number
 

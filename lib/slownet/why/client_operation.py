@@ -68,7 +68,7 @@ def find(trace: Trace, client: str | None = None, whole: bool = False) -> Operat
     Raises
     ------
     ExperimentError
-        The client is no host.
+        The client is not a host.
     ToolError
         It received nothing.
     """

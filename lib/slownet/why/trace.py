@@ -85,7 +85,7 @@ def read(captures: Sequence[HostCapture]) -> Trace:
     Raises
     ------
     ToolError
-        A file is no capture, or none has a packet.
+        A file is not a capture, or none has a packet.
     """
     hosts = {each.host: Host(each.host) for each in captures}
     notes: list[str] = []

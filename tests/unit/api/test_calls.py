@@ -107,8 +107,8 @@ def test_an_experiment_in_no_file_is_one_line():
         ({"experiment": "client_delay", "vary": "rtt=0ms"}, "vary is 'rtt=0ms', in slownet.run(): give a dict: vary={"),
         ({"experiment": "client_delay", "env": ["A=1"]}, "env is ['A=1'], in slownet.run(): give a dict"),
         ({"experiment": "client_delay", "repeat": [2]}, "invalid number of repetitions '[2]', repeat=: write a whole number"),
-        ({"experiment": "client_delay", "memory": "1500"}, "'1500' is no whole number of MB, memory=: give it 160 or more"),
-        ({"experiment": "client_delay", "memory": None}, "None is no whole number of MB, memory="),
+        ({"experiment": "client_delay", "memory": "1500"}, "'1500' is not a whole number of MB, memory=: give it 160 or more"),
+        ({"experiment": "client_delay", "memory": None}, "None is not a whole number of MB, memory="),
         (
             {"experiment": "client_delay", "clock": "exact:x"},
             "invalid number of instructions in a nanosecond, 'x', clock=\"exact\": write exact:N",

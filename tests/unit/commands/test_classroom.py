@@ -213,7 +213,7 @@ def test_an_exercise_in_code_has_as_many_marks_as_its_page_says(exercise):
 
 def test_a_mistyped_folder_is_not_graded_as_if_nothing_was_handed_in(capsys):
     assert run("grade", "handed_inn", "--key", TEACHER) == 2
-    assert capsys.readouterr().err.startswith("slownet: handed_inn is no folder: name the folder that has ")
+    assert capsys.readouterr().err.startswith("slownet: handed_inn is not a directory: pass the directory of ")
 
 
 def test_without_key_and_tests_nothing_can_be_graded(capsys):

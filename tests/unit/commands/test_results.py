@@ -83,7 +83,7 @@ def test_a_result_that_has_no_name_here_is_refused(lab):
     results, out, _ = lab
     write(out, "a\x1b[31m")
     taken = results.take()
-    assert (taken.refused, taken.withheld) == (["a\\x1b[31m is no name for a file"], [])
+    assert (taken.refused, taken.withheld) == (["a\\x1b[31m is not a name for a file"], [])
 
 
 @pytest.mark.parametrize("name", [".bashrc", ".git/hooks/pre-commit", "sub/.config/x"])

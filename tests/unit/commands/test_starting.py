@@ -94,8 +94,9 @@ def test_a_packages_files_can_be_read_and_name_each_other(tmp_path, ci):
     ("name", "what"),
     [
         ("json", "'json' is taken, --package: choose another name"), ("slownet", "'slownet' is taken"),
-        ("class", "'class' is no name of a package"),
-        ("1st", "'1st' is no name"), ("a b", "'a b' is no name"), ("", "'' is no name"), ("../x", "'../x' is no name"),
+        ("class", "'class' is not a name of a package"),
+        ("1st", "'1st' is not a name"), ("a b", "'a b' is not a name"),
+        ("", "'' is not a name"), ("../x", "'../x' is not a name"),
     ],
 )  # fmt: skip
 def test_a_name_that_no_package_can_have_is_one_line_and_leaves_nothing(tmp_path, name, what):

@@ -256,7 +256,7 @@ WRONG = {
     "subpath": (
         WEB + "    volumes: [{type: volume, source: v, target: /v, volume: {subpath: ../a}}]\nvolumes: {v: }\n",
         "4:15",
-        "the subpath '../a' of the volume 'v' is no folder in it",
+        "the subpath '../a' of the volume 'v' is not a folder in it",
         "relative path",
     ),
     "volume of a file server": (
@@ -326,9 +326,9 @@ WRONG = {
         WEB + "    depends_on: [db]\n  db: {image: x, profiles: [full]}\n",
         "4:18",
         "web depends on db, of the profile full, which is not active",
-        "--profile full",
+        "COMPOSE_PROFILES=full",
     ),
-    "only profiles": ("services:\n  a: {image: x, profiles: [p]}\n", "", "every service has a profile", "--profile p"),
+    "only profiles": ("services:\n  a: {image: x, profiles: [p]}\n", "", "every service has a profile", "COMPOSE_PROFILES=p"),
     "name of the measuring host": ("services:\n  client: {image: x}\n", "2:11", "a service is called 'client'", "another name"),
     "name of the switch": ("services:\n  switch: {image: x}\n", "2:11", "a service is called 'switch'", "another name"),
     "alias of the measuring host": (

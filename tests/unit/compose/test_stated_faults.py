@@ -52,7 +52,7 @@ def test_a_service_on_another_ones_host_is_killed_by_its_own_name(tmp_path):
 WRONG = {
     "{5s: kil db}": ("1:22", "'kil db' is not a fault", "kill, start"),
     "{'5': kill db}": ("1:22", "duration '5' has no unit", "10ms"),
-    "{5: kill db}": ("1:22", "the key 5 is no text to compose", "quote"),
+    "{5: kill db}": ("1:22", "the key 5 is not a text to compose", "quote"),
     "{5s: kill dbb}": ("1:22", "no service 'dbb'", "'db'?"),
     "{5s: cut web from clientt}": ("1:22", "no host 'clientt'", "'client'?"),
     "{5s: [kill db, 5]}": ("1:36", "a step of the faults is not a text", "kill db at 5 s"),

@@ -136,7 +136,7 @@ WRONG = {
     "broadcast": (
         "{ipv4_address: 10.2.255.255}",
         "{subnet: 10.2.0.0/16}",
-        "the address 10.2.255.255 of a is no host's",
+        "the address 10.2.255.255 of a is not a host's",
         "another",
     ),
     "no address": ("{ipv4_address: 10.2.0}", "{subnet: 10.2.0.0/16}", "'10.2.0' is no IPv4 address", "172.28.0.10"),

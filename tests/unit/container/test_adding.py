@@ -442,7 +442,7 @@ def test_another_thing_than_an_image_is_named(layout, made):
     config = layout.blob(b"{}", "application/vnd.cncf.helm.config.v1+json")
     chart = json.dumps({"schemaVersion": 2, "config": config, "layers": []}).encode()
     layout.add(layout.blob(chart, "application/vnd.oci.image.manifest.v1+json"))
-    with pytest.raises(ImageError, match=r"^it is no container image, but application/vnd.cncf.helm.config.v1\+json, "):
+    with pytest.raises(ImageError, match=r"^it is not a container image, but application/vnd.cncf.helm.config.v1\+json, "):
         adding.add(str(layout.folder))
 
 

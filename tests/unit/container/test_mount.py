@@ -10,12 +10,12 @@ from slownet.model.errors import ImageError
     ("words", "said"),
     [
         (("/a", "/b", "bnd"), "unknown kind 'bnd', the mount at /b: did you mean 'bind'?"),
-        (("/a", "b"), "'b' is no path in a container, the mount at b: write a whole path such as /data"),
-        (("/a", "/b/../c"), "'/b/../c' is no path in a container"),
-        (("/a", "//"), "'//' is no path in a container"),
+        (("/a", "b"), "'b' is not a path in a container, the mount at b: write a whole path such as /data"),
+        (("/a", "/b/../c"), "'/b/../c' is not a path in a container"),
+        (("/a", "//"), "'//' is not a path in a container"),
         (("", "/b"), "a bind has no source, the mount at /b: name a folder or file of the lab"),
         (("/a", "/b", "tmpfs"), "a tmpfs is empty, and has no source '/a'"),
-        (("../a", "/b", "volume"), "'../a' is no name of a volume"),
+        (("../a", "/b", "volume"), "'../a' is not a name of a volume"),
     ],
 )
 def test_mistakes(words, said):

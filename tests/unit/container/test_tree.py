@@ -118,7 +118,7 @@ def test_a_circle_of_links_is_one_line():
 
 
 def test_what_is_below_a_file_is_one_line():
-    with pytest.raises(ImageError, match="something is below a, which is no folder, layer"):
+    with pytest.raises(ImageError, match="something is below a, which is not a folder, layer"):
         applied(layer({"a": file(), "a/b": file()}))
 
 

@@ -88,7 +88,7 @@ def test_a_damaged_line_is_named(tmp_path, line):
     append(file, Entry("2026-01-01", {"time_ms": 1.0}))
     with file.open("a") as opened:
         opened.write(f"{line}\n")
-    with pytest.raises(ExperimentError, match=r"this is no line of a history, .*history.jsonl line 2: leave the line out"):
+    with pytest.raises(ExperimentError, match=r"this is not a line of a history, .*history.jsonl line 2: leave the line out"):
         read(file)
 
 
@@ -97,7 +97,7 @@ def test_a_damaged_history_is_said_before_a_comparison(tmp_path, capsys):
     with pytest.raises(SystemExit) as ended:
         main(["compare", "one", "two", "--out", f"history={history}"])
     assert ended.value.code == 2
-    assert "this is no line of a history" in capsys.readouterr().err
+    assert "this is not a line of a history" in capsys.readouterr().err
 
 
 def test_a_file_that_is_none_is_one_line(tmp_path):

@@ -249,7 +249,7 @@ def test_a_baseline_takes_the_place_of_a_baseline_alone(tmp_path, capsys, name, 
     file.write_text(text)
     assert command("baseline", "save", run, file) == (2 if is_kept else 0)
     assert (file.read_text() == text) is is_kept
-    assert f"{file} is no baseline, and would be overwritten: name another file" in capsys.readouterr().err or not is_kept
+    assert f"{file} is not a baseline, and would be overwritten: name another file" in capsys.readouterr().err or not is_kept
 
 
 def test_bad_baselines_and_limits_are_one_line(tmp_path, capsys):
@@ -290,7 +290,7 @@ def test_a_gate_is_not_for_sites(tmp_path, web, capsys):
     (site,) = tmp_path.glob("*-field-localhost")
     run = written(tmp_path / "run", {0: 9.0})
     assert command("compare", run, site, "--fail-if-slower", "5%") == 2
-    assert "a field measurement has no earlier version" in capsys.readouterr().err
+    assert "--fail-if-slower compares two runs; this is a field measurement" in capsys.readouterr().err
 
 
 def test_a_ratio_without_a_number_is_shown_by_its_means():

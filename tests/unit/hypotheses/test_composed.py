@@ -209,7 +209,7 @@ def test_a_command_in_a_container(make):
 
 def test_a_file_that_is_no_experiment(tmp_path):
     (tmp_path / "x.json").write_text("{}")
-    with pytest.raises(ExperimentError, match=r"x\.json is no experiment: 'files': name one that slownet run --compose wrote"):
+    with pytest.raises(ExperimentError, match=r"x\.json is not an experiment: 'files': name one that slownet run --compose"):
         composed.read(tmp_path / "x.json")
 
 

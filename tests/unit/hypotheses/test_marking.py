@@ -88,7 +88,7 @@ def test_a_key_for_people_marks_nothing(tmp_path):
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("", "it is no key, FILE: slownet check --key KEY.toml writes one"),
+        ("", "it is not a key, FILE: slownet check --key KEY.toml writes one"),
         ("a = 1", "a has no answers, FILE: slownet check --key KEY.toml writes a key"),
         ("[a.answers]\nx = 3", "it is not a table, FILE, a.answers.x: write low = ... and high = ..."),
         ("[a.answers.x]\nlow = 'two'", "low is 'two', FILE, a.answers.x: write a number"),
@@ -195,7 +195,7 @@ def test_two_files_of_one_student_are_attempts(rules, points, why):
 
 def test_a_date_ends_at_midnight():
     assert attempts.due("2026-11-30") == attempts.due("2026-12-01T00:00")
-    with pytest.raises(ExperimentError, match=r"^'soon' is no time, --due: write 2026-11-30 or 2026-11-30T18:00$"):
+    with pytest.raises(ExperimentError, match=r"^'soon' is not a time, --due: write 2026-11-30 or 2026-11-30T18:00$"):
         attempts.due("soon")
     with pytest.raises(ExperimentError, match="unknown attempt 'first', --counts: choose from best, last"):
         attempts.rules("first", None, 0)

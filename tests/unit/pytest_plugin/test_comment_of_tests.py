@@ -135,7 +135,7 @@ def test_a_session_writes_both_files(pytester):
     [
         (["--slownet-comment=none/c.md"], "no folder "),
         (["--slownet-comment=."], " is a folder, --slownet-comment: name a file in it"),
-        (["--slownet-history=h.jsonl"], "this is no line of a history, "),
+        (["--slownet-history=h.jsonl"], "this is not a line of a history, "),
     ],
 )
 def test_files_that_cannot_be_are_refused_before_a_test_runs(pytester, options, said):

@@ -68,7 +68,7 @@ def test_coverage_data_is_a_file_and_no_folder(host, content):
     (host / "out/kept/0/.coverage").mkdir()
     (host / "out/kept/0/.coverage/in").write_bytes(content)
     mine = Plan(host / "project", keep=(Keep(host / "project", (".coverage",), coverage=True),))
-    assert carry(mine, host / "out").refused == [".coverage/in is no coverage data"]
+    assert carry(mine, host / "out").refused == [".coverage/in is not coverage data"]
     assert list((host / "project").iterdir()) == []
 
 
@@ -85,7 +85,7 @@ def test_what_the_session_does_not_keep_is_not_carried(host):
 
 
 def planted(path, kind, host):
-    """Leave something that is no regular file of a bounded size."""
+    """Leave something that is not a regular file of a bounded size."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if kind == "link":
         path.symlink_to(host / "secret")
@@ -272,7 +272,7 @@ def test_a_file_is_placed_below_a_folder_or_not_at_all(tmp_path):
             place_below(tmp_path / "new", "a/b", file, limit=99)
         file.seek(0)
         assert place_below(tmp_path / "new", "a/b", file, limit=100) == 100
-        with pytest.raises(RefusedError, match="no path below"):
+        with pytest.raises(RefusedError, match="not a path below"):
             place_below(tmp_path / "new", "../b", file)
     assert [each.name for each in (tmp_path / "new/a").iterdir()] == ["b"]
     with pytest.raises(RefusedError):

@@ -82,7 +82,7 @@ def test_on_the_exact_clock_only_seeds_make_an_error_and_another_run_none():
     apart = of(Charging.EXACT, *(sample(mean, random=False, boot=at) for at, mean in enumerate((45.0, 50.0, 55.0))))
     assert apart.half_width == pytest.approx(t_quantile(2) * 5 / math.sqrt(3))
     other = of(Charging.EXACT, sample(0.1, 0.3, metric="loss", random=False), metric="loss")
-    assert other.half_width > 0.05  # what is no time is not known to vary with seeds by so little
+    assert other.half_width > 0.05  # what is not a time is not known to vary with seeds by so little
 
 
 def test_a_percentile_on_the_exact_clock_is_that_of_its_values():

@@ -270,7 +270,7 @@ def test_samples_are_not_added_to_what_a_link_names(tmp_path, target):
     run = tmp_path / "run"
     run.mkdir()
     (run / "samples.jsonl").symlink_to(victim)
-    with pytest.raises(SlownetError, match=r"^cannot (read|write) samples.*(is a link|is no regular file), in "):
+    with pytest.raises(SlownetError, match=r"^cannot (read|write) samples.*(is a link|is not a regular file), in "):
         SampleLog(run)
     assert not (tmp_path / "nothing").exists()
     assert target != "file" or victim.read_bytes() == before

@@ -88,8 +88,8 @@ def mistaken(run):
     [
         (raising, "ZeroDivisionError: nothing was sent"),
         (mistaken, "no metric 'fil_ms'"),
-        (lambda run: 44.1, "the answer of files is no text but float"),
-        (lambda run: written, "the answer of files is no text but function"),
+        (lambda run: 44.1, "the answer of files must be a str, got float"),
+        (lambda run: written, "the answer of files must be a str, got function"),
     ],
 )
 def test_a_function_that_fails_is_one_line_and_the_run_stays(function, said, tmp_path, capsys):

@@ -90,7 +90,7 @@ def calling(program):
         (
             of(LIMIT, measure=calling(slownet.iperf3)),
             False,
-            "iperf3 works for as long as it is told, which on the exact clock takes six times",
+            "iperf3 runs for a fixed time, which takes six times longer",
         ),
         (of(LIMIT, measure=calling(slownet.Container)), False, "containers do not run on the exact clock"),
         (of(LAW), True, "a sweep has too many cells for the exact clock"),

@@ -44,7 +44,7 @@ def test_a_resumed_run_has_the_values_of_this_process(monkeypatch):
     assert Given.from_json({"env": ["TOKEN"], "shares": []}).env == {"TOKEN": "new"}
     assert Given.from_json({"env": {"TOKEN": "old"}, "shares": []}).env == {"TOKEN": "new"}  # of an older version
     monkeypatch.delenv("TOKEN")
-    line = r"^the run was given the variable TOKEN, whose value no file keeps, --resume: export it, or add --env TOKEN=VALUE$"
+    line = r"^TOKEN was set for the run and its value was not saved, --resume: export it, or add --env TOKEN=VALUE$"
     with pytest.raises(LabError, match=line):
         Given.from_json({"env": ["TOKEN"]})
 

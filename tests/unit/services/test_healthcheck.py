@@ -105,9 +105,9 @@ def test_values_are_its_own_then_the_image_s_then_docker_s():
 @pytest.mark.parametrize(
     ("words", "options", "said"),
     [
-        (["CMD"], {}, r"\['CMD'\] is no test, healthy\(\): write"),
-        (["pg_isready"], {}, r"\['pg_isready'\] is no test"),
-        (["NONE"], {}, r"\['NONE'\] is no test"),
+        (["CMD"], {}, r"\['CMD'\] is not a test, healthy\(\): write"),
+        (["pg_isready"], {}, r"\['pg_isready'\] is not a test"),
+        (["NONE"], {}, r"\['NONE'\] is not a test"),
         ("true", {"retries": 0}, "0 retries are too few"),
     ],
 )

@@ -176,7 +176,7 @@ def test_a_damaged_header_is_not_said_to_be_missing(folder):
     with pytest.raises(SweepError, match=r"^cannot read .*sweep\.json: .*: restore it, or sweep into a new folder$"):
         sweep_samples.read_header(folder)
     (folder / "sweep.json").unlink()
-    with pytest.raises(SweepError, match=r"is no sweep: name a folder with a sweep\.json"):
+    with pytest.raises(SweepError, match=r"is not a sweep: name a folder with a sweep\.json"):
         sweep_samples.read_header(folder)
 
 

@@ -76,7 +76,7 @@ def test_output_that_a_lab_names_elsewhere_is_not_taken(tmp_path, name):
     (tmp_path / "secret").write_text("secret")
     (tmp_path / "raw" / "link").symlink_to("../secret")
     os.mkfifo(tmp_path / "raw" / "fifo")
-    with pytest.raises(SlownetError, match=r"is no path below|is a symbolic link|is a FIFO"):
+    with pytest.raises(SlownetError, match=r"is not a path below|is a symbolic link|is a FIFO"):
         task.collected(TASK, [{"cell": CELLS[0], "index": 0, "status": "ok", "block": 1, "raw": [name]}], tmp_path)
 
 

@@ -35,7 +35,7 @@ MISTAKES = {
     "interval is '200ms', in ping: give a number": lambda: ping(Host(), "10.0.0.2", interval="200ms"),
     "count is 0, in ping: give more than 0": lambda: ping(Host(), "10.0.0.2", count=0),
     "seconds is '1s', in iperf3: give a number": lambda: iperf3(Host(), Host(), seconds="1s"),
-    "'10.0.0.2' is no host of a network, in a tool: give one, such as": lambda: iperf3(Host(), "10.0.0.2"),
+    "'10.0.0.2' is not a host of a network, in a tool: give one, such as": lambda: iperf3(Host(), "10.0.0.2"),
     "seconds is 0.5, in wrk: give a whole number": lambda: wrk(Host(), URL, seconds=0.5),
     "rate is '10/s', in wrk2: give a number": lambda: wrk2(Host(), URL, rate="10/s", seconds=1),
     "rate is '5', in a load: give a number": lambda: constant_rate(Host(), URL, rate="5", seconds=1),
@@ -49,8 +49,8 @@ MISTAKES = {
     "no HTTP version '4', http: choose from 1.1, 2, 3": lambda: fetch(Host(), URL, http=4),
     "HTTP/3 is always encrypted, http: give an https URL": lambda: fetch(Host(), URL, http="3"),
     "no TLS version '1.1', tls: did you mean": lambda: fetch(Host(), "https://10.0.0.2/", tls=1.1),
-    "'client' is no host of a network, in a tool: give one, such as net[\"client\"]": lambda: wget("client", URL),
-    "a dict is no host of a network": lambda: ab({}, URL),
+    "'client' is not a host of a network, in a tool: give one, such as net[\"client\"]": lambda: wget("client", URL),
+    "a dict is not a host of a network": lambda: ab({}, URL),
 }
 
 

@@ -60,7 +60,7 @@ def test_a_pattern_that_names_no_number(pattern, line):
             "nothing in the output matches the pattern 'qps = (.*)'; its last line: 'tps = 81.495860 (without "
             "initial connection time)': command: pgbench -t 100",
         ),
-        ("latency (.*) =", "the pattern 'latency (.*) =' finds 'average', which is no number: command: pgbench -t 100"),
+        ("latency (.*) =", "the pattern 'latency (.*) =' finds 'average', which is not a number: command: pgbench -t 100"),
     ],
 )
 def test_output_without_the_number(pattern, line):
@@ -150,7 +150,7 @@ def test_other_units_are_left_alone(pattern, text, name, value):
 
 
 def test_nan_is_no_number():
-    with pytest.raises(ToolError, match="finds 'nan', which is no number"):
+    with pytest.raises(ToolError, match="finds 'nan', which is not a number"):
         parse("a nan", [named("a (.*)")])
 
 

@@ -32,7 +32,7 @@ def test_a_summary_says_the_delays(tmp_path):
     [
         (
             "0 20 0\n100 x 0\n",
-            "'100 x 0' is no line of delays, trace line 2: it holds a time and a delay in whole ms, then more times",
+            "'100 x 0' is not a line of delays, trace line 2: it holds a time and a delay in whole ms, then more times",
         ),
         ("5 20 0\n1 20 0\n", "1 ms after 5 ms, trace line 2: the times of a trace must not decrease"),
         ("0 20 0\n1 20 0\n", "there are too few lines, or they last longer than a week, trace: give 3 lines or more"),

@@ -66,22 +66,22 @@ def test_a_summary_knows_both_by_their_first_line(tmp_path):
         (
             leo_tables.lens,
             "time,rtt\n1,2\n",
-            "it is no table of LENS, table: its first line is timestamp,rtt or timestamp,rtt,uplink,downlink",
+            "it is not a table of LENS, table: its first line is timestamp,rtt or timestamp,rtt,uplink,downlink",
         ),
-        (leo_tables.lens, "timestamp,rtt\n1,2\n2,x\n", "'x' is no number, table line 3: correct the line"),
+        (leo_tables.lens, "timestamp,rtt\n1,2\n2,x\n", "'x' is not a number, table line 3: correct the line"),
         (leo_tables.lens, "timestamp,rtt\n1,2\n2,-3\n", "a round trip of -3 ms at 2, table line 3: correct the line"),
         (leo_tables.lens, "timestamp,rtt\n1,2\n", "fewer than two round trips, table: give a longer table"),
         (
             leo_tables.wetlinks,
             PINGS,
-            "it is no table of WetLinks with rates, table: "
+            "it is not a table of WetLinks with rates, table: "
             "its columns are timestamp_start, timestamp_end, download, upload and others",
         ),
         (leo_tables.wetlinks, HEADER + "\n", "no measurement has both rates, table: give another table"),
         (
             leo_tables.wetlinks,
             HEADER + "\na,now,then,x,4,tcp,1,2\n",
-            "'then' is no time, table line 2: it is written like 2024-01-31T12:00:00+00:00",
+            "'then' is not a time, table line 2: it is written like 2024-01-31T12:00:00+00:00",
         ),
         (leo_tables.wetlinks, RATES.replace("2e7", "-1"), "a number below 0, table line 3: correct the line"),
     ],

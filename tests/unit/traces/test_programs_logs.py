@@ -212,7 +212,7 @@ def test_histogram_logs(tmp_path):
     broken = base64.b64encode(b"\x1c\x84\x93\x14" + bytes(8)).decode()
     with pytest.raises(TraceError, match="its histogram cannot be read"):
         facts(tmp_path, text + f"\n2.000,1.000,1.5,{broken}")
-    with pytest.raises(TraceError, match=r"'2\.000,hello' is no line of a histogram log"):
+    with pytest.raises(TraceError, match=r"'2\.000,hello' is not a line of a histogram log"):
         facts(tmp_path, text + "\n2.000,hello")
 
 
@@ -235,7 +235,7 @@ def test_a_histogram_log_that_takes_much_memory_is_refused(tmp_path, monkeypatch
         ('{"a": 1}', "its JSON is of no program that is known here"),
         ('{"a": 1', "it is no JSON"),
         ('{"report": {"hubs": 3, "mtr": {}}}', "a field is missing or of another kind"),
-        ('{"round_trips": [{"seqno": -1, "lost": "false"}], "config": {}}', "-1 is no number of pings"),
+        ('{"round_trips": [{"seqno": -1, "lost": "false"}], "config": {}}', "-1 is not a number of pings"),
         ('{"round_trips": [], "config": {"params": {"interval": 1}}}', r"too few pings were answered \(0\)"),
         ('{"latencies": {"min": NaN}, "requests": 1, "status_codes": {}}', "no number|no JSON"),
         ("Running 5s test @ http://x/\n", "its count is missing"),

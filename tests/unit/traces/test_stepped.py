@@ -53,7 +53,7 @@ def test_a_file_is_known_by_its_first_number(tmp_path):
     [
         (stepped.pensieve, "0 1\n0 2\n", "0 s after 0 s, trace line 2: the times of a trace must increase"),
         (stepped.pensieve, "0 1\n1 2 3\n", "3 numbers, trace line 2: a line holds a time in s and a rate in Mbit/s"),
-        (stepped.pensieve, "0 1\n1 -2\n", "'-2' is no number from 0, trace line 2: correct the line"),
+        (stepped.pensieve, "0 1\n1 -2\n", "'-2' is not a number from 0, trace line 2: correct the line"),
         (stepped.pensieve, "0 1\n", "the trace has no length, trace: it needs a line more"),
         (stepped.pensieve, "0 1\n1e9 1\n", "the trace is longer than a week, trace: cut it into parts"),
         (stepped.theaterq, "1,2,3\n", "3 numbers, trace line 1: a line holds KEEP,LATENCY,RATE,LOSS,LIMIT"),
@@ -62,7 +62,7 @@ def test_a_file_is_known_by_its_first_number(tmp_path):
             "1,2,0,0,9\n",
             "KEEP, RATE or LIMIT is 0, or LOSS above 4294967295, trace line 1: correct the line",
         ),
-        (stepped.theaterq, "1,2,x,0,9\n", "'x' is no number from 0, trace line 1: correct the line"),
+        (stepped.theaterq, "1,2,x,0,9\n", "'x' is not a number from 0, trace line 1: correct the line"),
     ],
 )
 def test_mistakes_are_one_line(read, text, line):

@@ -77,7 +77,7 @@ def test_the_same_sources_and_lab_give_the_same_bytes(folder):
         ),
         (lambda folder: (folder / f"slownet-{__version__}-x.whl").touch(), r"2 files .*\.whl: make release"),
         (lambda folder: (folder / ARCHIVE).unlink(), r"no files .*\.tar\.gz: make release"),
-        (lambda folder: (folder / "slownet-0.0.9.tar.gz").touch(), r"slownet-0\.0\.9\.tar\.gz is no part of a release of"),
+        (lambda folder: (folder / "slownet-0.0.9.tar.gz").touch(), r"slownet-0\.0\.9\.tar\.gz is not part of a release of"),
         (lambda folder: (folder.parent / "CHANGELOG.md").write_text("## 0.0.9\n\n- Old.\n"), r"has no section .* with changes"),
     ],
     ids=["no wheel", "two wheels", "no archive", "another version", "no notes"],

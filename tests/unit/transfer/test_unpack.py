@@ -177,7 +177,7 @@ def test_an_image_is_what_its_digest_says(exported, empty, kept):
         return info, data
 
     changed(exported, change)
-    assert re.match(r"containers/sha256-0+ is no container image, ", refused(exported, empty))
+    assert re.match(r"containers/sha256-0+ is not a container image, ", refused(exported, empty))
 
 
 def test_what_a_killed_import_left_is_swept(exported, empty):
@@ -241,8 +241,8 @@ WRONG = {
         "invalid literal": [b"070701" + b"x" * 200],
     },
     "/image.squashfs": {
-        "image.squashfs is no squashfs that": [squashfs(version=3)],
-        "image.squashfs is no squashfs": [RUBBISH, b"", b"hsqs"],
+        "image.squashfs is not a squashfs that": [squashfs(version=3)],
+        "image.squashfs is not a squashfs": [RUBBISH, b"", b"hsqs"],
         "image.squashfs has 4,096 bytes and not the": [squashfs(used=5000), squashfs(used=2**63)],
         "image.squashfs has no tables": [
             squashfs(folders=50),
@@ -251,8 +251,8 @@ WRONG = {
         ],
         "image.squashfs has no files": [squashfs(folders=110), squashfs()[:96] + bytes(4000)],
     },
-    "/layer.squashfs": {"layer.squashfs is no squashfs": [RUBBISH]},
-    "/root.squashfs": {"root.squashfs is no squashfs": [RUBBISH]},
+    "/layer.squashfs": {"layer.squashfs is not a squashfs": [RUBBISH]},
+    "/root.squashfs": {"root.squashfs is not a squashfs": [RUBBISH]},
     "/kernel.json": {"kernel.json": [b"{}", b"[]", b"rubbish", b'{"release": 3, "source": "x"}']},
     "kernel.json": {"kernel.json": [b'{"release": "../../x", "source": "x"}']},
 }

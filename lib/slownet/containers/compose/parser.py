@@ -131,7 +131,7 @@ class _Builder:
             if key.value == MERGE and key.style is None:
                 merged += self._merged(value)
             elif type(self.value(key)) is not str:  # a date is one, too
-                self._fail(f"the key {key.value or '~'} is no text to compose", key, "put it in quotes")
+                self._fail(f"the key {key.value or '~'} is not a text to compose", key, "put it in quotes")
             elif key.value in made:
                 self._fail(f"the key '{key.value}' is there twice", key, f"it is also in line {made.keys_at[key.value].line}")
             else:
@@ -177,7 +177,7 @@ class _Builder:
             self._fail(f"{text[:20]}... has too many digits", node)
         number = read(text)
         if isinstance(number, float) and not math.isfinite(number):
-            self._fail(f"{text} is no number that compose takes", node, "put it in quotes")
+            self._fail(f"{text} is not a number that compose takes", node, "put it in quotes")
         return text if number is None else number
 
     def _at(self, node: yaml.Node) -> Place:

@@ -159,7 +159,7 @@ class _Project:
         """Return the services of the active profiles."""
         every = self._tree.get("services") or {}
         known = {profile for tree in every.values() if tree for profile in tree.get("profiles") or ()}
-        for profile in sorted(self._active - known - {ALL}):  # as in compose it is no error
+        for profile in sorted(self._active - known - {ALL}):  # as in compose it is not an error
             self._own_warnings.append(f"{self._shown}: no service has the profile '{profile}': {nearest(profile, known)}")
         found = {name: tree for name, tree in every.items() if isinstance(tree, Map) and self._is_active(tree)}
         if not found:

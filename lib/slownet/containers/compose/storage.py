@@ -119,9 +119,8 @@ class Storage:
             )
             raise ComposeError(f"the volume '{name}' is not declared", str(at), fix)
         if subpath and (not name or subpath.startswith("/") or ".." in Path(subpath).parts):
-            what = (
-                f"the subpath '{subpath}' of {f'the volume {name!r}' if name else 'a volume without a name'} is no folder in it"
-            )
+            volume = f"the volume {name!r}" if name else "a volume without a name"
+            what = f"the subpath '{subpath}' of {volume} is not a folder in it"
             raise ComposeError(what, str(at), "write a relative path, without .., in a named volume")
         device = self._device(name, declared[name]) if name and isinstance(declared[name], Map) else None
         if device is None:

@@ -45,7 +45,7 @@ class _Pool:
         """Give an address away and return it with its prefix. Raises ComposeError."""
         edges = (self.subnet.network_address, self.subnet.broadcast_address) if self.subnet.version == 4 else ()
         if address in self.taken or (address in edges and self.subnet.prefixlen < 31):
-            why = f"is that of {self.taken[address]}" if address in self.taken else "is no host's"
+            why = f"is that of {self.taken[address]}" if address in self.taken else "is not a host's"
             _fail(f"the address {address} of {who} {why} in the network '{self.network}'", at, "take another one")
         self.taken[address] = who
         return f"{address}/{self.subnet.prefixlen}"

@@ -161,7 +161,7 @@ class History:
         return tuple(found)
 
     def of(self, op: str) -> tuple[Operation, ...]:
-        """Return the operations of a name. Raises HistoryError if there is none, with the names that there are."""
+        """Return the operations of a name. Raises HistoryError if none exists, with the names that there are."""
         found = tuple(each for each in self.operations if each.op == op)
         if not found:
             names = sorted({each.op for each in self.operations})

@@ -57,7 +57,7 @@ class Cell:
     deciding: bool = False
     """Whether claims are judged on the intervals: with too few boots they are unknown then."""
     run: str = ""
-    """What tells its run from others: boots of two runs are not the same boots."""
+    """The key of the run, so that boots of different runs are not paired."""
 
     @property
     def error(self) -> str | None:

@@ -253,7 +253,7 @@ def _of_values(block: Reading) -> tuple[float, float] | None:
 
 
 def _in_order(record: Reading) -> Sequence[float]:
-    """Return the values of a record that are in time order, or the means of consecutive groups; empty if there are none."""
+    """Return the values of a record that are in time order, or the means of consecutive groups; empty if none exist."""
     if record.get("ordered"):
         values: Sequence[float] = record["values"]
         return values

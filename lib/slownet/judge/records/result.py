@@ -137,7 +137,7 @@ class RunData:
         )
 
     def exactly(self, label: Mapping[str, object]) -> Cell | None:
-        """Return the cell that has these conditions and no others; None if there is none."""
+        """Return the cell that has these conditions and no others; None if none exists."""
         return next((cell for cell in self.cells if cell_key(cell.label) == cell_key(label)), None)
 
     def at(self, label: Mapping[str, object]) -> Cell:
@@ -298,7 +298,7 @@ class RunData:
         Raises
         ------
         ExperimentError
-            There are no two delays, the cells differ in another condition, too, or the metric is no time.
+            There are no two delays, the cells differ in another condition, too, or the metric is not a time.
         """
         pairs = self.where(at).along(along)
         if len(pairs) < 2:

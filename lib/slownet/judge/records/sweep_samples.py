@@ -96,7 +96,7 @@ def read_header(directory: Path) -> dict[str, Json]:
         content = userfile.read_bytes(path, userfile.MOST_RECORD)
         found = userfile.json(content)
     except (FileNotFoundError, NotADirectoryError) as error:
-        raise SweepError(f"{directory} is no sweep", fix=f"name a folder with a {HEADER}") from error
+        raise SweepError(f"{directory} is not a sweep", fix=f"name a folder with a {HEADER}") from error
     except (OSError, ValueError) as error:
         raise SweepError(f"cannot read {path}: {userfile.reason(error)}", fix=RESTORE) from error
     if not isinstance(found, dict) or (SUM not in found and found.get("schema") != SCHEMA):
@@ -246,7 +246,7 @@ _ASIDE_SHAPE = shapes.late(lambda: record({"cell": _TEXTS, "repetition": whole()
 def _output(value: Any, where: str) -> None:
     """A tool's output; bytes that are no UTF-8 are surrogates."""
     if not isinstance(value, str):
-        raise shapes.ShapeError(f"{where} is no text")
+        raise shapes.ShapeError(f"{where} is not a text")
 
 
 def read_aside(directory: Path) -> list[Aside]:

@@ -90,7 +90,7 @@ def numbers(params: Parameters) -> Parameters:
     Raises
     ------
     ConditionError
-        A text is no number of the parameter's unit.
+        A text is not a number of the parameter's unit.
     """
     read = dict(params)
     for name in FLAGS:

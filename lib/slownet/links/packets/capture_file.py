@@ -94,7 +94,7 @@ class CaptureFile:
     Raises
     ------
     ToolError
-        It is no capture.
+        It is not a capture.
     """
 
     def __init__(self, source: bytes | BinaryIO, where: str = "capture") -> None:
@@ -114,7 +114,7 @@ class CaptureFile:
         elif magic == _SECTION:
             self._frames = self._pcapng()
         else:
-            raise ToolError("the capture cannot be read: it is no pcap and no pcapng", where, FIX)
+            raise ToolError("the capture cannot be read: it is not a pcap and no pcapng", where, FIX)
 
     def __iter__(self) -> Iterator[Frame]:
         """Yield the frames. Raises ToolError if the file has more than a GiB, or more than three million frames and blocks."""

@@ -92,7 +92,7 @@ def _word(at: int, header: int) -> Callable[[bytes], tuple[int, int]]:
 
     def read(data: bytes) -> tuple[int, int]:
         if len(data) < header:
-            raise DamagedFrameError(f"its {len(data)} bytes are no header of its link")
+            raise DamagedFrameError(f"its {len(data)} bytes are not a header of its link")
         return data[at] << 8 | data[at + 1], header
 
     return read
@@ -106,7 +106,7 @@ def _raw(data: bytes) -> tuple[int, int]:
 
 def _null(data: bytes) -> tuple[int, int]:
     if len(data) < 4:
-        raise DamagedFrameError(f"its {len(data)} bytes are no header of its link")
+        raise DamagedFrameError(f"its {len(data)} bytes are not a header of its link")
     family = max(data[0], data[3])  # in the byte order of the machine that captured; all families are below 256
     return IPV4 if family == 2 else IPV6 if family in BSD_IPV6 else 0, 4
 
@@ -114,7 +114,7 @@ def _null(data: bytes) -> tuple[int, int]:
 def _ppp(data: bytes) -> tuple[int, int]:
     at = 2 if data[:2] == b"\xff\x03" else 0
     if len(data) < at + 2:
-        raise DamagedFrameError(f"its {len(data)} bytes are no header of PPP")
+        raise DamagedFrameError(f"its {len(data)} bytes are not a header of PPP")
     if data[at] & 1:  # a protocol of one byte (RFC 1661, 6.5)
         return PPP.get(data[at], 0), at + 1
     return PPP.get(data[at] << 8 | data[at + 1], 0), at + 2
@@ -126,7 +126,7 @@ def _wifi(data: bytes, is_padded: bool = False) -> tuple[int, int]:
     is_padded: whether the header is followed by zeros, up to a multiple of four bytes.
     """
     if len(data) < 2:
-        raise DamagedFrameError(f"its {len(data)} bytes are no header of its link")
+        raise DamagedFrameError(f"its {len(data)} bytes are not a header of its link")
     kind, flags = data[0], data[1]
     if kind & 0x4C != 0x08 or flags & 0x40:  # not data, or without a content, or encrypted
         return 0, len(data)
@@ -135,7 +135,7 @@ def _wifi(data: bytes, is_padded: bool = False) -> tuple[int, int]:
     at = quality + 2 * has_quality + 4 * has_control
     at += -at % 4 if is_padded else 0
     if len(data) < at + 8:
-        raise DamagedFrameError(f"its {len(data)} bytes are no header of its link")
+        raise DamagedFrameError(f"its {len(data)} bytes are not a header of its link")
     is_part = flags & 0x04 or data[22] & 0x0F
     is_many = has_quality and data[quality] & 0x80
     if is_part or is_many or data[at : at + 6] not in SNAP:
@@ -146,7 +146,7 @@ def _wifi(data: bytes, is_padded: bool = False) -> tuple[int, int]:
 def _radiotap(data: bytes) -> tuple[int, int]:
     """Read https://www.radiotap.org: what the radio says of a frame, such as whether its header is padded, and the frame."""
     if len(data) < 8 or len(data) < (size := data[2] | data[3] << 8):
-        raise DamagedFrameError(f"its {len(data)} bytes are no header of its link")
+        raise DamagedFrameError(f"its {len(data)} bytes are not a header of its link")
     at, there = 4, data[4]
     while data[at + 3] & 0x80:  # there are more words of what there is
         at += 4

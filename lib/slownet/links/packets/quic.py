@@ -211,7 +211,7 @@ class _Reader:
 
 
 def _of(found: Stream, kind: int) -> list[bytes]:
-    """Return the messages of a type. Raises ToolError if there is none."""
+    """Return the messages of a type. Raises ToolError if none exists."""
     those = [message for each, message in messages(bytes(found.data)) if each == kind]
     if not those:
         raise ToolError("the handshake is not whole in the capture")

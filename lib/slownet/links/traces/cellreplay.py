@@ -39,7 +39,7 @@ def delays(text: str, where: str = "trace") -> Delays:
         words = line.split()
         if len(words) < 2 or not all(word.isascii() and word.isdigit() and len(word) < 16 for word in words):
             raise TraceError(
-                f"'{line[:40]}' is no line of delays", place, "it holds a time and a delay in whole ms, then more times"
+                f"'{line[:40]}' is not a line of delays", place, "it holds a time and a delay in whole ms, then more times"
             )
         at, delay = int(words[0]), int(words[1])
         if found and at < found[-1][0]:

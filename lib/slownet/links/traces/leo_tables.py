@@ -40,7 +40,7 @@ def lens(text: str, where: str = "table") -> PingLog:
     """Read a table of LENS, of pings or of irtt. Raises TraceError, with the line."""
     irtt = _names(text.partition("\n")[0]) == OF_IRTT
     if not irtt and not is_lens(text.partition("\n")[0]):
-        raise TraceError("it is no table of LENS", where, f"its first line is {','.join(OF_PINGS)} or {','.join(OF_IRTT)}")
+        raise TraceError("it is not a table of LENS", where, f"its first line is {','.join(OF_PINGS)} or {','.join(OF_IRTT)}")
     found: list[tuple[float, float | None]] = []
     for place, row in _rows(text, where):
         at, *times = (_number(row, name, place) for name in (OF_IRTT if irtt else OF_PINGS))
@@ -56,7 +56,7 @@ def lens(text: str, where: str = "table") -> PingLog:
 def wetlinks(text: str, where: str = "table") -> BothWays:
     """Read a table of WetLinks with rates, and with delays and losses if it has them. Raises TraceError, with the line."""
     if not is_wetlinks(text.partition("\n")[0]):
-        raise TraceError("it is no table of WetLinks with rates", where, f"its columns are {', '.join(OF_RATES)} and others")
+        raise TraceError("it is not a table of WetLinks with rates", where, f"its columns are {', '.join(OF_RATES)} and others")
     up: list[Piece] = []
     down: list[Piece] = []
     for place, row in _rows(text, where):
@@ -88,7 +88,7 @@ def _rows(text: str, where: str) -> Iterator[tuple[str, Mapping[str, str | None]
         for number, row in enumerate(csv.DictReader(io.StringIO(text)), 2):
             yield f"{where} line {number}", row
     except csv.Error as error:
-        raise TraceError(str(error), where, "it is no table of comma-separated values") from error
+        raise TraceError(str(error), where, "not a CSV file") from error
 
 
 def _number(row: Mapping[str, str | None], name: str, place: str) -> float:
@@ -99,7 +99,7 @@ def _number(row: Mapping[str, str | None], name: str, place: str) -> float:
     except ValueError:
         found = math.inf
     if math.isinf(found):
-        raise TraceError(f"'{text[:40]}' is no number", place, "correct the line")
+        raise TraceError(f"'{text[:40]}' is not a number", place, "correct the line")
     return found
 
 
@@ -108,4 +108,4 @@ def _time(row: Mapping[str, str | None], name: str, place: str) -> float:
     try:
         return datetime.fromisoformat(text).timestamp()
     except (ValueError, OverflowError):
-        raise TraceError(f"'{text[:40]}' is no time", place, "it is written like 2024-01-31T12:00:00+00:00") from None
+        raise TraceError(f"'{text[:40]}' is not a time", place, "it is written like 2024-01-31T12:00:00+00:00") from None

@@ -121,7 +121,7 @@ def _k6_summary(metrics: Mapping[str, Any]) -> Latencies:
 
 def _number(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
-        raise ValueError(f"{value!r:.40} is no number")
+        raise ValueError(f"{value!r:.40} is not a number")
     return float(value)
 
 
@@ -245,7 +245,7 @@ def _rows(text: str, where: str) -> Iterator[Mapping[str, str]]:
     try:
         yield from csv.DictReader(text.splitlines())
     except csv.Error as error:
-        raise TraceError(f"it is no table ({str(error)[:80]})", where, HOW) from error
+        raise TraceError(f"it is not a table ({str(error)[:80]})", where, HOW) from error
 
 
 def _stated(row: Mapping[str, str], name: str, where: str) -> float:
@@ -287,7 +287,7 @@ def histogram_log(text: str, where: str = "log") -> list[Latencies]:
         place = f"{where} line {number}"
         found = _HISTOGRAM_LINE.fullmatch(line.strip())
         if not found:
-            raise TraceError(f"'{line[:40]}' is no line of a histogram log", place, HOW)
+            raise TraceError(f"'{line[:40]}' is not a line of a histogram log", place, HOW)
         _need_small(found["packed"], place)
         try:
             histogram = HdrHistogram.decode(found["packed"])

@@ -129,11 +129,11 @@ def mtr(report: Mapping[str, Any], where: str = "mtr") -> PathReport:
 
 def _whole(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= 10**9:
-        raise ValueError(f"{json.dumps(value)[:40]} is no number of pings")
+        raise ValueError(f"{json.dumps(value)[:40]} is not a number of pings")
     return value
 
 
 def _seconds(value: Any, unit: float) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
-        raise ValueError(f"{json.dumps(value)[:40]} is no time")
+        raise ValueError(f"{json.dumps(value)[:40]} is not a time")
     return value / unit

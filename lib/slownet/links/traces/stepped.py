@@ -166,7 +166,7 @@ def _number(text: str, place: str) -> float:
     except ValueError:
         found = math.nan
     if not 0 <= found < math.inf:
-        raise TraceError(f"'{text[:40]}' is no number from 0", place, "correct the line")
+        raise TraceError(f"'{text[:40]}' is not a number from 0", place, "correct the line")
     return found
 
 

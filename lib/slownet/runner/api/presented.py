@@ -85,7 +85,7 @@ class Run(NoTruth, RunData):
 
     @property
     def law(self) -> Law | None:
-        """The law fitted to the main metric; None if it is no time against a delay, or fewer than two delays were measured."""
+        """The law fitted to the main metric; None unless that is a time against a delay, measured at two delays or more."""
         return self._view.law
 
     @property

@@ -120,16 +120,16 @@ def _aligned(at: int) -> int:
 
 
 def squashfs(path: Path) -> str:
-    """Return why a file is no squashfs, or not all of one; empty if it is one."""
+    """Return why a file is not a squashfs, or not all of one; empty if it is one."""
     size = path.stat().st_size
     with path.open("rb") as file:
         head = file.read(96)
         if len(head) < 96 or not head.startswith(SQUASHFS):
-            return f"{path.name} is no squashfs"
+            return f"{path.name} is not a squashfs"
         _, _, _, block, _, compression, log, _, _, major, minor = struct.unpack_from("<5I6H", head)
         _, used, ids, others, inodes, folders, fragments, exports = struct.unpack_from("<8Q", head, 32)
         if (major, minor) != (4, 0) or log not in BLOCKS or block != 1 << log or compression not in COMPRESSIONS:
-            return f"{path.name} is no squashfs that Linux reads"
+            return f"{path.name} is not a squashfs that Linux reads"
         if not used <= size < used + PADDED:
             return f"{path.name} has {size:,} bytes and not the {used:,} that it says"
         tables = (ids, *(each for each in (others, fragments, exports) if each != ABSENT))

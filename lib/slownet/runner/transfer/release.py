@@ -39,7 +39,7 @@ def complete(folder: Path, changes: Path = CHECKOUT / "CHANGELOG.md") -> list[Pa
     lab = folder / f"slownet-lab-{__version__}-{os.uname().machine}.tar"
     made = (lab, folder / NOTES, folder / SUMS)
     if others := sorted({each.name for each in folder.iterdir()} - {each.name for each in (wheel, archive, *made)}):
-        raise LabError(f"{folder / others[0]} is no part of a release of {__version__}", fix="remove it, or run make release")
+        raise LabError(f"{folder / others[0]} is not part of a release of {__version__}", fix="remove it, or run make release")
     text = notes(changes.read_text("utf-8"))
     export.write(lab, None, images=False, layers=False)
     place(folder / NOTES, f"{text}\n{INSTALL.format(wheel=wheel.name, lab=lab.name, sums=SUMS)}".encode())

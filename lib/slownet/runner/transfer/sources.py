@@ -1,4 +1,4 @@
-"""Where the source code of a lab's programs is, as their licences require whoever passes them on to say."""
+"""Source-code locations of the lab's programs, as their licences require."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ def _images(found: Manifest, staging: Path, where: str) -> dict[str, dict[str, J
         except OSError as error:
             raise LabError(f"{folder} has a configuration of more than {MOST_CONFIG >> 20} MiB", where, AGAIN) from error
         if not is_sound or not (staging / folder / store.SQUASHFS).is_file():
-            raise LabError(f"{folder} is no container image", where, AGAIN)
+            raise LabError(f"{folder} is not a container image", where, AGAIN)
     return records
 
 

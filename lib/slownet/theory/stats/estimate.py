@@ -86,7 +86,7 @@ class Summary:
 
     @property
     def df_or_default(self) -> float:
-        """The degrees of freedom of the interval; 1 if there are none, since the interval is unknown then."""
+        """The degrees of freedom of the interval; 1 if none exist, since the interval is unknown then."""
         return float(self.n - 1 if self.df is None else self.df) or 1.0
 
     @property

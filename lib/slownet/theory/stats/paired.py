@@ -1,4 +1,4 @@
-"""Computes numbers within boots, so that what all cells of a boot share is no error of a comparison. Pure.
+"""Computes numbers within boots, so that what all cells of a boot share is not an error of a comparison. Pure.
 
 Where the CPU is charged, or time is real, the cells of one boot share its speed: a boot that is 20 % slower is so in all of
 them. The mean of a cell then has a wide interval, rightly, and a difference or quotient of two cells does not: in it the speed

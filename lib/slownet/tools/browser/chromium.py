@@ -219,7 +219,7 @@ _running: list[Chromium] = []
 
 
 def on(host: Host, options: Sequence[str] = ()) -> Chromium:
-    """Return the browser that runs on a host with these options; start it if there is none, and end any other one.
+    """Return the browser that runs on a host with these options; start it if none exists, and end any other one.
 
     It runs until this process ends: a start takes seconds, and its memory is that of a server.
     """

@@ -90,7 +90,7 @@ class Locator:
     """Elements of a page, looked for anew whenever something is done with them; actions take the first.
 
     Methods are named as Playwright's, wait as those do until an element can be used, and take its ``timeout`` in ms. All raise
-    ToolError if there is none in time.
+    ToolError if none exists in time.
     """
 
     def __init__(self, page: Open, found: What) -> None:

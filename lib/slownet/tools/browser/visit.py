@@ -199,7 +199,7 @@ def _settle(page: Tab, url: str, loader: str) -> None:
 
 
 def _world(page: Tab) -> int:
-    """Return the id of `vitals.js`'s world in the page's main frame; 0 if there is none."""
+    """Return the id of `vitals.js`'s world in the page's main frame; 0 if none exists."""
     frame = page.devtools.call("Page.getFrameTree", page.session)["frameTree"]["frame"]["id"]
     contexts = (each["params"]["context"] for each in page.events if each["method"] == "Runtime.executionContextCreated")
     found = [each["id"] for each in contexts if each["name"] == WORLD and each["auxData"].get("frameId") == frame]

@@ -28,7 +28,7 @@ TICKS = 5
 
 
 class Histogram(TypedDict, total=False):
-    """Latencies in seconds; only ``count`` if there are none."""
+    """Latencies in seconds; only ``count`` if none exist."""
 
     count: Required[int]
     mean: float

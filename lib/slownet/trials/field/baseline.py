@@ -55,7 +55,7 @@ def save(run: Path, file: Path) -> RunData:
     if found.failed:
         raise SlownetError(f"{found.failed[0].title} failed", f"in {run}", "a baseline needs every cell: run it again")
     if _is_another(file):
-        raise SlownetError(f"{file} is no baseline, and would be overwritten", fix="name another file, or remove it")
+        raise SlownetError(f"{file} is not a baseline, and would be overwritten", fix="name another file, or remove it")
     facts = {name: found.facts.get(name) for name in FACTS if name in found.facts}
     samples = (finite({name: sample.get(name) for name in SAMPLE}) for cell in found.cells for sample in cell.samples)
     lines = ",\n".join(json.dumps(each, allow_nan=False) for each in samples)  # a line each, for diffs

@@ -60,7 +60,8 @@ def read(path: Path) -> list[Entry]:
                 numbers = {str(name): float(value) for name, value in entry["numbers"].items()}
                 found.append(Entry(str(entry["started"]), numbers))
             except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-                raise ExperimentError("this is no line of a history", f"{path} line {number}", "leave the line out") from error
+                where = f"{path} line {number}"
+                raise ExperimentError("this is not a line of a history", where, "leave the line out") from error
     except FileNotFoundError:
         return []
     except OSError as error:

@@ -39,7 +39,9 @@ def compare(
     if isinstance(one, Field) and isinstance(other, RunData):
         raise SlownetError(f"{first} is a field measurement", "as the first argument", "name the run first")
     if one_sided and (isinstance(one, Field) or isinstance(other, Field)):
-        raise SlownetError("a field measurement has no earlier version", "--fail-if-slower", "compare two runs")
+        raise SlownetError(
+            "--fail-if-slower compares two runs; this is a field measurement", "--fail-if-slower", "compare two runs"
+        )
     if isinstance(one, RunData) and isinstance(other, Field):
         if metrics:
             raise SlownetError("a field measurement is compared by its page time only", "--metric", "leave it out")

@@ -38,7 +38,7 @@ class Outcome:
     text : str
         The greatest difference, or why it is open.
     cause : str
-        What changed in the law; empty if there is none, or none in both.
+        What changed in the law; empty if none exists, or none in both.
     """
 
     word: str
