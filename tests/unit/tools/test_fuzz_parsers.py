@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slownet.model.errors import ToolError
+from slownet.net import nft
 from slownet.tools import (
     ab,
     commit_delay,
@@ -19,7 +20,6 @@ from slownet.tools import (
     exchange,
     fetch,
     iperf3,
-    nft,
     oha,
     php_page,
     ping,
