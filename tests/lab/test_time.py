@@ -16,7 +16,7 @@ from slownet.links.conditions.jitter import Table
 from slownet.links.conditions.link import Condition
 from slownet.links.conditions.schedule import Schedule, change, flap
 from slownet.links.traces import mahimahi, pinglog
-from slownet.links.traces.trace_summary import quantile
+from slownet.links.traces.trace_format import quantile
 from slownet.model.errors import ConditionError, NetworkError
 from slownet.net import tc
 from slownet.runner.measurement import Measurements, new_sample

@@ -210,7 +210,7 @@ def test_traces(data):
     path = written("trace", data)
     with only(TraceError):
         found = trace_summary.load(path)
-        trace_summary.facts(found)
+        found.facts()
     with only(TraceError, ConditionError, UnitError):
         mahimahi.schedule(path)
     with only(TraceError, ConditionError, UnitError):

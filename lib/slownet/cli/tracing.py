@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from slownet.links.traces.trace_summary import facts, load
+from slownet.links.traces.trace_summary import load
 from slownet.model.shapes import Json
 from slownet.model.units import show_duration, show_percent, show_rate
 
@@ -15,7 +15,7 @@ SHOW = {"bit_s": show_rate, "share": show_percent, "s": show_duration}
 
 def show(path: Path, as_json: bool = False) -> None:
     """Print a summary of a trace file. Raises TraceError."""
-    found = facts(load(path))
+    found = load(path).facts()
     if as_json:
         print(json.dumps(found))
         return

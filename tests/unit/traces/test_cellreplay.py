@@ -23,7 +23,7 @@ def test_delays_are_interpolated_and_rates_are_of_1400_bytes(tmp_path):
 
 def test_a_summary_says_the_delays(tmp_path):
     (tmp_path / "delay").write_text(DELAYS)
-    found = trace_summary.facts(trace_summary.load(tmp_path / "delay"))
+    found = trace_summary.load(tmp_path / "delay").facts()
     assert (found["kind"], found["duration_s"], found["max_delay_s"]) == ("CellReplay's delays", 0.4, pytest.approx(0.035))
 
 

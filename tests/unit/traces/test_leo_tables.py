@@ -57,7 +57,7 @@ def test_a_summary_knows_both_by_their_first_line(tmp_path):
         ("a", PINGS, "log of pings"), ("b", IRTT, "log of pings"), ("c", MERGED, "rates over time, both directions"),
     ):  # fmt: skip
         (tmp_path / name).write_text(text)
-        assert trace_summary.facts(trace_summary.load(tmp_path / name))["kind"] == kind
+        assert trace_summary.load(tmp_path / name).facts()["kind"] == kind
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from hdrh.histogram import HdrHistogram
 
-from slownet.links.traces import load_logs, trace_summary
-from slownet.links.traces.path_reports import PathReport
+from slownet.links.traces import histogram_logs, trace_summary
+from slownet.links.traces.path_report import PathReport
 from slownet.model.errors import TraceError
 
 DATA, TOOLS = Path(__file__).parent / "data", Path(__file__).parents[1] / "tools" / "data"
@@ -19,7 +19,7 @@ DATA, TOOLS = Path(__file__).parent / "data", Path(__file__).parents[1] / "tools
 def facts(tmp_path, content):
     path = tmp_path / "file"
     path.write_text(content if isinstance(content, str) else json.dumps(content))
-    return trace_summary.facts(trace_summary.load(path))
+    return trace_summary.load(path).facts()
 
 
 def test_irtt():
@@ -41,7 +41,7 @@ def test_irtt_with_losses_of_either_direction(tmp_path):
 def test_mtr():
     report = trace_summary.load(DATA / "mtr.json")
     assert report == PathReport("mtr", "127.0.0.1", 1, 5, 0.0, 0.042 / 1000, 0.053 / 1000, 0.092 / 1000)
-    assert trace_summary.facts(report)["condition"] == "+53 us RTT"
+    assert report.facts()["condition"] == "+53 us RTT"
 
 
 def test_mtr_with_losses_and_without_an_answer(tmp_path):
@@ -69,7 +69,7 @@ def test_fping(tmp_path):
 
 
 def test_vegeta():
-    report = trace_summary.facts(trace_summary.load(DATA / "vegeta-report.json"))
+    report = trace_summary.load(DATA / "vegeta-report.json").facts()
     assert report["kind"] == "latencies of vegeta"
     assert (report["requests"], report["failed"]) == (20, 6)
     assert (report["min_latency_s"], report["latency_p50_s"], report["max_latency_s"]) == (
@@ -77,7 +77,7 @@ def test_vegeta():
         0.001520239,
         0.004670831,
     )
-    of_lines, of_table = (trace_summary.facts(trace_summary.load(DATA / f"vegeta-requests.{kind}")) for kind in ("json", "csv"))
+    of_lines, of_table = (trace_summary.load(DATA / f"vegeta-requests.{kind}").facts() for kind in ("json", "csv"))
     assert of_lines == of_table
     for name in ("requests", "failed", "min_latency_s", "max_latency_s"):
         assert of_lines[name] == report[name]
@@ -87,21 +87,21 @@ def test_vegeta():
 
 def test_oha_and_wrk():
     path = TOOLS / "oha-sustained.json"
-    stated, found = json.loads(path.read_text()), trace_summary.facts(trace_summary.load(path))
+    stated, found = json.loads(path.read_text()), trace_summary.load(path).facts()
     assert found["mean_latency_s"] == stated["summary"]["average"]
     assert found["latency_p99_s"] == stated["latencyPercentiles"]["p99"]
     assert found["requests"] == sum(stated["statusCodeDistribution"].values())
-    found = trace_summary.facts(trace_summary.load(TOOLS / "wrk.txt"))
+    found = trace_summary.load(TOOLS / "wrk.txt").facts()
     assert (found["requests"], found["failed"], found["requests_per_second"]) == (9943, 0, 1972.37)
     assert (found["mean_latency_s"], found["latency_p99_s"]) == pytest.approx((0.0018, 0.00685))
-    assert trace_summary.facts(trace_summary.load(TOOLS / "wrk-404.txt"))["failed"] > 0
-    assert trace_summary.facts(trace_summary.load(TOOLS / "wrk2-u.txt"))["requests"] > 0
+    assert trace_summary.load(TOOLS / "wrk-404.txt").facts()["failed"] > 0
+    assert trace_summary.load(TOOLS / "wrk2-u.txt").facts()["requests"] > 0
 
 
 @pytest.mark.parametrize("name", ["sustained", "sustained-uncorrected", "overload", "404"])
 def test_ohas_database_has_the_numbers_of_its_own_summary(name):
     stated = json.loads((TOOLS / f"oha-{name}.json").read_text())
-    found = trace_summary.facts(trace_summary.load(TOOLS / f"oha-{name}.db"))
+    found = trace_summary.load(TOOLS / f"oha-{name}.db").facts()
     assert found["kind"] == "latencies of oha"
     assert found["requests"] == sum(stated["statusCodeDistribution"].values())
     assert found["failed"] == sum(
@@ -170,7 +170,7 @@ def test_k6s_own_files():
     """Four requests of k6 0.49, the third of which met no file: its table and its summary are of one run."""
     stated = json.loads((DATA / "k6-summary.json").read_text())["metrics"]["http_req_duration"]
     summary, table, points = (
-        trace_summary.facts(trace_summary.load(DATA / name)) for name in ("k6-summary.json", "k6.csv", "k6-points.json")
+        trace_summary.load(DATA / name).facts() for name in ("k6-summary.json", "k6.csv", "k6-points.json")
     )
     for found in (summary, table, points):
         assert (found["kind"], found["requests"], found["failed"]) == ("latencies of k6", 4, 1)
@@ -218,12 +218,12 @@ def test_histogram_logs(tmp_path):
 
 def test_a_histogram_log_that_takes_much_memory_is_refused(tmp_path, monkeypatch):
     head = "#[Histogram log format version 1.3]\n"
-    packed = zlib.compress(bytes(load_logs.MOST_OF_A_HISTOGRAM + 100), 9)
+    packed = zlib.compress(bytes(histogram_logs.MOST_OF_A_HISTOGRAM + 100), 9)
     bomb = base64.b64encode(struct.pack(">II", 0x1C849314, len(packed)) + packed).decode()
     assert len(bomb) < 30_000
     with pytest.raises(TraceError, match=r"its histogram has more than 16 MiB, unpacked.* line 2"):
         facts(tmp_path, f"{head}0.000,1.000,1.5,{bomb}\n")
-    monkeypatch.setattr(load_logs, "MOST_COUNTS", 100_000)
+    monkeypatch.setattr(histogram_logs, "MOST_COUNTS", 100_000)
     tags = "".join(f"Tag=t{number},0.000,1.000,1.5,{histogram([1000])}\n" for number in range(5))
     with pytest.raises(TraceError, match=r"its histograms have more than 100,000 counts"):
         facts(tmp_path, head + tags)
@@ -237,7 +237,7 @@ def test_a_histogram_log_that_takes_much_memory_is_refused(tmp_path, monkeypatch
         ('{"report": {"hubs": 3, "mtr": {}}}', "a field is missing or of another kind"),
         ('{"round_trips": [{"seqno": -1, "lost": "false"}], "config": {}}', "-1 is not a number of pings"),
         ('{"round_trips": [], "config": {"params": {"interval": 1}}}', r"too few pings were answered \(0\)"),
-        ('{"latencies": {"min": NaN}, "requests": 1, "status_codes": {}}', "no number|no JSON"),
+        ('{"latencies": {"min": NaN}, "requests": 1, "status_codes": {}}', "nan is not a number"),
         ("Running 5s test @ http://x/\n", "its count is missing"),
     ],
 )

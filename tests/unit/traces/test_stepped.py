@@ -43,7 +43,7 @@ def test_theaterqs_directions_are_played_in_step():
 def test_a_file_is_known_by_its_first_number(tmp_path):
     for name, text in (("p", PENSIEVE), ("t.csv", THEATERQ)):
         (tmp_path / name).write_text(text)
-        found = trace_summary.facts(trace_summary.load(tmp_path / name))
+        found = trace_summary.load(tmp_path / name).facts()
         assert (found["kind"], found["duration_s"]) == ("rates over time", {"p": 3.0, "t.csv": 2.0}[name])
     assert stepped.load(tmp_path / "t.csv").pieces[0].limit == 100
 

@@ -80,7 +80,7 @@ def test_a_connection_that_was_opened_twice_has_no_round_trip(tmp_path):
     assert found.rtts == ()
     with pytest.raises(TraceError, match="no round trip can be measured: its SYN was sent again"):
         found.condition()
-    assert trace_summary.facts(found)["condition"] == "none: its SYN was sent again"
+    assert found.facts()["condition"] == "none: its SYN was sent again"
 
 
 def test_many_round_trips_are_a_distribution():
@@ -109,4 +109,4 @@ def test_what_cannot_be_read_is_one_line(tmp_path, content, why):
     path = tmp_path / "a.pcap"
     path.write_bytes(content)
     with pytest.raises(TraceError, match=why):
-        trace_summary.facts(trace_summary.load(path))
+        trace_summary.load(path).facts()

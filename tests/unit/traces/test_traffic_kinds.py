@@ -8,7 +8,7 @@ import pytest
 from wire import Exchange, block, enhanced, ethernet, interface, ip, ip6, pcap, section, tcp, timestamps
 
 from slownet.cli import app as cli
-from slownet.links.traces import trace_summary, traffic
+from slownet.links.traces import traffic
 from slownet.model.errors import TraceError
 
 MSS = 1448
@@ -182,7 +182,7 @@ def test_a_damaged_frame_is_one_line():
     found = traffic.parse(pcap([*frames, (1.0, bytes(4))]))
     assert (found.down.sent, found.down.lost) == (8, 0)
     assert found.notes == ("damaged frame 13: its 4 bytes are no Ethernet header",)
-    assert trace_summary.facts(found)["note_1"] == found.notes[0]
+    assert found.facts()["note_1"] == found.notes[0]
     several = traffic.parse(pcap([(1.0, bytes(4)), *frames, (1.0, bytes(5))]))
     assert several.notes == ("2 damaged frames, the first is frame 1: its 4 bytes are no Ethernet header",)
     cut = traffic.parse(pcap(frames)[:-1])
@@ -222,7 +222,7 @@ def test_why_there_is_no_round_trip(frames, why):
     given = [(1.0 * at, ethernet(handshake[number][1])) for at, number in enumerate(frames)]
     found = traffic.parse(pcap(given))
     assert found.unmeasured == why
-    assert trace_summary.facts(found)["condition"] == f"none: {why}"
+    assert found.facts()["condition"] == f"none: {why}"
     with pytest.raises(TraceError, match=f"no round trip can be measured: {why}"):
         found.condition()
 

@@ -11,15 +11,18 @@ The delays are those of lone packets, which such files do not have.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from slownet.links.conditions.link import ETHERNET
 from slownet.links.traces import mahimahi
 from slownet.links.traces.mahimahi import LONGEST_MS, Opportunities
 from slownet.links.traces.recording_file import text_of
-from slownet.links.traces.stepped import Piece, Steps
+from slownet.links.traces.stepped import Piece, Steps, of_delays
+from slownet.links.traces.trace_format import Text, TextFormat
 from slownet.model.errors import TraceError
 
 OPPORTUNITY = 1400
@@ -27,8 +30,21 @@ OPPORTUNITY = 1400
 BIN_MS = 100
 FEWEST = 3
 """Lines of delays, as CellReplay asks for."""
+_LINE = re.compile(r"\d+( \d+){2,} ?", re.ASCII)
+"""A line of delays."""
 Delays = Sequence[tuple[int, int]]
 """Times and one-way delays, in ms."""
+
+
+@dataclass(frozen=True)
+class LoneDelays:
+    """The one-way delays of lone packets, in seconds, every 100 ms."""
+
+    delays: tuple[float, ...]
+
+    def facts(self) -> dict[str, object]:
+        """Return the length of the recording and its delays."""
+        return {"kind": "CellReplay's delays", "duration_s": len(self.delays) * BIN_MS / 1000, **of_delays(self.delays)}
 
 
 def delays(text: str, where: str = "trace") -> Delays:
@@ -76,3 +92,10 @@ def _pieces(base: Delays, rates: Sequence[float]) -> Iterator[Piece]:
         (early, first), (late, last) = base[after - 1], base[after]
         delay = first + (last - first) * min(1.0, (middle - early) / max(1, late - early))
         yield Piece(BIN_MS / 1000, rates[number % len(rates)], delay / 1000)
+
+
+def _read(text: Text) -> LoneDelays:
+    return LoneDelays(tuple(lone(delays(text.content, text.where))))
+
+
+FORMATS = (TextFormat(lambda text: _LINE.fullmatch(text.first) is not None, _read),)

@@ -19,6 +19,7 @@ from datetime import datetime
 
 from slownet.links.traces.pinglog import Pinged, PingLog, each_way
 from slownet.links.traces.stepped import LONGEST_S, BothWays, Piece, Steps
+from slownet.links.traces.trace_format import TextFormat
 from slownet.model.errors import TraceError
 
 OF_PINGS, OF_IRTT = ("timestamp", "rtt"), ("timestamp", "rtt", "uplink", "downlink")
@@ -109,3 +110,9 @@ def _time(row: Mapping[str, str | None], name: str, place: str) -> float:
         return datetime.fromisoformat(text).timestamp()
     except (ValueError, OverflowError):
         raise TraceError(f"'{text[:40]}' is not a time", place, "it is written like 2024-01-31T12:00:00+00:00") from None
+
+
+FORMATS = (
+    TextFormat(lambda text: is_lens(text.first), lambda text: lens(text.content, text.where)),
+    TextFormat(lambda text: is_wetlinks(text.first), lambda text: wetlinks(text.content, text.where)),
+)

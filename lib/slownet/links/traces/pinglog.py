@@ -21,6 +21,7 @@ from slownet.links.conditions.schedule import Change, Schedule, Step, Track
 from slownet.links.traces.drawn_delays import drawn_from
 from slownet.links.traces.ping_runs import HOW, Run, is_fping, is_windows, of_fping, of_ping, of_windows
 from slownet.links.traces.recording_file import text_of
+from slownet.links.traces.trace_format import PERCENTILES, Mark, TextFormat, quantile
 from slownet.model.errors import TraceError
 from slownet.model.units import duration
 
@@ -106,6 +107,18 @@ class PingLog:
             loss = GilbertElliott(min(1.0, mean_loss * self.bursts.r / (1 - mean_loss)), self.bursts.r)
         return Condition(**drawn_from(self.rtts), loss=loss)
 
+    def facts(self) -> dict[str, object]:
+        """Return the log's numbers, and the model of its losses."""
+        found: dict[str, object] = {
+            "kind": "log of pings", "duration_s": self.seconds, "interval_s": self.interval, "pings": len(self.pings),
+            "lost": sum(self.lost), "loss_share": self.loss, "min_rtt_s": min(self.rtts),
+            "mean_rtt_s": math.fsum(self.rtts) / len(self.rtts), "max_rtt_s": max(self.rtts),
+            **{f"rtt_p{each}_s": quantile(self.rtts, each / 100) for each in PERCENTILES},
+        }  # fmt: skip
+        if model := self.bursts:
+            found["bursts"] = f"gemodel {100 * model.p:.4g}% {100 * model.r:.4g}% ({model} pings)"
+        return found
+
 
 def each_way(loss: float) -> float:
     """Return the loss of each direction, independent of the other, that makes the share `loss` of round trips fail."""
@@ -148,3 +161,6 @@ def joined(runs: Sequence[Run], where: str, *, interval: float | None = None) ->
 def load(path: str | Path, *, interval: str | None = None) -> PingLog:
     """Read a log's file. Raises TraceError, UnitError."""
     return parse(text_of(path), str(path), interval=None if interval is None else duration(interval))
+
+
+FORMATS = (TextFormat(lambda text: not text.is_json, lambda text: parse(text.content, text.where), Mark.REST),)

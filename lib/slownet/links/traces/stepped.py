@@ -11,6 +11,7 @@ parts of 2^32 - 1 and packets, or, extended, KEEP,LATENCY,JITTER,RATE,LOSS,LIMIT
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,15 +21,16 @@ from slownet.links.conditions.bottleneck import TOKENS_S
 from slownet.links.conditions.impairment import Chance
 from slownet.links.conditions.queueing import Queue
 from slownet.links.conditions.schedule import Change, Schedule, Step, Track
-from slownet.links.traces.mahimahi import FRAME, paced
+from slownet.links.traces.mahimahi import CAVEAT, FRAME, paced
 from slownet.links.traces.recording_file import text_of
+from slownet.links.traces.trace_format import Mark, Text, TextFormat, quantile
 from slownet.model.errors import TraceError
 
 LONGEST_S = 7 * 24 * 3600.0
-CAVEAT = "recorded on a full network: replayed, it underestimates round trips, by 13 to 17 % in CellReplay (NSDI 2025)"
-"""Of rates without delays: that of a full link says nothing of how long a lone packet waits."""
 WHOLE = 2**32 - 1
 """TheaterQ's 100 %."""
+SEVERAL = re.compile(r"[\d.eE+-]+([ \t,]+[\d.eE+-]+)+", re.ASCII)
+"""A line of several numbers."""
 SIMPLE, EXTENDED = (5,), (8, 9)
 """How many numbers a line of TheaterQ's has."""
 
@@ -70,6 +72,15 @@ class Steps:
             at += each.seconds
         return Track(tuple(steps), self.seconds if len(steps) > 1 else None)
 
+    def facts(self) -> dict[str, object]:
+        """Return the recording's rates, and its delays if it has any."""
+        rates, delays = [each.rate for each in self.pieces], [each.delay for each in self.pieces if each.delay is not None]
+        found: dict[str, object] = {
+            "kind": "rates over time", "duration_s": self.seconds, "steps": len(self.pieces), "mean_rate_bit_s": self.rate,
+            "min_rate_bit_s": min(rates), "max_rate_bit_s": max(rates),
+        }  # fmt: skip
+        return found | (of_delays(delays) if delays else {"caveat": CAVEAT})
+
 
 @dataclass(frozen=True)
 class BothWays:
@@ -87,6 +98,16 @@ class BothWays:
         return [
             (there.delay or 0.0) + (back.delay or 0.0) for there, back in zip(self.up.pieces, self.down.pieces, strict=True)
         ]
+
+    def facts(self) -> dict[str, object]:
+        """Return what `Steps` has of the way down, and the rates of the way up."""
+        rates_up = {name.replace("rate", "rate_up"): each for name, each in self.up.facts().items() if "rate_" in name}
+        return self.down.facts() | {"kind": "rates over time, both directions"} | rates_up
+
+
+def of_delays(delays: Sequence[float]) -> dict[str, object]:
+    """Return facts of one-way delays in seconds."""
+    return {"min_delay_s": min(delays), "delay_p50_s": quantile(delays, 0.5), "max_delay_s": max(delays)}
 
 
 def pensieve(text: str, where: str = "trace") -> Steps:
@@ -177,3 +198,10 @@ def _steps(pieces: Sequence[Piece], where: str) -> Steps:
     if found.seconds > LONGEST_S:
         raise TraceError("the trace is longer than a week", where, "cut it into parts")
     return found
+
+
+def _fits(text: Text) -> bool:
+    return SEVERAL.fullmatch(text.first) is not None or text.first.startswith(("#", "KEEP"))
+
+
+FORMATS = (TextFormat(_fits, lambda text: parse(text.content, text.where), Mark.NUMBERS),)

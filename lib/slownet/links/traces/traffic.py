@@ -38,6 +38,7 @@ from slownet.links.packets.seen_twice import Copies
 from slownet.links.packets.tcp_analysis import ACK, PROBES, REORDERED_NS, SENT_AGAIN, SYN, WRAP, Connection, Connections, Kind
 from slownet.links.traces.drawn_delays import drawn_from
 from slownet.links.traces.recording_file import opened
+from slownet.links.traces.trace_format import PERCENTILES, BinaryFormat, quantile
 from slownet.model.errors import ToolError, TraceError
 
 FRAME_BYTES = 66
@@ -94,6 +95,25 @@ class Traffic:
         if len(self.rtts) < ENOUGH or len(set(self.rtts)) == 1:
             return Condition(up=median(self.rtts) / 2, down=median(self.rtts) / 2, **losses)
         return Condition(**drawn_from(self.rtts), **losses)
+
+    def facts(self) -> dict[str, object]:
+        """Return the capture's numbers, the condition that they make, and what was left out."""
+        found: dict[str, object] = {"kind": "capture of TCP", "duration_s": self.seconds, "connections": self.connections}
+        for name, way in (("up", self.up), ("down", self.down)):
+            found |= {
+                f"segments_{name}": way.sent,
+                f"lost_{name}_share": way.loss,
+                f"busiest_second_{name}_bit_s": way.busiest_bit_s,
+            }
+        if self.rtts:
+            found |= {"min_rtt_s": min(self.rtts), "max_rtt_s": max(self.rtts)}
+            found |= {f"rtt_p{each}_s": quantile(self.rtts, each / 100) for each in PERCENTILES}
+            found["condition"] = str(self.condition())
+        else:
+            found["condition"] = f"none: {self.unmeasured}"
+        if self.copies:
+            found["copies"] = f"{self.copies} frames that the capture has twice count once"
+        return found | {f"note_{number}": each for number, each in enumerate(self.notes, 1)}
 
 
 def is_capture(first: bytes) -> bool:
@@ -335,3 +355,6 @@ def _unmeasured(found: list[_Opened]) -> str:
     if len(found) == 1:
         return next(iter(reasons))
     return "; ".join(f"of {count} connections {why.replace('its', 'the')}" for why, count in reasons.most_common())
+
+
+FORMATS = (BinaryFormat(is_capture, lambda file, path: parse(file, str(path))),)
