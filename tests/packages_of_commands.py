@@ -13,7 +13,7 @@ import tempfile
 import tomllib
 from pathlib import Path
 
-from slownet.lab.debian import SUITE
+from slownet.lab.distribution import IMAGE
 
 TABLE = Path(__file__).parents[1] / "lib/slownet/data/commands.toml"
 HOOK = r"""
@@ -65,11 +65,11 @@ def main() -> int:
         Path(folder).chmod(0o755)
         command = [
             "mmdebstrap", "--variant=custom", "--format=null", f"--customize-hook=PACKAGES='{' '.join(table)}'; {HOOK}",
-            f"--customize-hook=copy-out /lists {folder}", SUITE, "/dev/null",
+            f"--customize-hook=copy-out /lists {folder}", IMAGE.suite, "/dev/null",
         ]  # fmt: skip
         subprocess.run(command, check=True, cwd="/")
         lists = Path(folder, "lists")
-        wrong = [f"{package}: no such package in {SUITE}" for package in (lists / "absent").read_text().split()]
+        wrong = [f"{package}: no such package in {IMAGE.suite}" for package in (lists / "absent").read_text().split()]
         for package, commands in table.items():
             path = lists / f"{package}.list"
             listed = path.read_text(errors="replace") if path.exists() else ""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from slownet.lab import cache, debian, image, wheels
+from slownet.lab import cache, debian, distribution, image, wheels
 from slownet.model.errors import SlownetError
 
 CHECKOUT = Path(__file__).parents[2]
@@ -36,7 +36,7 @@ def report(tmp_path_factory):
         "mmdebstrap", "--variant=minbase", "--format=null",
         "--customize-hook=mkdir $1/vagrant $1/wheels", f"--customize-hook=sync-in {kit}/vagrant /vagrant",
         f"--customize-hook=sync-in {kit}/wheels /wheels", '--customize-hook=chroot "$1" /vagrant/tests/provision/inside',
-        f"--customize-hook={LEFT_RUNNING}", f"--customize-hook=copy-out /report {work}", debian.SUITE, "/dev/null",
+        f"--customize-hook={LEFT_RUNNING}", f"--customize-hook=copy-out /report {work}", distribution.IMAGE.suite, "/dev/null",
     ]  # fmt: skip
     try:
         cache.need_programs(debian.PROGRAMS, "a clean Debian")

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from slownet.containers import store
-from slownet.lab import debian
+from slownet.lab import distribution
 from slownet.lab.image import squash
 
 LEFT_OUT = ("/usr/share/man/*", "/usr/share/doc/*", "/usr/share/locale/*", "/usr/share/info/*")
@@ -34,7 +34,7 @@ def _make(name: str, packages: Sequence[str]) -> None:
         subprocess.run(
             [
                 "mmdebstrap", "--quiet", "--variant=minbase", "--format=tar", f"--include={','.join(packages)}",
-                *(f"--dpkgopt=path-exclude={each}" for each in LEFT_OUT), debian.SUITE, tar,
+                *(f"--dpkgopt=path-exclude={each}" for each in LEFT_OUT), distribution.IMAGE.suite, tar,
             ],
             check=True, cwd="/",
         )  # fmt: skip

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from slownet.lab import cache, debian
+from slownet.lab import cache, debian, distribution
 from slownet.lab.image import LEFT_OUT
 
 HERE = Path(__file__).parent
@@ -44,7 +44,7 @@ class Stock:
 def build() -> Stock:
     """Return the kernel; fetch it if necessary (about a minute). Raises LabError."""
     inputs = [RECIPE, *sorted((HERE / "initramfs").iterdir())]
-    return Stock(cache.make("stock-kernel", cache.key(debian.SUITE, *PACKAGES, *inputs), _build))
+    return Stock(cache.make("stock-kernel", cache.key(distribution.IMAGE.suite, *PACKAGES, *inputs), _build))
 
 
 def _build(folder: Path) -> None:
@@ -55,7 +55,7 @@ def _build(folder: Path) -> None:
         "mmdebstrap", "--variant=essential", "--format=null", f"--include={','.join(PACKAGES)}",
         *(f"--dpkgopt=path-exclude={pattern}" for pattern in LEFT_OUT),
         f'--essential-hook="{RECIPE}" before "$1"', f'--customize-hook="{RECIPE}" after "$1"',
-        f"--customize-hook=sync-out /guest {folder}", debian.SUITE, "/dev/null",
+        f"--customize-hook=sync-out /guest {folder}", distribution.IMAGE.suite, "/dev/null",
     ]  # fmt: skip
     cache.run(mmdebstrap, log, WHAT, cwd=Path("/"), hints=debian.HINTS)
     with (folder / "layer.tar").open("rb") as layer, log.open("ab") as output:

@@ -11,13 +11,13 @@ from pathlib import Path
 from slownet.lab.boot import Share
 from slownet.lab.cache import LOG_LINES
 from slownet.lab.clock import Clock
+from slownet.lab.distribution import IMAGE
 from slownet.lab.excerpt import Excerpt
 from slownet.lab.parts import Parts
 from slownet.lab.place import PACKAGE, Place, checkout
-from slownet.lab.wheels import PYTHON
 from slownet.model.errors import LabError
 
-TAG = f"cpython-{PYTHON.replace('.', '')}"
+TAG = f"cpython-{IMAGE.python.replace('.', '')}"
 
 
 def folders() -> list[Path]:

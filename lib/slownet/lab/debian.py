@@ -6,16 +6,10 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from slownet.lab import cache
+from slownet.lab import cache, distribution
 from slownet.model.errors import LabError
 
-SUITE = "trixie"
 PROGRAMS = {"mmdebstrap": "mmdebstrap", "newuidmap": "uidmap", "dpkg-deb": "dpkg", "xz": "xz-utils"}
-
-# Derives the backports line from the line that mmdebstrap wrote for the suite.
-_ADD_BACKPORTS = (
-    f'sed -n "s/ {SUITE} main/ {SUITE}-backports main/p" "$1/etc/apt/sources.list" > "$1/etc/apt/sources.list.d/backports.list"'
-)
 
 NO_MIRROR = (
     "Debian's mirror cannot be reached: check the network and apt's proxy settings, then try again; nothing unfinished was kept"
@@ -33,7 +27,10 @@ HINTS = (
     ("connection timed out", NO_MIRROR),
     ("Failed to fetch", NO_MIRROR),
     NO_SPACE,
-    ("NO_PUBKEY", "the host does not know Debian 13's keys: apt-get install --only-upgrade debian-archive-keyring"),
+    (
+        "NO_PUBKEY",
+        f"the host does not know {distribution.IMAGE.title}'s keys: apt-get install --only-upgrade debian-archive-keyring",
+    ),
     (
         "subuid",
         "your account has no subordinate ids: sudo usermod --add-subuids 100000-165535 --add-subgids 100000-165535 $USER",
@@ -56,14 +53,20 @@ def download(package_pattern: str, rank: int, into: Path, log: Path) -> Path:
     )
     argv: Sequence[str | Path] = [
         "mmdebstrap", "--variant=custom", "--format=null",
-        f"--setup-hook={_ADD_BACKPORTS}", f"--customize-hook={fetch}", f"--customize-hook=copy-out /deb {into}",
-        SUITE, "/dev/null",
+        f"--setup-hook={_add_backports()}", f"--customize-hook={fetch}", f"--customize-hook=copy-out /deb {into}",
+        distribution.IMAGE.suite, "/dev/null",
     ]  # fmt: skip
     cache.run(argv, log, "fetching Debian packages", cwd=Path("/"), hints=HINTS)
     found = list((into / "deb").glob("*.deb"))
     if not found:
         raise LabError(f"Debian's archive has fewer than {rank} packages that match {package_pattern}")
     return found[0].rename(into / found[0].name)
+
+
+def _add_backports() -> str:
+    """Return a command that derives the line of backports from the line that mmdebstrap wrote for the suite."""
+    suite, lists = distribution.IMAGE, "$1/etc/apt/sources.list"
+    return f'sed -n "s/ {suite.suite} main/ {suite.backports} main/p" "{lists}" > "{lists}.d/backports.list"'
 
 
 def download_missing(packages: Sequence[str], status: Path, into: Path, log: Path) -> list[Path]:
@@ -80,7 +83,7 @@ def download_missing(packages: Sequence[str], status: Path, into: Path, log: Pat
     there, here = shlex.quote(str(into)), shlex.quote(str(status))
     argv: Sequence[str | Path] = [
         "mmdebstrap", "--variant=custom", "--format=null", f"--customize-hook=upload {here} /var/lib/dpkg/status",
-        f"--customize-hook={fetch}", f"--customize-hook=copy-out /deb {there}", SUITE, "/dev/null",
+        f"--customize-hook={fetch}", f"--customize-hook=copy-out /deb {there}", distribution.IMAGE.suite, "/dev/null",
     ]  # fmt: skip
     cache.run(argv, log, "fetching Debian packages", cwd=Path("/"), hints=HINTS)
     return sorted((into / "deb").glob("*.deb"))

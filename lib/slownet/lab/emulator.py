@@ -21,7 +21,7 @@ from pathlib import Path
 from threading import Thread
 from typing import BinaryIO
 
-from slownet.lab import confinement
+from slownet.lab import confinement, distribution
 from slownet.lab.excerpt import clipped
 from slownet.model.errors import LabError
 from slownet.model.shapes import Json
@@ -29,8 +29,8 @@ from slownet.model.shapes import Json
 PROGRAM, PACKAGE = "qemu-system-x86_64", "qemu-system-x86"
 MACHINE, PROCESSOR = "pc-i440fx-7.2", "Nehalem"
 """Fixed, because devices and features of the processor decide what the kernel does. QEMU 7.2 and later versions have them."""
-OLDEST, TRIED = (7, 2), ((7, 2), (10, 0))
-"""Versions of QEMU: the first that has this machine, and Debian 12's and 13's, on which the same command was run."""
+OLDEST, TRIED = (7, 2), tuple(each.qemu for each in distribution.HOSTS)
+"""Versions of QEMU: the first that has this machine, and those of the hosts' releases, on which the same command was run."""
 ICOUNT = "shift=0,sleep=off,align=off,rr=record,rrfile=/dev/null"
 """An instruction is a nanosecond of the machine; the kernel is told that its processor does `Clock.speed` in one.
 

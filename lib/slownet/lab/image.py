@@ -1,4 +1,4 @@
-"""Builds the lab's root file system: Debian 13 with the experiments' programs, as one squashfs file.
+"""Builds the lab's root file system: Debian with the experiments' programs, as one squashfs file.
 
 A squashfs preserves file owners and modes even without root, and is a single file to copy to a cluster's workers. What servers
 write, the database and compiled pages of the WordPress site, would never be the same twice: it is made in a lab of the rest,
@@ -19,7 +19,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Protocol
 
-from slownet.lab import cache, debian, digests, excerpt, wheels, wordpress_site
+from slownet.lab import cache, debian, digests, distribution, excerpt, wheels, wordpress_site
 from slownet.lab.boot import Share, Sink
 from slownet.lab.digests import NUMBER, TABLE, Part
 from slownet.lab.outbox import LARGEST, Outbox
@@ -85,7 +85,7 @@ class Image:
 
     @property
     def description(self) -> str:
-        return f"Debian 13 ({debian.SUITE}), {self.key}"
+        return f"{distribution.IMAGE.title} ({distribution.IMAGE.suite}), {self.key}"
 
     @property
     def versions(self) -> dict[str, str]:
@@ -131,7 +131,7 @@ def installed() -> dict[str, str]:
 def key() -> str:
     """Return what an image of this version is kept under."""
     files = [path for name in PROVISION for path in sorted([HERE / name, *(HERE / name).rglob("*")]) if path.is_file()]
-    stated = (debian.SUITE, COMPRESSOR, NO_CLUSTER, *LEFT_OUT, *UNUSED)
+    stated = (distribution.IMAGE.suite, COMPRESSOR, NO_CLUSTER, *LEFT_OUT, *UNUSED)
     return cache.key(*stated, *requirements(), *(path.name for path in files), *files)
 
 
@@ -207,7 +207,7 @@ def _debootstrap(kit: Path, image: Path, log: Path) -> None:
         *(f"--dpkgopt=path-exclude={pattern}" for pattern in LEFT_OUT), "--dpkgopt=path-include=/usr/share/doc/*/copyright",
         '--customize-hook=mkdir -p "$1/opt/slownet"', f"--customize-hook=copy-in {kit} {Path(KIT).parent}",
         f"--customize-hook={provision}", f'--customize-hook=cd "$1" && rm -rf {unwanted}',
-        f"--customize-hook={report}", f"--customize-hook=copy-out {accounts} {image.parent}", debian.SUITE, "-",
+        f"--customize-hook={report}", f"--customize-hook=copy-out {accounts} {image.parent}", distribution.IMAGE.suite, "-",
     ]  # fmt: skip
     _squash_output(mmdebstrap, image, log)
 

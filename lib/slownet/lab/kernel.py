@@ -1,7 +1,7 @@
 """Builds the lab's kernel: User-Mode Linux from Debian's linux-source with the project's virtual clock.
 
 It is built once per machine. Debian's backports bring a new kernel every few weeks: the newest one that takes the patches,
-compiles and boots is used, down to Debian 13's own 6.12.
+compiles and boots is used, down to the kernel of the image's release.
 
 There are two, of the same source and patches. The base kernel has what most labs use. The wide one has besides what Debian's
 kernel can do with networks (tunnels, IPsec, VRF, MPLS, all queues and filters), takes twice as long to compile, and is built
@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 
-from slownet.lab import cache, debian, digests, patch_series
+from slownet.lab import cache, debian, digests, distribution, patch_series
 from slownet.lab.digests import TEXT, Part
 from slownet.lab.patch_series import Patch
 from slownet.lab.shelf import Shelf
@@ -42,7 +42,6 @@ NAMES = "wide.modules"
 TABLES = ("filter", "mangle", "nat", "raw")
 MEGABYTES = 3500
 MOST_RELEASES = 4  # how many of Debian's kernels to try, newest first
-NEWEST = "^linux-source-[0-9]"  # apt's pattern for the names of the source packages
 # 400 of the 1.6 GB of source, which the build never reads: skipping them saves time and disk.
 LEFT_OUT = ["*/drivers/gpu/*.[ch]", "*/drivers/net/ethernet/*.[ch]", "*/drivers/net/wireless/*.[ch]", "*/drivers/media/*.[ch]",
             "*/sound/*.[ch]", "*/Documentation/*/*", "*/tools/testing/*", "*/arch/*/boot/dts/*"]  # fmt: skip
@@ -123,7 +122,7 @@ SHELF = Shelf("kernel", PART, _load)
 
 def _build(
     folder: Path,
-    sources: str = NEWEST,
+    sources: str = distribution.SOURCES,
     configs: Sequence[Path] = (),
     trial: Trial = lambda kernel: None,
     kind: str = BASE,

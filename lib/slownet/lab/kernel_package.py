@@ -1,6 +1,6 @@
 """Debian's own kernel for exact labs: its cloud kernel, unpacked from the package, and the modules that a lab loads.
 
-User-Mode Linux needs a kernel of the project's; an emulated machine boots any. Debian 13's has netem, Open vSwitch and all
+User-Mode Linux needs a kernel of the project's; an emulated machine boots any. Debian's has netem, Open vSwitch and all
 other parts of the network that the project's kernel has, as modules. They are kept in one archive, decompressed, in the order
 in which they can be loaded, so that a lab needs no programs for that and takes no time to find them.
 """
@@ -16,14 +16,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from slownet.lab import cache, debian, digests
+from slownet.lab import cache, debian, digests, distribution
 from slownet.lab.digests import TEXT, Part
 from slownet.lab.init import archive
 from slownet.lab.shelf import Shelf
 from slownet.model.errors import LabError
 
-PATTERN = "^linux-image-6[.]12[.][0-9.]*[+]deb13-cloud-amd64$"
-"""Apt's pattern for the names of Debian 13's own kernels, one a security update; the newest one is taken."""
+PATTERN = distribution.IMAGE.cloud_kernels
+"""Of those kernels, one a security update, the newest one is taken."""
 MODULES = (
     # the image and the shares
     "nfit", "nd_pmem", "squashfs", "overlay",

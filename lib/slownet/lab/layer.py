@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from slownet.lab import cache, debian, digests, excerpt, wheels
+from slownet.lab import cache, debian, digests, distribution, excerpt, wheels
 from slownet.lab.boot import Lab, Share
 from slownet.lab.digests import NUMBER, TABLE, TEXT, TEXTS, Part
 from slownet.lab.image import COMPRESSOR, PROGRAMS, Image, requirements, squash
@@ -165,7 +165,7 @@ def _wheels(project: Project, kit: Path, log: Path) -> None:
         wheels.fetch(kit / "requirements.txt", kit / "wheels", log, ["--constraint", kit / "constraints.txt"])
     except LabError as error:
         pattern = r"^ERROR: ((?:No matching distribution|Cannot install|Invalid requirement).*)"
-        told = _told_by(log, pattern, project, "dependencies", f" (wheels for Python {wheels.PYTHON})")
+        told = _told_by(log, pattern, project, "dependencies", f" (wheels for Python {distribution.IMAGE.python})")
         for pattern, more in HASHES.items():
             told = told or _told_by(log, pattern, project, "requirements", more)
         raise told or error from None
@@ -185,7 +185,7 @@ def _install(project: Project, lab: Lab, log: Path) -> None:
         status = lab.run(["sh", f"{KIT}/{INSTALL.name}", KIT, OUT], stdout=output.add, stderr=output.add)
     if status:
         pattern = r"^ERROR: (No matching distribution found for .*)"  # pip on another Python reads conditions for that one
-        more = f", which Python {wheels.PYTHON} needs besides: name it too"
+        more = f", which Python {distribution.IMAGE.python} needs besides: name it too"
         raise _told_by(log, pattern, project, "dependencies", more) or cache.failure(WHAT, status, log, debian.HINTS)
 
 

@@ -7,9 +7,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from slownet.lab import cache
+from slownet.lab import cache, distribution
 
-PYTHON = "3.13"  # Debian 13's
 PLATFORMS = ["manylinux_2_40_x86_64", "manylinux_2_34_x86_64", "manylinux_2_28_x86_64", "manylinux_2_27_x86_64",
              "manylinux_2_17_x86_64", "manylinux2014_x86_64", "manylinux_2_12_x86_64"]  # fmt: skip
 NO_INDEX = "PyPI cannot be reached: check the network and pip's settings, then try again; nothing unfinished was kept"
@@ -35,7 +34,7 @@ def fetch(requirements: Path, into: Path, log: Path, options: Sequence[str | Pat
     argv: list[str | Path] = [
         "env", f"TMPDIR={temporary}",
         sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--dest", into,
-        "--only-binary=:all:", "--python-version", PYTHON, "--implementation", "cp", *platforms, *options,
+        "--only-binary=:all:", "--python-version", distribution.IMAGE.python, "--implementation", "cp", *platforms, *options,
         "--requirement", requirements,
     ]  # fmt: skip
     cache.run(argv, log, "fetching Python packages", hints=HINTS)

@@ -1,6 +1,8 @@
+from dataclasses import replace
+
 import pytest
 
-from slownet.lab import cache, debian, image
+from slownet.lab import cache, debian, distribution, image
 
 
 @pytest.fixture
@@ -49,7 +51,7 @@ def test_the_key_follows_everything_that_the_image_is_made_of(recipe, monkeypatc
     keys.append(image.key())
     monkeypatch.setattr(image, "requirements", lambda: ["rich>=14"])
     keys.append(image.key())
-    monkeypatch.setattr(debian, "SUITE", "forky")
+    monkeypatch.setattr(distribution, "IMAGE", replace(distribution.IMAGE, suite="forky"))
     keys.append(image.key())
     assert len(set(keys)) == 5
     assert image.key() == keys[-1]
