@@ -26,25 +26,38 @@ from slownet.model import userfile, whole_file
 from slownet.model.control_characters import visible
 from slownet.model.errors import ExperimentError, SlownetError
 from slownet.model.shapes import Json
-from slownet.model.units import duration, percent, rate
+from slownet.model.units import BITS_PER_SECOND, BYTES, NAMED, TIMES, TimeUnit, duration, percent, rate, unit_of
 from slownet.model.userfile import toml_text
 from slownet.theory.law import per_round_trip
 
 STUDENT, ID = "student", "id"
 LONGEST = 60
 """Characters of a name in a file that was handed in."""
-ROUND_TRIPS, TIMES, SHARE = "round trips", "times", "a share of 1"
+ROUND_TRIPS, FOLD, SHARE = "round trips", "times", "a share of 1"
 BARE = re.compile(r"[A-Za-z0-9_-]+")
-UNITS = {"_ms": "ms", "mbit_per_s": "Mbit/s", "mib_per_s": "MiB/s", "_per_s": "per second", "_s": "s", "loss": SHARE}
-"""Units by the ends of metrics' names; the first that fits counts."""
-_WITH_UNIT: Mapping[str, tuple[Callable[[str], float], float, str]] = {
-    "ms": (duration, 1e3, "100 or 100ms"),
-    "s": (duration, 1.0, "2 or 2s"),
-    "Mbit/s": (rate, 1e-6, "10 or 10Mbit"),
-    "MiB/s": (rate, 1 / 8 / 2**20, "10 or 80Mbit"),
-    SHARE: (percent, 1.0, "0.1 or 10%"),
+_Reader = tuple[Callable[[str], float], float, str]
+"""How a text is read in a unit: the reader, what its result is multiplied by, and an example."""
+_FRACTIONS: Mapping[str, _Reader] = {SHARE: (percent, 1.0, "0.1 or 10%"), "%": (percent, 100.0, "10 or 10%")}
+
+
+def _of_time(unit: TimeUnit) -> _Reader:
+    return duration, float(1 / unit.seconds), f"{'100 or 100' if unit.seconds < 1 else '2 or 2'}{unit.name}"
+
+
+def _of_rate(unit: str) -> _Reader:
+    """Return the reader of a unit of ``units.NAMED`` such as Mbit/s or MiB/s."""
+    of_bits = unit.removesuffix("/s")
+    of_bytes = BYTES.get(of_bits.lower())
+    bits = 8 * of_bytes if of_bytes else BITS_PER_SECOND[of_bits.lower()]
+    return rate, float(1 / bits), f"10 or 80{of_bits[:-1]}bit" if of_bytes else f"10 or 10{of_bits}"
+
+
+_WITH_UNIT: Mapping[str, _Reader] = {
+    **{each.name: _of_time(each) for each in TIMES if each.of_metrics},
+    **{each: _of_rate(each) for each in NAMED.values() if each.endswith("/s")},
+    **_FRACTIONS,
 }
-"""How a text is read in each unit: the reader, what its result is multiplied by, and an example."""
+"""The units of texts, as `units.unit_of` names them."""
 
 
 @dataclass(frozen=True)
@@ -65,9 +78,9 @@ class Question:
         if self.field == "round_trips" or "round_trips" in kind:
             return ROUND_TRIPS if per_round_trip(str(fields.get("along", "rtt_ms"))) else ""
         if kind == "ratio":
-            return TIMES
+            return FOLD
         metric = str(fields.get("metric", ""))
-        return next((unit for ending, unit in UNITS.items() if metric.endswith(ending)), "")
+        return unit_of(metric) or (SHARE if metric.endswith("loss") else "")
 
     def number(self, text: str | float) -> float:
         """Read an answer, in `unit`. Raises ExperimentError."""

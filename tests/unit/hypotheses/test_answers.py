@@ -6,12 +6,22 @@ from slownet.hypotheses import answers
 from slownet.hypotheses.answers import Answers, Question, questions
 from slownet.hypotheses.predictions import Prediction
 from slownet.model.errors import ExperimentError
+from slownet.model.units import TIMES
 
 LAW = Prediction("law", {"metric": "time_per_request_ms", "round_trips": "?"})
 TIME = Prediction("predicted", {"metric": "time_per_request_ms", "expected": "?"})
 RATE = Prediction("predicted", {"metric": "mbit_per_s", "expected": "?"})
 LOSS = Prediction("bound", {"metric": "loss", "at_least": "?", "at_most": "?"})
 RATIO = Prediction("ratio", {"metric": "time_per_request_ms", "expected": "?"})
+
+
+def _of(metric):
+    return Prediction("predicted", {"metric": metric, "expected": "?"})
+
+
+def test_each_unit_of_time_that_a_metric_may_have_is_one_of_answers():
+    for each in TIMES:
+        assert (questions([_of(f"wait_{each.name}")])[0].unit == each.name) == each.of_metrics
 
 
 def test_each_open_field_is_a_question_with_a_name_of_its_own():
@@ -28,6 +38,13 @@ def test_each_open_field_is_a_question_with_a_name_of_its_own():
         (RATE, "Mbit/s", {"10": 10, "10 Mbit/s": 10, "10Mbit": 10, "1Gbit": 1000}),
         (LOSS, "a share of 1", {"0.1": 0.1, "10%": 0.1}),
         (RATIO, "times", {"10": 10, "10 times": 10}),
+        (_of("handshake_us"), "us", {"100": 100, "100us": 100, "0.1 ms": 100}),
+        (_of("setup_s"), "s", {"2": 2, "2s": 2, "2000ms": 2, "1min": 60}),
+        (_of("rate_mbit_s"), "Mbit/s", {"10": 10, "10Mbit": 10}),
+        (_of("kib_per_s"), "KiB/s", {"10": 10, "80Kibit": 10, "8192 bit": 1}),
+        (_of("mib_per_s"), "MiB/s", {"10": 10, "80Mibit": 10}),
+        (_of("requests_per_s"), "per second", {"10": 10, "10 per second": 10}),
+        (_of("busy_percent"), "%", {"10": 10, "10%": 10, "2.5 %": 2.5}),
         (Prediction("law", {"metric": "rtt_ms", "along": "load_ms", "round_trips": "?"}), "", {"2": 2}),
         (Prediction("predicted", {"metric": "answers", "expected": "?"}), "", {"2": 2}),
     ],
