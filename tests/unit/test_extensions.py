@@ -72,6 +72,28 @@ def test_its_tool_is_known_at_every_door(package, on_path, tmp_path):
         hypothesis.read(tmp_path / "page.toml")
 
 
+def test_its_condition_is_known_at_every_door(package, on_path, tmp_path):
+    from slownet.cli import completing
+    from slownet.containers.compose import links
+    from slownet.links.conditions import profiles
+    from slownet.links.conditions.schedule import Schedule
+    from slownet.model.errors import ConditionError
+    from slownet.report.grid import Factor, named
+
+    assert completing.links("near-far=pig") == []
+    on_path(package.write(tmp_path))
+    far = profiles.find("pigeon")
+    assert str(far) == "+700 ms RTT"
+    assert completing.links("near-far=pig") == ["near-far=pigeon"]
+    assert links.parse({links.NAMED: "pigeon", "loss": "1%"}) == far.but(loss="1%")
+    assert [step.action for track in Schedule.parse({"0s": "pigeon"}).tracks for step in track.steps] == [far]
+    with pytest.raises(ConditionError, match=r"^no condition 'pigeno': .*'pigeon'"):
+        profiles.find("pigeno")
+    # A map of a sweep marks the conditions that lie between its values.
+    rtt, loss = Factor("rtt", ("0ms", "1400ms"), (0.0, 1400.0)), Factor("loss", ("0%", "1%"), (0.0, 1.0))
+    assert ("pigeon", 0.5, 0.0) in named(rtt, loss)
+
+
 def test_its_claim_has_its_sentence_in_reports(package, on_path, tmp_path):
     from slownet.judge.claim import KINDS, judge_all
     from slownet.judge.records.result import gather

@@ -42,7 +42,7 @@ def links(incomplete: str) -> Completed:
         return []
     from slownet.links.conditions import profiles
 
-    known = [*(each.name for each in profiles.TABLE), *(f"{name}=" for name in _fields())]
+    known = [*(each.name for each in profiles.rows()), *(f"{name}=" for name in _fields())]
     return [f"{link}={each}" for each in known if each.startswith(condition)]
 
 

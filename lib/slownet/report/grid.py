@@ -89,7 +89,7 @@ def panels(run: RunData, across: Factor, up: Factor) -> Iterator[tuple[str, dict
 def named(across: Factor, up: Factor) -> list[tuple[str, float, float]]:
     """Return the named conditions on a map of two numeric factors: name, place along each in levels from 0."""
     found = []
-    for each in profiles.TABLE:
+    for each in profiles.rows():
         places = [_place(factor, each) for factor in (across, up)]
         if each.fields and places[0] is not None and places[1] is not None:
             found.append((each.name, places[0], places[1]))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from slownet.judge.records.condition_columns import NONE, OPERATION
 from slownet.judge.records.naming import capital, condition_phrase, conditions_phrase, metric_title, operation, varied, where
+from slownet.judge.records.result import RunData
 from slownet.model.units import spoken, unit_of
 from slownet.report import scale
 from slownet.report.chart import Chart, Point
@@ -23,6 +24,8 @@ from slownet.report.view import ALONG, CURE, RATE, Row, View, baseline
 from slownet.report.waterfall import waterfall_figures
 from slownet.theory.stats import Summary
 
+OF_RUNS: tuple[Callable[[RunData], Iterable[Figure]], ...] = (waterfall_figures, sequence_figures, series_figures)
+"""The kinds of pictures below a run's main one, in order: each draws none, one or more."""
 STEPS = 60
 FEWEST = 2
 """Cells that dots compare."""
@@ -34,7 +37,7 @@ def figures(seen: View) -> list[Figure]:
     others = [] if latencies else [loss_figure(seen) or curve_figure(seen) or dot_figure(seen)]
     curves = [time_figure(seen), rate_figure(seen)] if seen.along else others
     main = [each for each in curves if each]
-    return [*latencies, *main, *waterfall_figures(seen.run), *sequence_figures(seen.run), *series_figures(seen.run)]
+    return [*latencies, *main, *(figure for draw in OF_RUNS for figure in draw(seen.run))]
 
 
 def time_figure(seen: View) -> Figure | None:

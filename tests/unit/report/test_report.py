@@ -16,11 +16,14 @@ from slownet.judge.records.result import RunData
 from slownet.judge.records.statement import TEXT
 from slownet.model.errors import SlownetError
 from slownet.model.units import spoken
-from slownet.report.html_page import render_page, write_page, write_report
+from slownet.report import plots
+from slownet.report.figure import Figure
+from slownet.report.html_page import page_figures, render_page, write_page, write_report
 from slownet.report.plots import dot_figure, figures, rate_figure, time_figure
 from slownet.report.table import show, table
 from slownet.report.text import milliseconds, number, spelled, trimmed, with_interval
 from slownet.report.view import law_line, view
+from slownet.runner.api.presented import Run
 from slownet.theory import published
 from slownet.theory.stats import Summary
 
@@ -435,3 +438,22 @@ def text_of(made):
     console = Console(width=200, record=True, file=StringIO())
     console.print(made)
     return console.export_text()
+
+
+def test_a_picture_is_one_row(monkeypatch, tmp_path):
+    """A function of the run: pages, their files and notebooks show what it draws, below the main picture."""
+
+    def cells_figure(run):
+        yield Figure("cells", "Cells of the run", "<svg>four</svg>", ("cells",), ((len(run.cells),),))
+
+    monkeypatch.setattr(plots, "OF_RUNS", (*plots.OF_RUNS, cells_figure))
+    run = run_of(LINE)
+    drawn = figures(view(run))
+    assert [each.name for each in drawn] == ["time", "rate", "cells"]
+    page = render_page([view(run)])
+    assert "<svg>four</svg>" in page
+    assert page.index(drawn[1].title) < page.index("Cells of the run")
+    assert ("client_delay-cells", (4,)) in [(name, figure.rows[0]) for name, figure in page_figures([view(run)])]
+    notebook = Run(run.directory, run.experiment, run.facts, run.cells, run.claims)
+    assert notebook.plots[-1] == "cells"
+    assert notebook.plot("cells").save(tmp_path / "cells.csv").read_text().splitlines() == ["cells", "4"]

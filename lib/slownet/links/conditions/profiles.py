@@ -111,6 +111,21 @@ TABLE = (
 _ROWS = Register("conditions", {row.name.lower(): row for row in TABLE})
 
 
+def rows() -> list[Named]:
+    """Return the rows of all names, those of other packages last.
+
+    Returns
+    -------
+    list of Named
+
+    Raises
+    ------
+    ExperimentError
+        A package cannot be imported.
+    """
+    return list(_ROWS.values())
+
+
 def row(name: str) -> Named:
     """Return the row of a name.
 
@@ -130,7 +145,7 @@ def row(name: str) -> Named:
     """
     found = _ROWS.get(name.strip().lower())
     if found is None:
-        raise ConditionError(f"no condition '{name}'", fix=nearest(name, [each.name for each in _ROWS.values()]))
+        raise ConditionError(f"no condition '{name}'", fix=nearest(name, [each.name for each in rows()]))
     return found
 
 

@@ -1,0 +1,82 @@
+"""A fault and a unit of time are one row each: added to the source, a row is known at every door.
+
+Faults and units are tables from which others are made at import, so that the row is added before that, in a program of its own.
+"""
+
+import subprocess
+import sys
+
+ADD = """
+import importlib.util, sys
+from pathlib import Path
+
+def add(module, after, row):
+    spec = importlib.util.find_spec(module)
+    assert module not in sys.modules, "others have read the table"
+    source = Path(spec.origin).read_text()
+    assert source.count(after) == 1
+    made = sys.modules[module] = importlib.util.module_from_spec(spec)
+    exec(compile(source.replace(after, after + row), spec.origin, "exec"), made.__dict__)
+"""
+
+
+def run(text):
+    done = subprocess.run([sys.executable, "-c", ADD + text], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+FAULT = """
+add("slownet.links.faults", "VERBS: Mapping[str, Verb] = {\\n", '''
+    "flood": Verb(HOST, ("whole",), "are not whole", "flooded", "drain", "40%"),
+    "drain": Verb(HOST, ("flooded",), "are whole", "whole"),
+''')
+from slownet.links import fault_space, faults
+from slownet.model.errors import ConditionError
+
+read = faults.Faults.parse({"1s": "flood db 30%", "2s": "drain db"})
+print(*(each.action for each in read.steps), sep=", ")
+print("flood HOST 40%" in faults.HOW, "drain HOST" in faults.HOW)
+print([kind for kind in fault_space.KINDS if "flood" in kind], "drain" in fault_space.REPAIRS)
+space = fault_space.faults(["db"], kinds=["flood"], within="10s")
+print(space.kinds)
+for wrong in ("flood db", "flood db a lot", "drain"):
+    try:
+        faults.Faults.parse({"1s": wrong})
+    except ConditionError as error:
+        print(error.what)
+"""
+
+
+def test_a_fault_is_one_row():
+    lines = run(FAULT).splitlines()
+    assert lines[:4] == ["flood db 30%, drain db", "True True", "['flood'] True", "('flood 40%',)"]
+    assert len(lines) == 7
+
+
+UNIT = """
+add("slownet.model.units", '    TimeUnit("w", Decimal(604800), None, ("w",), is_read=False),\\n',
+    '    TimeUnit("fn", Decimal(1209600), 2419200.0, ("fn", "fortnight"), of_metrics=True),\\n')
+from slownet.containers.compose import casts
+from slownet.hypotheses.answers import questions
+from slownet.hypotheses.predictions import Prediction
+from slownet.model import units
+
+print(units.duration("2fn"), units.show_duration(3 * 1209600), casts.seconds("2fortnight"), units.milliseconds_of("wait_fn"))
+print(units.unit_of("wait_fn"), units.spoken("wait_fn"), units.amount(4, "fn"))
+(question,) = questions([Prediction("predicted", {"metric": "wait_fn", "expected": "?"})])
+print(question.unit, question.number("4 fn"), question.number("672h"))
+try:
+    units.duration("4 xs")
+except units.UnitError as error:
+    print(error.fix)
+"""
+
+
+def test_a_unit_of_time_is_one_row():
+    assert run(UNIT).splitlines() == [
+        "2419200.0 3 fn 2419200.0 1209600000.0",
+        "fn wait, fn 4 fn",
+        "fn 4.0 2.0",
+        "units are ns us ms s min h fn",
+    ]
