@@ -7,6 +7,7 @@ from contextlib import contextmanager
 import pytest
 
 from slownet.lab import native
+from slownet.lab.outbox import Outbox
 from slownet.net import interface_captures
 from slownet.topologies import ClientWebDb
 from slownet.why.account import Cause
@@ -64,7 +65,7 @@ def why(net, folder, program, client="client", whole=False):
         _, complaint = process.communicate(timeout=200)
     assert not process.returncode, complaint
     captures = [
-        HostCapture(entry["host"], tuple(entry["addresses"]), folder / entry["file"], folder / entry["before"])
+        HostCapture(entry["host"], tuple(entry["addresses"]), Outbox(folder), entry["file"], entry["before"])
         for entry in (each.to_json(folder) for each in started)
     ]
     found = account(captures, client, whole=whole)

@@ -6,11 +6,14 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Iterable
-from pathlib import Path
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from typing import BinaryIO
 
+from slownet.lab.outbox import RefusedError
 from slownet.model.control_characters import visible
 from slownet.why.packets import Packet
+from slownet.why.trace import HostCapture
 
 MISSING = "tshark is not installed, so sizes and times only: apt install tshark"
 LARGEST = 64 << 20
@@ -23,29 +26,29 @@ _TRANSPORT = {"TCP", "UDP", "QUIC", "TLSv1", "TLSv1.2", "TLSv1.3", "SSL"}
 """Protocols of which a step's cause says enough."""
 
 
-def asked(paths: Iterable[Path], keys: Path | None = None) -> tuple[Callable[[Packet], str], str]:
+def asked(captures: Sequence[HostCapture], keys: bytes = b"") -> tuple[Callable[[Packet], str], str]:
     """Return what tells a packet's message, and a note; without tshark the messages are empty.
 
     Parameters
     ----------
-    paths : iterable of Path
-        The captures of the interfaces.
-    keys : Path, optional
-        A key log, with which TLS is read.
+    captures : sequence of HostCapture
+        Those of the interfaces.
+    keys : bytes
+        The content of a key log, with which TLS is read.
     """
     program = shutil.which("tshark")
     if program is None:
         return (lambda packet: ""), MISSING
     said: dict[tuple[str, int], str] = {}
     note = ""
-    for path in paths:
-        if path.stat().st_size > LARGEST:
-            note = f"{path.name} is too large to be dissected: sizes and times only"
-            continue
+    for each in captures:
         try:
-            said |= {(path.name, number): text for number, text in _dissect(program, path, keys)}
+            with each.folder.open(each.main, LARGEST) as file:
+                said |= {(each.name, number): text for number, text in _dissect(program, file, keys)}
+        except RefusedError as error:
+            note = f"{each.name} is not dissected ({error}): sizes and times only"
         except (OSError, subprocess.SubprocessError) as error:
-            note = f"tshark does not read {path.name} ({type(error).__name__}): sizes and times only"
+            note = f"tshark does not read {each.name} ({type(error).__name__}): sizes and times only"
 
     def message(packet: Packet) -> str:
         sent = said.get((packet.interface, packet.frame), "") if packet.frame else ""
@@ -54,15 +57,18 @@ def asked(paths: Iterable[Path], keys: Path | None = None) -> tuple[Callable[[Pa
     return message, note
 
 
-def _dissect(program: str, path: Path, keys: Path | None) -> Iterable[tuple[int, str]]:
-    words = [program, "-n", "-r", str(path), "-T", "fields", "-E", "occurrence=f"]
+def _dissect(program: str, capture: BinaryIO, keys: bytes) -> Iterable[tuple[int, str]]:
+    """Yield a frame's number and what it says. tshark gets open files, not the names of what a lab has written."""
+    words = [program, "-n", "-r", "-", "-T", "fields", "-E", "occurrence=f"]
     words += [word for name in _FIELDS for word in ("-e", name)]
-    if keys is not None:
-        words += ["-o", f"tls.keylog_file:{keys}"]
     environment = {**os.environ, "LC_ALL": "C"}
-    done = subprocess.run(
-        words, stdin=subprocess.DEVNULL, capture_output=True, timeout=DEADLINE_S, env=environment, check=False
-    )  # a capture that is cut off gives a status, and the frames before
+    with tempfile.NamedTemporaryFile(prefix="slownet-keys-") as log:
+        log.write(keys)
+        log.flush()
+        words += ["-o", f"tls.keylog_file:{log.name}"] if keys else []
+        done = subprocess.run(
+            words, stdin=capture, capture_output=True, timeout=DEADLINE_S, env=environment, check=False
+        )  # a capture that is cut off gives a status, and the frames before
     for line in done.stdout.decode(errors="replace").splitlines():
         number, protocol, info, *queries = [*line.split("\t"), "", "", ""][: len(_FIELDS)]
         if number.isdecimal() and protocol not in _TRANSPORT:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from pathlib import Path
 
 from slownet.judge.records.result import RunData
+from slownet.lab.outbox import Outbox
 from slownet.model.errors import ExperimentError, nearest
 from slownet.model.sample import Sample, cell_in_words
 from slownet.why import dissected
@@ -59,14 +59,12 @@ def has_captures(sample: Sample) -> bool:
 def of_sample(run: RunData, sample: Sample, client: str | None = None, *, whole: bool = False) -> Account:
     """Return the account of a sample that has captures. Raises SlownetError, see `slownet.why.door.account`."""
     captures = [
-        HostCapture(
-            each["host"], tuple(each.get("addresses") or ()), run.directory / each["file"], run.directory / each["before"]
-        )
+        HostCapture(each["host"], tuple(each.get("addresses") or ()), Outbox(run.directory), each["file"], each["before"])
         for each in sample.get("captures") or ()
         if "before" in each
     ]
     lost = sum(each.get("dropped") or 0 for each in sample.get("captures") or ())
-    message, note = dissected.asked((each.path for each in captures), _keys(run, sample))
+    message, note = dissected.asked(captures, _keys(run, sample))
     made = account(captures, client, whole=whole, free=run.facts.get("cpu") == "free", asked=message)
     notes = [*made.notes, *([note] if note else [])]
     if lost:
@@ -76,9 +74,10 @@ def of_sample(run: RunData, sample: Sample, client: str | None = None, *, whole:
     return Account(made.operation, made.client, made.steps, made.beside, tuple(notes), made.clock_is_free)
 
 
-def _keys(run: RunData, sample: Sample) -> Path | None:
-    """Return the key log that a tool has left, if it has."""
-    return next((run.directory / each for each in sample.get("raw") or () if each.endswith("keys")), None)
+def _keys(run: RunData, sample: Sample) -> bytes:
+    """Return the key log that a tool has left; nothing if it has left none. Raises RefusedError."""
+    name = next((each for each in sample.get("raw") or () if each.endswith("keys")), None)
+    return Outbox(run.directory).read(name) if name else b""
 
 
 def links_between(topology: Mapping[str, object]) -> dict[tuple[str, str], list[str]]:

@@ -7,8 +7,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
-from pathlib import Path
+from pathlib import PurePosixPath
 
+from slownet.lab.outbox import Outbox, RefusedError
 from slownet.links.packets.capture_file import NO_TIME, CaptureFile
 from slownet.model.errors import ToolError
 from slownet.why.packets import ETHERNET, Packet
@@ -24,16 +25,24 @@ class HostCapture:
         Its name.
     addresses : tuple of str
         All addresses of the host.
-    path : Path
-        What crossed the interface.
-    before : Path or None
-        What the host sent, as it entered the queue.
+    folder : Outbox
+        The folder that a lab wrote the captures to.
+    main : str
+        What crossed the interface: a file's path relative to the folder.
+    before : str or None
+        What the host sent, as it entered the queue; likewise.
     """
 
     host: str
     addresses: tuple[str, ...]
-    path: Path
-    before: Path | None
+    folder: Outbox
+    main: str
+    before: str | None
+
+    @property
+    def name(self) -> str:
+        """The name of the interface's capture, without its folder."""
+        return PurePosixPath(self.main).name
 
 
 @dataclass
@@ -98,17 +107,17 @@ def read(captures: Sequence[HostCapture]) -> Trace:
         for packet in reversed(before):
             queued[packet.key].append(packet)
         own = set(each.addresses)
-        for packet in _packets(each.path, notes):
+        for packet in _packets(each.folder, each.main, notes):
             if packet.mac not in macs and not (each.before is None and _address(packet) in own):
                 came.append((packet, each))
                 continue
             known = queued.get(packet.key)
             if known:
                 entered = known.pop()
-                entered.left, entered.frame, entered.interface = packet.arrived, packet.frame, each.path.name
+                entered.left, entered.frame, entered.interface = packet.arrived, packet.frame, each.name
             else:
                 entered, entered.sender, entered.sent, entered.left = packet, each.host, packet.arrived, packet.arrived
-                entered.arrived, entered.interface = -1, each.path.name
+                entered.arrived, entered.interface = -1, each.name
                 before.append(entered)
         hosts[each.host].sent += before
         for packet in before:
@@ -126,7 +135,7 @@ def _sent(capture: HostCapture, notes: list[str]) -> list[Packet]:
     if capture.before is None:
         notes.append(f"{capture.host}: no capture before the queue, so what a queue delayed counts as the host's")
         return []
-    found = _packets(capture.before, notes)
+    found = _packets(capture.folder, capture.before, notes)
     for packet in found:
         packet.sender, packet.sent = capture.host, packet.arrived
         packet.arrived, packet.frame = -1, 0
@@ -137,25 +146,23 @@ def _address(packet: Packet) -> str:
     return packet.ends().partition(" > ")[0].rpartition(":")[0] if packet.sport else packet.ends().partition(" > ")[0]
 
 
-def _packets(path: Path, notes: list[str]) -> list[Packet]:
+def _packets(folder: Outbox, name: str, notes: list[str]) -> list[Packet]:
     """Return the packets of a capture, with their times in `arrived`. A capture that is cut off gives a note."""
     try:
-        file = CaptureFile(path.read_bytes(), path.name)
-    except OSError as error:
-        raise ToolError(
-            f"the capture cannot be read: {error.strerror}", str(path), "measure it again with --capture"
-        ) from error
+        file = CaptureFile(folder.read(name), PurePosixPath(name).name)
+    except RefusedError as error:
+        raise ToolError(f"the capture cannot be read: {error}", fix="measure it again with --capture") from error
     found = []
     for frame in file:
         if frame.link != ETHERNET:
-            raise ToolError("the capture is not of Ethernet", str(path), "capture a host's own interface")
+            raise ToolError("the capture is not of Ethernet", str(folder.folder / name), "capture a host's own interface")
         if frame.ns != NO_TIME and len(frame.data) >= 14:
             packet = Packet(frame)
             packet.arrived = frame.ns
             if not packet.is_housekeeping:
                 found.append(packet)
     if file.damage:
-        notes.append(f"{path.name}: {file.damage}; what came before it counts")
+        notes.append(f"{PurePosixPath(name).name}: {file.damage}; what came before it counts")
     return found
 
 
@@ -167,7 +174,7 @@ def _match(
         packets.sort(key=attrgetter("sent"), reverse=True)
     for packet, capture in sorted(came, key=lambda each: each[0].arrived):
         receiver = capture.host
-        packet.frame_arrived, packet.interface_arrived = packet.frame, capture.path.name
+        packet.frame_arrived, packet.interface_arrived = packet.frame, capture.name
         sent = _taken(waiting.get(packet.key, []), packet.arrived)
         if sent is None:  # of a host without a capture, or the copy of one that arrived already
             packet.receiver = receiver
@@ -178,7 +185,7 @@ def _match(
             packet.frame, packet.interface = sent.frame, sent.interface
             sent = packet
         sent.receiver, sent.arrived = receiver, packet.arrived
-        sent.frame_arrived, sent.interface_arrived = packet.frame_arrived, capture.path.name
+        sent.frame_arrived, sent.interface_arrived = packet.frame_arrived, capture.name
         hosts[receiver].received.append(sent)
 
 

@@ -6,7 +6,9 @@ import sys
 import pytest
 from told import MSS, Told, opened
 
+from slownet.lab.outbox import Outbox
 from slownet.model.errors import ExperimentError, ToolError
+from slownet.why import dissected
 from slownet.why.account import Cause
 from slownet.why.account_text import answer, folded, largest, slopes, text
 from slownet.why.door import account
@@ -203,16 +205,31 @@ import slownet.pytest_plugin.session
 def test_captures_without_packets(told, tmp_path):
     page(told)
     for each in told.captures():
-        for path in (each.path, each.before):
+        for path in (tmp_path / each.main, tmp_path / each.before):
             path.write_bytes(path.read_bytes()[:24])
     with pytest.raises(ToolError, match="the captures have no packet"):
-        account([HostCapture("client", (), tmp_path / "client.main.pcap", tmp_path / "client.before.pcap")])
+        account([HostCapture("client", (), Outbox(tmp_path), "client.main.pcap", "client.before.pcap")])
+
+
+@pytest.mark.parametrize("kind", ["main", "before"])
+def test_a_link_that_a_lab_left_is_not_followed(told, tmp_path, kind):
+    page(told)
+    captures = told.captures()
+    path = tmp_path / getattr(captures[0], kind)
+    elsewhere = tmp_path / "elsewhere"
+    path.rename(elsewhere)
+    path.symlink_to(elsewhere)
+    with pytest.raises(ToolError, match="the capture cannot be read"):
+        account(captures)
+    if kind == "main":
+        _, note = dissected.asked(captures[:1])
+        assert note == dissected.MISSING or "is not dissected" in note
 
 
 def test_a_capture_that_is_cut_off_loses_nothing_before(told):
     page(told)
     captures = told.captures()
-    path = next(each.path for each in captures if each.host == "client")
+    path = next(each.folder.folder / each.main for each in captures if each.host == "client")
     path.write_bytes(path.read_bytes()[:-8])
     found = account(captures)
     assert adds_up(found)

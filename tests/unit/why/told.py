@@ -4,6 +4,7 @@ import struct
 
 from wire import pcap
 
+from slownet.lab.outbox import Outbox
 from slownet.why.trace import HostCapture
 
 ADDRESSES = {"client": "10.0.0.1", "web": "10.0.0.2", "db": "10.0.0.3"}
@@ -56,7 +57,7 @@ class Told:
             (self.folder / f"{host}.{kind}.pcap").write_bytes(pcap([(ms / 1000, data) for ms, data in ordered], nano=True))
         hosts = sorted({host for host, _ in self.files})
         return [
-            HostCapture(each, (ADDRESSES[each],), self.folder / f"{each}.main.pcap", self.folder / f"{each}.before.pcap")
+            HostCapture(each, (ADDRESSES[each],), Outbox(self.folder), f"{each}.main.pcap", f"{each}.before.pcap")
             for each in hosts
         ]
 
