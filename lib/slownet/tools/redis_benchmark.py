@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from slownet.judge.measured import Metrics
+from slownet.model.errors import ToolError
 from slownet.net.output import DECIMAL, complaint, needed
 from slownet.net.process import Host
 from slownet.net.tool import run
@@ -15,6 +16,8 @@ from slownet.tools.register import tool
 
 _ROW = re.compile(rf'^"GET","({DECIMAL})","({DECIMAL})"', re.MULTILINE)
 """Of ``--csv``: the test, requests per second, and the mean latency in ms."""
+_NO_TIME = re.compile(r'^"GET","(-?(?:inf|nan))"', re.MULTILINE)
+"""It divides by the whole milliseconds that all requests took: 0 on a free CPU without a delay."""
 PRINTED = 0.01
 """It prints the rate with two decimals."""
 
@@ -89,7 +92,8 @@ def redis_benchmark(
     Raises
     ------
     ToolError
-        redis-benchmark is not installed, cannot reach the server, or printed something that is not understood.
+        redis-benchmark is not installed, cannot reach the server, or printed something that is not understood, such as a rate
+        of requests that took less than 1 ms together, on a free CPU without a delay.
     """
     command = [
         "redis-benchmark", "-h", address, "-p", str(port), "-t", "get", "--csv",
@@ -100,6 +104,9 @@ def redis_benchmark(
 
 def parse(text: str, command: Sequence[str] = ("redis-benchmark",), requests: int = 1, at_once: int = 1) -> RedisBenchmark:
     """Parse the output of ``--csv``. Raises ToolError that quotes it if it is not understood."""
+    if found := _NO_TIME.search(text):
+        what = f"redis-benchmark measured less than 1 ms for all requests: it printed the rate {found[1]}"
+        raise ToolError(what, fix="give a link a rate or a delay, charge the CPU, or send more requests", raw=text)
     rate, latency = map(
         float, needed(_ROW, text, "redis-benchmark printed no rate and latency (since version 7 it does)", command).groups()
     )

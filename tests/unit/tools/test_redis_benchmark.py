@@ -19,10 +19,23 @@ def test_the_rate_is_also_the_time_of_a_turn():
     assert found["latency_ms"]["mean"] == 250.003
 
 
-@pytest.mark.parametrize("text", ["", TEXT.splitlines()[0], TEXT.replace("3.98", "0.00"), TEXT.replace("3.98", "inf")])
+@pytest.mark.parametrize("text", ["", TEXT.splitlines()[0], TEXT.replace("3.98", "0.00"), TEXT.replace("3.98", "info")])
 def test_an_output_that_is_not_understood(text):
     with pytest.raises(ToolError):
         parse(text)
+
+
+@pytest.mark.parametrize("rate", ["inf", "nan", "-nan"])
+def test_requests_that_took_no_time_are_one_line_with_what_to_do(rate):
+    """It counts whole milliseconds: 0 of them on a free CPU without a delay."""
+    text = TEXT.replace("3.98", rate).replace("250.003", "0.000")
+    with pytest.raises(ToolError) as caught:
+        parse(text)
+    assert str(caught.value) == (
+        f"redis-benchmark measured less than 1 ms for all requests: it printed the rate {rate}: "
+        "give a link a rate or a delay, charge the CPU, or send more requests"
+    )
+    assert caught.value.raw == text
 
 
 def test_the_command_has_connections_and_pipeline(canned):
