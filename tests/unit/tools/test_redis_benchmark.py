@@ -25,10 +25,13 @@ def test_an_output_that_is_not_understood(text):
         parse(text)
 
 
+FAST = TEXT.splitlines()[0] + '\n"GET","inf","0.041","0.016","0.023","0.119","0.119","0.119"\n'
+"""Of redis-benchmark 7.0.15, whose five requests over the loopback took less than the millisecond that it counts in."""
+
+
 @pytest.mark.parametrize("rate", ["inf", "nan", "-nan"])
 def test_requests_that_took_no_time_are_one_line_with_what_to_do(rate):
-    """It counts whole milliseconds: 0 of them on a free CPU without a delay."""
-    text = TEXT.replace("3.98", rate).replace("250.003", "0.000")
+    text = FAST.replace("inf", rate)
     with pytest.raises(ToolError) as caught:
         parse(text)
     assert str(caught.value) == (
