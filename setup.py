@@ -121,7 +121,6 @@ setup(
             "wordpress/theme/*",
         ],
         "slownet.cli": ["autograder/*", "starter/*"],
-        "slownet.containers.compose": ["*.json"],
         "slownet.judge.histories": ["porcupine/*"],
         "slownet.report": ["*.css", "*.js", "*.j2"],
         "slownet.tools.programs": ["*.php"],

@@ -2,9 +2,11 @@
 //
 // compose_go FOLDER...: a JSON object by the folders' names; the first that cannot be read ends it.
 // compose_go -each PARENT: the same of all folders in one, where a project that is refused is {"refused": why}.
+// compose_go -schema: of each line of the input, a file in JSON, 1 if the library's schema allows it, 0 if not.
 package main
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -15,6 +17,7 @@ import (
 
 	"github.com/compose-spec/compose-go/v2/cli"
 	"github.com/compose-spec/compose-go/v2/dotenv"
+	"github.com/compose-spec/compose-go/v2/schema"
 	"github.com/docker/cli/pkg/kvfile"
 	"github.com/sirupsen/logrus"
 )
@@ -93,7 +96,32 @@ func all(folders []string) (map[string]any, error) {
 	return projects, nil
 }
 
+func validate(files io.Reader, answers io.Writer) error {
+	lines := bufio.NewScanner(files)
+	for lines.Scan() {
+		var file map[string]any
+		if err := json.Unmarshal(lines.Bytes(), &file); err != nil {
+			return err
+		}
+		answer := "1"
+		if schema.Validate(file) != nil {
+			answer = "0"
+		}
+		if _, err := io.WriteString(answers, answer); err != nil {
+			return err
+		}
+	}
+	return lines.Err()
+}
+
 func main() {
+	if len(os.Args) == 2 && os.Args[1] == "-schema" {
+		if err := validate(os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	dotenv.RegisterFormat("raw", raw)
 	var projects map[string]any
 	var err error

@@ -1,6 +1,7 @@
-"""What tests/unit/compose/data/public/expected.json says of files is what compose's own library finds in them.
+"""The answers in tests/unit/compose/data are those of compose's own library.
 
-It needs Go and its module proxy. WRITE=1 writes the file anew.
+They are the contents of projects (public/expected.json, forms.json), and the values that the library's schema allows
+(values.json). It needs Go and its module proxy. WRITE=1 writes the file anew.
 """
 
 import json
@@ -15,7 +16,10 @@ import pytest
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "unit" / "compose"))
 import forms  # noqa: E402  # stands beside the files
+import probes  # noqa: E402
 import public_files  # noqa: E402
+
+from slownet.containers.compose import values  # noqa: E402
 
 EXPECTED = public_files.FILES / "expected.json"
 
@@ -60,6 +64,24 @@ def test_compose_answers_the_forms_as_expected(program, tmp_path):
         lines = (f"{json.dumps(name)}:{json.dumps(each, sort_keys=True)}" for name, each in sorted(projects.items()))
         forms.FILE.write_text("{" + ",\n".join(lines) + "}\n")
     assert projects == json.loads(forms.FILE.read_text())
+
+
+def allowed(program):
+    """Return for each place of a file which probes the library's schema allows there."""
+    found = {}
+    for spot in probes.spots(values.FILE):
+        found.setdefault(spot.path, probes.files(spot))
+    every = [each for files in found.values() for each in files if each is not None]
+    lines = "".join(f"{json.dumps(each)}\n" for each in every)
+    answers = iter(subprocess.run([program, "-schema"], input=lines, capture_output=True, text=True, check=True).stdout)
+    return {path: "".join("-" if each is None else next(answers) for each in files) for path, files in found.items()}
+
+
+def test_composes_schema_allows_the_values_that_are_expected(program):
+    answers = allowed(program)
+    if os.environ.get("WRITE"):
+        probes.FILE.write_text(json.dumps(answers, indent=0, sort_keys=True) + "\n")
+    assert answers == json.loads(probes.FILE.read_text())
 
 
 def test_compose_finds_what_is_expected(program, tmp_path):

@@ -1,6 +1,6 @@
 """Each field of the specification, at every level, does what its table says: it changes the project, is named, or is refused.
 
-The fields are those of the specification's schema (test_reader.py compares the tables with it); here each is set to a value
+The fields are those whose values have a kind (test_reader.py compares the two tables); here each is set to a value
 that means something.
 """
 
@@ -10,7 +10,7 @@ import json
 
 import pytest
 
-from slownet.containers.compose import fields, reader, schema
+from slownet.containers.compose import fields, kinds, reader, values
 from slownet.model.errors import ComposeError
 
 HERE = object()
@@ -170,7 +170,7 @@ VALUES = {
     "configs.*.environment": ("WORD", {"configs.*.content": HERE}),
     "configs.*.file": ("more.env", {"configs.*.content": HERE}),
 }
-"""Values, with what has to be set beside them; any other field is set to a value of its kind in the schema."""
+"""Values, with what has to be set beside them; any other field is set to a value of its kind."""
 NO_DIFFERENCE = {
     "networks.*.attachable": "nobody else is in the lab",
     "networks.*.external": "it is made like any other",
@@ -241,51 +241,25 @@ def without_places(value):
     return [without_places(each) for each in value] if isinstance(value, (list, tuple)) else value
 
 
-def nodes(node):
-    """Yield a node of the schema and those that it stands for."""
-    if "$ref" in node:
-        node = schema.schema()["$defs"][node["$ref"].rpartition("/")[2]]
-    yield node
-    for word in ("oneOf", "anyOf", "allOf"):
-        for each in node.get(word, ()):
-            yield from nodes(each)
-
-
-def inner(node, key):
-    """Yield the nodes below a node, of a field or of any element."""
-    for each in nodes(node):
-        if key == "*":
-            patterns = each.get("patternProperties", {})
-            yield from (one for name, one in patterns.items() if name != "^x-")
-            yield from (one for one in (each.get("items"), each.get("additionalProperties")) if isinstance(one, dict))
-        elif key in each.get("properties", {}):
-            yield each["properties"][key]
-
-
 def of_its_kind(path):
-    """Return a value that the schema allows for a field, and that means something."""
-    found = [schema.schema()]
+    """Return a value that a field may have, and that means something."""
+    kind = values.FILE
     for key in keys(path):
-        found = [one for each in found for one in inner(each, key)]
-    return sample(found[0])
+        kind = kind.named or kind.element if key == "*" else kind.fields.get(key) or kind.named
+    return sample(kind)
 
 
-def sample(node):
-    for each in nodes(node):
-        if "enum" in each:
-            return each["enum"][-1]
-        kinds = each.get("type", ())
-        for kind in [kinds] if isinstance(kinds, str) else kinds:
-            if kind == "array":
-                return [sample(each["items"])]
-            if kind == "object":
-                return {name: sample(one) for name, one in list(each.get("properties", {}).items())[:1]} or {"k": "1"}
-            if kind in SAMPLES:
-                return SAMPLES[kind]
-    raise AssertionError(node)
+def sample(kind):
+    if kind.choices:
+        return kind.choices[-1]
+    if kind.kinds & set(SAMPLES):
+        return next(each for name, each in SAMPLES.items() if name in kind.kinds)
+    if kinds.A_MAPPING in kind.kinds:
+        return {name: sample(one) for name, one in list(kind.fields.items())[:1]} or {"k": "1"}
+    return [sample(kind.element)]
 
 
-SAMPLES = {"string": "1", "boolean": True, "integer": 1, "number": 1}
+SAMPLES = {kinds.A_TRUTH: True, kinds.A_TEXT: "1", kinds.A_WHOLE: 1, kinds.A_NUMBER: 1}
 
 
 @pytest.mark.parametrize("path", EVERY)

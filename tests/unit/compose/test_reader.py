@@ -6,7 +6,7 @@ import socket
 import pytest
 
 from slownet.containers.capabilities import ADDED, CAPABILITIES
-from slownet.containers.compose import fields, reader, schema
+from slownet.containers.compose import fields, reader, values
 from slownet.containers.compose.model import COMPLETED, HEALTHY, Content, Dependency, Health, Hook, Volume, of_json
 from slownet.model.errors import ComposeError
 
@@ -755,23 +755,16 @@ def test_a_project_survives_json(tmp_path):
 # ---- the table: what it says of each field is tested in test_every_field.py ----
 
 
-def levels(node, path=""):
-    """Yield the fields of each mapping of the specification's schema, with the mapping's path."""
-    if "$ref" in node:
-        yield from levels(schema.schema()["$defs"][node["$ref"].rpartition("/")[2]], path)
-    for word in ("oneOf", "anyOf", "allOf"):
-        for each in node.get(word, ()):
-            yield from levels(each, path)
-    if node.get("properties"):
-        yield path, set(node["properties"])
+def levels(kind, path=""):
+    """Yield the fields of each mapping of a compose file, with the mapping's path."""
+    if kind.fields:
+        yield path, set(kind.fields)
     dot = "." if path else ""
-    for name, each in node.get("properties", {}).items():
+    for name, each in kind.fields.items():
         if level(path).get(name, fields.SERVICE["devices"]).status == fields.DONE:
             yield from levels(each, f"{path}{dot}{name}")
-    inner = [each for pattern, each in node.get("patternProperties", {}).items() if pattern != "^x-"]
-    for each in [*inner, node.get("items"), node.get("additionalProperties")]:
-        if isinstance(each, dict):
-            yield from levels(each, f"{path}{dot}*")
+    for each in filter(None, (kind.named, kind.element)):
+        yield from levels(each, f"{path}{dot}*")
 
 
 def level(path):
@@ -790,7 +783,7 @@ SAYS_NOTHING_MORE = {
 
 def test_the_tables_have_every_field_of_the_specification():
     stated = {}
-    for path, names in levels(schema.schema()):
+    for path, names in levels(values.FILE):
         stated.setdefault(path, set()).update(names)
     assert set(stated) - SAYS_NOTHING_MORE == set(fields.LEVELS) - FREE
     for path in set(stated) - SAYS_NOTHING_MORE:

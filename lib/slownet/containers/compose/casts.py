@@ -1,8 +1,8 @@
 """Texts that stand for booleans and numbers, as every variable is one: read as compose's own library reads them.
 
-Compose converts texts twice: some fields as soon as their variables are replaced, before the specification's schema sees
-them (`early`), and what is left when it fills its types (`late`). A field of the second kind may be a text only where the
-schema allows one. What it does not understand it refuses; so does this, at the place of the value.
+Compose converts texts twice: some fields as soon as their variables are replaced, before it checks their
+kinds (`early`), and what is left when it fills its types (`late`). A field of the second kind may be a text only where
+`slownet.containers.compose.values` allows one. What it does not understand it refuses; so does this, at the place of the value.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _BITS = 63
 
 
 def boolean(text: str) -> bool:
-    """Return what a text says: true, y, yes and on; false, n, no and off, in any case. Raises ValueError."""
+    """Return what a text stands for: true, y, yes and on; false, n, no and off, in any case. Raises ValueError."""
     word = text.lower()
     if word not in (*_TRUE, *_FALSE):
         raise ValueError("write true or false; in quotes and variables also yes, on, y, no, off and n")

@@ -86,7 +86,7 @@ def _kind(value: Any) -> str:
 
 
 def _key(value: Any, name: Callable[[Any], Hashable] | None) -> Hashable:
-    """Return what an element is known by; one of a kind that the schema refuses, such as a list, by itself."""
+    """Return what an element is known by; one of a kind that `kinds.check` refuses, such as a list, by itself."""
     found = (name or identity)(value)
     try:
         hash(found)

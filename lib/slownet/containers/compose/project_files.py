@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from slownet.containers.compose import casts, document, dotenv, file_merging, longform, parser, schema
+from slownet.containers.compose import casts, document, dotenv, file_merging, kinds, longform, parser, values
 from slownet.containers.compose.document import Items, Map, Place, Reset
 from slownet.containers.compose.variables import Budget, Variables
 from slownet.lab import ownership
@@ -224,7 +224,7 @@ class _Reader:
         self.variables.everywhere(found)
         casts.early(found)
         _once(found)
-        schema.check(found)
+        kinds.check(found, values.FILE)
         services = found.get("services") or {}
         for name, each in services.items():
             services[name] = longform.service(each) if isinstance(each, Map) else each
