@@ -178,10 +178,13 @@ def test_the_rate_where_timeouts_dominate(net, rtt_ms):
 
 @distances(least=10, most=200)
 def test_cubic_where_it_behaves_like_reno(net, rtt_ms):
-    """At 1 % of loss it does so up to 250 ms, and from 10 ms on; the same losses and the same margin as for Reno."""
+    """At 1 % of loss it does so up to 250 ms, and from 10 ms on; the same margin as for Reno.
+
+    10,000 round trips have 1,100 losses, of which chance leaves 1.5 %: with 3 % it could go below the margin (0.87 at 10 ms).
+    """
     assert throughput.reno_friendly(0.01, rtt_ms / 1000)
     with net.link("server", "client").set(delay_up=f"{rtt_ms}ms", loss_up="1%", seed="1", ping=False):
-        found = iperf3(net["server"], net["client"], seconds=max(3, round(2.5 * rtt_ms)), omit=1, congestion="cubic")
+        found = iperf3(net["server"], net["client"], seconds=10 * rtt_ms, omit=1, congestion="cubic")
     assert 0.85 < found.mbit_per_s * 1e6 / throughput.cubic_in_renos_region(0.01, rtt_ms / 1000) < 1.15
 
 
