@@ -92,7 +92,7 @@ def test_tiny(net):
     assert net
 """
 MEASURING = {
-    "run": ["run", "./tiny.py", "--repeat", "1"],
+    "run": ["run", "./tiny.py", "--repeat=1"],
     "sweep": ["sweep", "./tiny.py", "--out", "swept", "--labs", "2", "--fresh"],
     "exec": ["lab", "exec", "true"],
     "pytest": ["-q"],

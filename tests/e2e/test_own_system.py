@@ -130,7 +130,7 @@ def test_shares_are_read_only_unless_asked(shop, tmp_path_factory):
     done = slownet(*words, "--share", f"{notes}:rw", cwd=shop)
     assert done.returncode == 0, done.stderr
     assert {each.name for each in notes.iterdir()} == {"note-0ms", "note-20ms"}
-    beside = slownet(*words[:3], "--repeat", "1", "--env", f"NOTES={shop}", cwd=shop)
+    beside = slownet(*words[:4], "--repeat", "1", "--env", f"NOTES={shop}", cwd=shop)
     assert "Read-only file system" in beside.stderr
     assert not list(shop.glob("note-*"))
 

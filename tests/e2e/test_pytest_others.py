@@ -144,7 +144,7 @@ def test_what_waits_is_benchmarked_and_what_only_computes_fails_in_a_line(sessio
     assert done.returncode == 1, done.stdout + done.stderr
     assert re.search(r"^=+ 1 failed, 1 passed", done.stdout, re.MULTILINE), done.stdout
     (row,) = re.findall(r"^test_a_round_trip +([\d.]+) +(\d+)", done.stdout, re.MULTILINE)
-    assert 10 <= float(row[0]) < 11
+    assert 10 <= float(row[0]) < 10 + 4  # and at most a tick of the kernel, for the start and the end of ping
     assert 1 <= int(row[1]) <= 20
     assert "LabError: 1000 calls take no time, because computing is free here: nothing can be measured" in done.stdout
     assert "charge it with --slownet-tdf auto, or use --slownet-clock real" in done.stdout

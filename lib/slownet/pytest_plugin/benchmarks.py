@@ -23,8 +23,11 @@ PLUGIN = "pytest_benchmark.plugin"
 FIXTURE = "benchmark"
 CALIBRATE = "_calibrate_timer"
 """pytest-benchmark has no public name for it. A version that lacks it is left as it is."""
-READING_S = 1e-5
-"""More than it takes to read the clock twice, a microsecond each (``tdf=inf`` of the lab's kernel); less than networks take."""
+READING_S = 5e-5
+"""More than it takes to read the clock twice, a microsecond each (``tdf=inf`` of the lab's kernel), and what other programs of
+the lab read meanwhile."""
+CALL_S = 1e-7
+"""Less than a call takes that waits for anything, or that reads the clock itself."""
 CALLS = 1000
 """So many calls are enough to know that one takes no time."""
 REAL_S = 2.0
@@ -58,10 +61,13 @@ class Benchmarks:
             took = runner(calls, *more, **named)
             of_all = took[0] if isinstance(took, tuple) else took  # a single call comes with its result
             count = len(calls or "1")
-            if of_all <= READING_S and (count >= CALLS or self._real() - began >= REAL_S):
+            if of_all > max(READING_S, count * CALL_S):
+                return took
+            if count >= CALLS or self._real() - began >= REAL_S:
                 calls_take = "a call takes" if count == 1 else f"{count} calls take"
                 what = f"{calls_take} no time, because computing is free here: nothing can be measured"
                 raise LabError(what, where=f"benchmark in {item.nodeid}", fix=f"charge it with {TDF} auto, or use {CLOCK} real")
-            return took
+            # Too little to calibrate with: it may be the clock's readings alone, so the number of calls goes on growing.
+            return (0.0, *took[1:]) if isinstance(took, tuple) else 0.0
 
         return run

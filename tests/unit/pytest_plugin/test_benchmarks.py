@@ -13,8 +13,8 @@ READING_S = 1e-6
 class Fixture:
     """A fixture ``benchmark``, which calibrates as pytest-benchmark does, and what it measures, by both clocks."""
 
-    def __init__(self, lab_s, real_s):
-        self.lab_s, self.real_s = lab_s, real_s
+    def __init__(self, lab_s, real_s, reading_s=READING_S):
+        self.lab_s, self.real_s, self.reading_s = lab_s, real_s, reading_s
         self.real = 0.0
         self.rounds = []
 
@@ -27,7 +27,7 @@ class Fixture:
     def __call__(self, calls):
         self.rounds.append(len(calls))
         self.real += len(calls) * self.real_s
-        return READING_S + len(calls) * self.lab_s
+        return self.reading_s + len(calls) * self.lab_s
 
 
 def calibrated(fixture):
@@ -53,7 +53,15 @@ def test_what_only_computes_fails_soon_in_a_line_that_says_how_to_measure_it(rea
     )
 
 
-@pytest.mark.parametrize(("lab_s", "rounds"), [(0.02, [1]), (1e-6, [1, 10]), (5e-8, [1, 10, 100, 1000])])
+@pytest.mark.parametrize("reading_s", [1.2e-5, 4e-5])
+def test_a_clock_that_other_programs_read_meanwhile_does_not_end_the_calibration(reading_s):
+    """One call seemed long enough then: it was measured, and its time was that of the readings."""
+    fixture = Fixture(0, 1e-6, reading_s)
+    with pytest.raises(LabError, match=r"^1000 calls take no time"):
+        calibrated(fixture)
+
+
+@pytest.mark.parametrize(("lab_s", "rounds"), [(0.02, [1]), (1e-5, [1, 10]), (1e-6, [1, 10, 100]), (2e-7, [1, 10, 100, 1000])])
 def test_what_takes_time_is_calibrated_as_ever(lab_s, rounds):
     fixture = Fixture(lab_s, 1e-3)
     assert calibrated(fixture)[1] == rounds[-1]
