@@ -59,8 +59,10 @@ def session(built, others, tmp_path):
 
     def run(text, *arguments):
         (tmp_path / "test_it.py").write_text(text)
+        # Without the variables of the worker that runs this test: pytest-benchmark measures nothing where it sees one.
+        own = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_XDIST_")}
         environment = {
-            **os.environ, "PYTHONPATH": str(others), "XDG_CACHE_HOME": str(cache.root().parent),
+            **own, "PYTHONPATH": str(others), "XDG_CACHE_HOME": str(cache.root().parent),
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
         }  # fmt: skip
         words = [sys.executable, "-m", "pytest", "-p", "slownet.pytest_plugin", "-p", "xdist", *arguments]
