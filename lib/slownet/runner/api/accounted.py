@@ -50,16 +50,16 @@ def accounted(
 
 
 def _again(run: RunData, sample: Sample) -> RunData:
-    """Measure a sample's cell once more, with captures and on the same clock. Raises SlownetError."""
+    """Measure a sample's cell once more, with captures, and where it was measured: clock, kernel. Raises SlownetError."""
+    from slownet.runner import planning
     from slownet.runner.api import calls
 
     facts = run.facts
     if facts.get("compose") or not facts.get("source"):
         fix = "run it again with --capture"
         raise ExperimentError("a compose project's run is not measured again", f"run {run.directory}", fix)
-    tdf = facts.get("tdf") if facts.get("clock") == "virtual" else None
+    place, asked, kernel = planning.where_it_ran(run.directory)
     return calls.run(
         str(facts["source"]), vary={name: [value] for name, value in sample["cell"].items()}, capture=True, repeat=1,
-        clock=facts.get("clock"), place=str(facts.get("place") or "auto"), runs=run.directory.parent, progress=False,
-        tdf=str(tdf) if tdf is not None else None,
+        clock=asked.clock, tdf=asked.tdf, cpu=asked.cpu, place=place, kernel=kernel, runs=run.directory.parent, progress=False,
     )  # fmt: skip
