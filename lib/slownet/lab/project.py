@@ -65,7 +65,7 @@ def find(start: Path) -> Project | None:
 
 
 def at(file: Path) -> Project | None:
-    """Return the project of one file; None if none exists in it. Raises LabError."""
+    """Return the project of one file; None if it has none. Raises LabError."""
     return {OWN: _own, SHARED: _shared}[file.name](file.parent) if file.is_file() else None
 
 

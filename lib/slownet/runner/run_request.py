@@ -114,9 +114,6 @@ class RunRequest:
             if each.name == "experiments" or value in (each.default, None) or value == []:
                 continue
             option = f"--{each.name.replace('_', '-')}"
-            if value is True:
-                found.append(option)
-                continue
             listed = [value] if isinstance(value, str | int | Path) else value
             found += [word for one in listed for word in (option, str(one))]
         return found

@@ -75,7 +75,7 @@ EMPTY = Map(Place("", 0, 0))
 
 
 def place_of(tree: Map | Items, keys: Keys) -> Place:
-    """Return the place of a key or an element; of what is around it if none exists such."""
+    """Return the place of a key or an element; of what is around it if it does not exist."""
     here, at = tree, tree.place
     for key in keys:
         if isinstance(here, Map) and key in here:

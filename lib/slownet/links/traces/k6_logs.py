@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from slownet.links.traces.latencies import Latencies, Load, number, of_requests, rows, stated
-from slownet.links.traces.trace_format import Text, TextFormat, json_format
+from slownet.links.traces.latencies import Latencies, Load, number, of_requests, of_table, rows, stated
+from slownet.links.traces.trace_format import TextFormat, json_format
 
 K6_TIME, K6_FAILED = "http_req_duration", "http_req_failed"
 
@@ -57,12 +57,8 @@ def _has_summary(first: Mapping[str, Any]) -> bool:
     return isinstance(first.get("metrics"), dict) and K6_TIME in first["metrics"]
 
 
-def _table(text: Text) -> Load:
-    return Load((k6_csv(text.content, text.where),))
-
-
 FORMATS = (
     json_format(_has_summary, of_summary),
     json_format(lambda first: {"type", "metric"} <= first.keys(), of_points),
-    TextFormat(lambda text: is_k6_csv(text.first), _table),
+    TextFormat(lambda text: is_k6_csv(text.first), of_table(k6_csv)),
 )

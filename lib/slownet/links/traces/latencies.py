@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from slownet.links.traces.trace_format import HOW
+from slownet.links.traces.trace_format import HOW, Text, quantile
 from slownet.model.errors import TraceError
 
 PERCENTS = (50.0, 75.0, 90.0, 95.0, 99.0, 99.9)
@@ -58,10 +58,15 @@ def of_requests(tool: str, latencies: Sequence[float], failed: int, seconds: flo
     if not latencies:
         raise TraceError("it has no request", where, HOW)
     ordered = sorted(latencies)
-    ranks = {each: ordered[max(0, math.ceil(each / 100 * len(ordered)) - 1)] for each in PERCENTS}
+    ranks = {each: quantile(ordered, each / 100) for each in PERCENTS}
     mean = math.fsum(ordered) / len(ordered)
     rate = len(ordered) / seconds if seconds else None
     return Latencies(tool, len(ordered), failed, rate, ordered[0], mean, ordered[-1], ranks, seconds)
+
+
+def of_table(read: Callable[[str, str], Latencies]) -> Callable[[Text], Load]:
+    """Return what reads a text by a function of its content and its name in errors."""
+    return lambda text: Load((read(text.content, text.where),))
 
 
 def number(value: Any) -> float:

@@ -8,9 +8,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from slownet.links.traces.latencies import Latencies, Load, number, of_requests, rows, span, stated
+from slownet.links.traces.latencies import Latencies, Load, number, of_requests, of_table, rows, span, stated
 from slownet.links.traces.recording_file import bounded
-from slownet.links.traces.trace_format import HOW, BinaryFormat, Text, TextFormat, json_format
+from slownet.links.traces.trace_format import HOW, BinaryFormat, TextFormat, json_format
 from slownet.model.errors import TraceError
 
 
@@ -66,10 +66,6 @@ def oha_database(content: bytes, where: str = "oha") -> Latencies:
     return of_requests("oha", took, failed, span(starts, took), where)
 
 
-def _table(text: Text) -> Load:
-    return Load((oha_csv(text.content, text.where),))
-
-
 def _database(file: BinaryIO, path: Path) -> Load:
     return Load((oha_database(bounded(file, path), str(path)),))
 
@@ -77,5 +73,5 @@ def _database(file: BinaryIO, path: Path) -> Load:
 FORMATS = (
     BinaryFormat(lambda head: head.startswith(SQLITE), _database),
     json_format(lambda first: {"summary", "latencyPercentiles"} <= first.keys(), of_summary),
-    TextFormat(lambda text: is_oha_csv(text.first), _table),
+    TextFormat(lambda text: is_oha_csv(text.first), of_table(oha_csv)),
 )

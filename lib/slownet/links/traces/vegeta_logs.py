@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from slownet.links.traces.latencies import Latencies, Load, number, of_requests
-from slownet.links.traces.trace_format import HOW, BinaryFormat, Text, TextFormat, json_format
+from slownet.links.traces.latencies import Latencies, Load, number, of_requests, of_table
+from slownet.links.traces.trace_format import HOW, BinaryFormat, TextFormat, json_format
 from slownet.model.errors import TraceError
 
 
@@ -67,13 +67,9 @@ def refused(file: BinaryIO, path: Path) -> Load:
     raise TraceError("it is in vegeta's own format", str(path), "turn it into JSON with vegeta encode, and name that")
 
 
-def _table(text: Text) -> Load:
-    return Load((vegeta_csv(text.content, text.where),))
-
-
 FORMATS = (
     BinaryFormat(is_gob, refused),
     json_format(lambda first: {"latencies", "requests", "status_codes"} <= first.keys(), of_report),
     json_format(lambda first: {"latency", "timestamp", "code"} <= first.keys(), of_lines),
-    TextFormat(lambda text: is_vegeta_csv(text.first), _table),
+    TextFormat(lambda text: is_vegeta_csv(text.first), of_table(vegeta_csv)),
 )
