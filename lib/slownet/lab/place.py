@@ -163,8 +163,10 @@ class Place:
         nested = sorted([*asked, *projects], key=lambda share: len(share.path.parts))
         lab = self._lab(self.parts, nested)
         lab.turn, lab.pinned = turn, pinned
-        events = {"asked": self._name_what_is_missing} if isinstance(lab, Lab) else {}
-        if not isinstance(lab, Lab):
+        events = {}
+        if isinstance(lab, Lab):
+            events["asked"] = self._name_what_is_missing
+        else:
             lab.later = later
         programs = {} if self.clock.is_exact else host_programs.environment()
         given = {**lab_environment(self.clock), **programs, **(env or {})}

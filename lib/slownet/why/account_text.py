@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 
 from slownet.why.account import Account, Cause, Step
@@ -68,6 +69,11 @@ def _ms(ns: float) -> str:
     return f"{ms:,.0f} ms" if ms >= 100 else f"{ms:.3g} ms" if ms else "0 ms"
 
 
+def _ends(of: Step | Block) -> str:
+    """Return the two hosts as text, or the only one."""
+    return of.source if of.source == of.target else f"{of.source} -> {of.target}"
+
+
 def _count(number: float) -> str:
     return f"{number:g}"
 
@@ -96,7 +102,7 @@ def _on_the_way(share: Share, client: str) -> str:
 
 
 def _says(block: Block) -> str:
-    ends = block.source if block.source == block.target else f"{block.source} -> {block.target}"
+    ends = _ends(block)
     trips = block.round_trips
     times = f"{_count(trips)} x " if trips > 1 else ""
     asked = next((each.asked for each in block.steps if each.asked), "") if len(block.steps) <= 2 else ""
@@ -149,8 +155,7 @@ def steps(account: Account) -> Iterator[str]:
     """Yield each step of more than 0.1 ms as a line, with all that its message says."""
     for each in account.steps:
         if each.ns > SHORT_NS:
-            ends = each.source if each.source == each.target else f"{each.source} -> {each.target}"
-            said = f"{each.cause}{f': {each.detail}' if each.detail else ''}, {ends}  {each.asked}".rstrip()
+            said = f"{each.cause}{f': {each.detail}' if each.detail else ''}, {_ends(each)}  {each.asked}".rstrip()
             yield f"{(each.begin_ns - account.begin_ns) / 1e6:10.3f} {each.ms:10.3f}  {said}"
 
 
@@ -164,8 +169,6 @@ def _beside(account: Account) -> list[str]:
 
 
 def _wrapped(line: str) -> list[str]:
-    import textwrap
-
     return textwrap.wrap(line, WIDTH, subsequent_indent="  ")
 
 
@@ -173,5 +176,4 @@ def folded(steps: Sequence[Step]) -> Iterator[str]:
     """Yield the stacks of a flame graph, as speedscope and flamegraph.pl read them: host or hosts, cause, detail, and us."""
     for each in steps:
         if each.ns:
-            where = each.source if each.source == each.target else f"{each.source} -> {each.target}"
-            yield ";".join(filter(None, (where, str(each.cause), each.detail))) + f" {max(1, round(each.ns / 1000))}"
+            yield ";".join(filter(None, (_ends(each), str(each.cause), each.detail))) + f" {max(1, round(each.ns / 1000))}"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from slownet.model.errors import ExperimentError, ToolError, nearest
 from slownet.why.account import Beside
-from slownet.why.packets import FIN, RST, UDP, Packet
+from slownet.why.packets import FIN, RST, UDP, Ends, Packet
 from slownet.why.trace import Host, Trace
 
 NAMES = (53, 5353)
@@ -112,8 +112,8 @@ def _first(sent: list[Packet]) -> int:
 
 def _connections(host: Host) -> list[Connection]:
     """Return the connections that a host opened, in order. Pings count if there is nothing else."""
-    found: dict[tuple[bytes, int, bytes, int, int], Connection] = {}
-    answers: set[tuple[bytes, int, bytes, int, int]] = set()
+    found: dict[Ends, Connection] = {}
+    answers: set[Ends] = set()
     events = sorted(
         [(each.sent, 1, each.order, each) for each in host.sent]
         + [(each.arrived, 0, number, each) for number, each in enumerate(host.received)],
@@ -138,9 +138,9 @@ def _connections(host: Host) -> list[Connection]:
 
 
 def _sent(
-    found: dict[tuple[bytes, int, bytes, int, int], Connection],
-    answers: set[tuple[bytes, int, bytes, int, int]],
-    key: tuple[bytes, int, bytes, int, int],
+    found: dict[Ends, Connection],
+    answers: set[Ends],
+    key: Ends,
     packet: Packet,
 ) -> None:
     if key not in found and key not in answers:

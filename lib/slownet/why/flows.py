@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, replace
 
-from slownet.why.packets import ACK, FIN, RST, SYN, Packet
+from slownet.why.packets import ACK, FIN, RST, SYN, Ends, Packet
 from slownet.why.trace import Host, Trace
 
 USUAL_MSS = 1448
@@ -64,7 +64,7 @@ def follow(trace: Trace) -> None:
 
 
 def _follow(host: Host) -> None:
-    sides: dict[tuple[bytes, int, bytes, int, int], _Side] = {}
+    sides: dict[Ends, _Side] = {}
     sent, received = iter(host.sent), iter(host.received)
     out, into = next(sent, None), next(received, None)
     while out or into:

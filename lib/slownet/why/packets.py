@@ -18,6 +18,8 @@ FIN, SYN, RST, ACK = 1, 2, 4, 16
 ETHERNET = 1
 KEPT = 1600
 """Bytes of the payload that are kept: a whole segment, because records of TLS begin anywhere in one."""
+Ends = tuple[bytes, int, bytes, int, int]
+"""A connection: address and port of both ends, in an order that is the same for both directions, and the protocol."""
 _TCP = struct.Struct("!HHIIHH")
 _UDP = struct.Struct("!HHH")
 
@@ -64,7 +66,7 @@ class Packet:
             self.source, self.target, self.options = data[28:32], data[38:42], data[20:22]
         ends = (self.source, self.sport), (self.target, self.dport)
         one, other = ends if ends[0] <= ends[1] else ends[::-1]
-        self.connection: tuple[bytes, int, bytes, int, int] = (*one, *other, self.protocol)
+        self.connection: Ends = (*one, *other, self.protocol)
 
     def _ipv4(self, data: bytes) -> None:
         at = 14 + (data[14] & 15) * 4

@@ -11,7 +11,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass
 
-from slownet.why.packets import FIN, SYN, Packet
+from slownet.why.packets import FIN, SYN, Ends, Packet
 from slownet.why.trace import Host, Trace
 
 AT_ONCE_NS = 100_000
@@ -60,7 +60,7 @@ class Walk:
         self._wakes = {name: _Wakes(host) for name, host in trace.hosts.items()}
         self._parts: list[Part] = []
         self._seen: set[tuple[int, bool]] = set()
-        self._requests: list[tuple[str, tuple[bytes, int, bytes, int, int], Packet, int]] = []
+        self._requests: list[tuple[str, Ends, Packet, int]] = []
 
     def back(self, last: Packet, arrived: bool) -> list[Part]:
         """Return the parts in order, from the operation's begin to the packet that ended it."""
@@ -238,9 +238,9 @@ class _Wakes:
     """What arrived at a host and may wake a program, by connection."""
 
     def __init__(self, host: Host) -> None:
-        self._by: dict[tuple[bytes, int, bytes, int, int], tuple[list[int], list[Packet]]] = {}
+        self._by: dict[Ends, tuple[list[int], list[Packet]]] = {}
         self._opening: set[int] = set()
-        opened: set[tuple[bytes, int, bytes, int, int]] = set()
+        opened: set[Ends] = set()
         for each in host.received:
             if each.flags & SYN and each.is_tcp:
                 opened.add(each.connection)
@@ -265,10 +265,10 @@ class _Wakes:
         return id(packet) in self._opening
 
 
-def _openers(trace: Trace) -> dict[tuple[bytes, int, bytes, int, int], str]:
+def _openers(trace: Trace) -> dict[Ends, str]:
     """Return the host that opened each connection: that sent the SYN, or the first packet that was seen."""
-    found: dict[tuple[bytes, int, bytes, int, int], str] = {}
-    first: dict[tuple[bytes, int, bytes, int, int], tuple[int, str]] = {}
+    found: dict[Ends, str] = {}
+    first: dict[Ends, tuple[int, str]] = {}
     for name, host in trace.hosts.items():
         for each in host.sent:
             if each.is_opening:
