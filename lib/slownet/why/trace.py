@@ -10,7 +10,7 @@ from operator import attrgetter
 from pathlib import PurePosixPath
 
 from slownet.lab.outbox import Outbox, RefusedError
-from slownet.links.packets.capture_file import NO_TIME, CaptureFile
+from slownet.links.packets.capture_file import MOST_BYTES, NO_TIME, CaptureFile
 from slownet.model.errors import ToolError
 from slownet.why.packets import ETHERNET, Packet
 
@@ -149,7 +149,7 @@ def _address(packet: Packet) -> str:
 def _packets(folder: Outbox, name: str, notes: list[str]) -> list[Packet]:
     """Return the packets of a capture, with their times in `arrived`. A capture that is cut off gives a note."""
     try:
-        file = CaptureFile(folder.read(name), PurePosixPath(name).name)
+        file = CaptureFile(folder.read(name, MOST_BYTES), PurePosixPath(name).name)
     except RefusedError as error:
         raise ToolError(f"the capture cannot be read: {error}", fix="measure it again with --capture") from error
     found = []
