@@ -4,6 +4,7 @@ import os
 import socket
 import threading
 import time
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -90,6 +91,28 @@ def test_what_is_no_regular_file_is_refused(way, folder, planted):
 
 def test_a_regular_file_is_read(way, folder):
     assert Outbox(folder).text("raw/good.txt") == "good"
+
+
+def test_a_short_file_takes_little_memory_whatever_the_limit(way, folder):
+    tracemalloc.start()
+    try:
+        content = Outbox(folder).read("raw/good.txt", 2**30)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert content == b"good"
+    assert most < 2 * outbox.MEBI
+
+
+def test_a_file_that_grew_after_it_was_opened_is_read_whole(way, folder, monkeypatch):
+    def before_it_grew(number):
+        return os.stat_result((0o100644, 0, 0, 1, 0, 0, 1, 0, 0, 0))
+
+    with Outbox(folder).open("raw/good.txt") as file:
+        monkeypatch.setattr(outbox.os, "fstat", before_it_grew)
+        assert outbox.read_up_to(file, 100) == b"good"
+        file.seek(0)
+        assert outbox.read_up_to(file, 3) == b"goo"
 
 
 def test_a_device_is_refused_before_it_is_opened(way, folder):

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from slownet.hypotheses.predictions import Prediction
 from slownet.hypotheses.source import read_toml
-from slownet.lab.outbox import Outbox, RefusedError
+from slownet.lab.outbox import Outbox, RefusedError, read_up_to
 from slownet.model import userfile, whole_file
 from slownet.model.control_characters import visible
 from slownet.model.errors import ExperimentError, SlownetError
@@ -162,7 +162,7 @@ def read_handed_in(path: Path, *, alone: bool = False) -> Answers:
         with Outbox(path.parent).open(path.name, userfile.MOST) as file:
             if alone and os.fstat(file.fileno()).st_nlink > 1:
                 raise RefusedError(f"{path.name} is a hard link")
-            content = file.read(userfile.MOST + 1)
+            content = read_up_to(file, userfile.MOST + 1)
         if len(content) > userfile.MOST:
             raise RefusedError(f"{path.name} grows while it is read")
         return _of_tables(path, userfile.toml(userfile.decoded(content)))

@@ -76,6 +76,17 @@ def complaint(refused: list[str]) -> str:
     return "left in the lab: " + "; ".join(refused[:NAMED]) + more if refused else ""
 
 
+def read_up_to(file: BinaryIO, most: int) -> bytes:
+    """Return the content of an open file, of at most so many bytes.
+
+    `file.read(most)` first takes memory for all of them, however short the file is; a lab has less than the largest limit.
+    """
+    content = file.read(min(most, os.fstat(file.fileno()).st_size + 1))
+    while len(content) < most and (more := file.read(min(MEBI, most - len(content)))):  # it grew meanwhile
+        content += more
+    return content
+
+
 class Outbox:
     """A folder that a lab writes to, or has written to.
 
@@ -110,7 +121,7 @@ class Outbox:
     def read(self, name: str | PurePosixPath, limit: int = LIMIT) -> bytes:
         """Return the content of a regular file; see `open`. A file that grows meanwhile is refused."""
         with self.open(name, limit) as file:
-            content = file.read(limit + 1)
+            content = read_up_to(file, limit + 1)
         if len(content) > limit:
             raise RefusedError(f"{shown(name)} has more than {limit:,} bytes", f"in {self.folder}")
         return content

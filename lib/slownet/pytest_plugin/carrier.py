@@ -179,7 +179,7 @@ class _Carrier:
         limit = min(FILE_BYTES, self._left)
         try:
             with self._box.open(entry.name, limit) as file, path.open("ab") as log:
-                content = file.read(limit)
+                content = outbox.read_up_to(file, limit)
                 log.write(content)
                 self._left -= len(content)
         except RefusedError as error:
