@@ -1,4 +1,4 @@
-"""Files that irtt 0.9, mtr 0.95, vegeta 12.13, k6 0.49, wrk and oha wrote, against their own sums; others by their formats."""
+"""Files that irtt 0.9, mtr 0.95, fping 5.5, vegeta 12.13, k6 0.49, wrk and oha wrote, against their sums; others by format."""
 
 import base64
 import json
@@ -54,18 +54,53 @@ def test_mtr_with_losses_and_without_an_answer(tmp_path):
         facts(tmp_path, found)
 
 
-def test_fping(tmp_path):
-    lines = [{"resp": {"host": "a", "seq": 0, "size": 64, "rtt": 20.0}}, {"timeout": {"host": "a", "seq": 1}},
-             {"resp": {"host": "a", "seq": 2, "size": 64, "rtt": 22.0}}, {"summary": {"host": "a", "xmt": 3}}]  # fmt: skip
-    text = "\n".join(map(json.dumps, lines))
-    found = facts(tmp_path, text)
-    assert (found["pings"], found["lost"], found["min_rtt_s"], found["max_rtt_s"]) == (3, 1, 0.02, 0.022)
-    assert facts(tmp_path, text + '\n{"resp": {"ho')["pings"] == 3  # ended suddenly
-    assert facts(tmp_path, {"hosts": {"a": [20.0, None, 22.0]}})["lost"] == 1
-    counts = {"xmt": 10, "rcv": 9, "loss_percentage": 10, "min": 1.0, "avg": 2.0, "max": 3.0}
-    assert facts(tmp_path, {"hosts": {"a": counts}})["loss_share"] == pytest.approx(0.1)
-    with pytest.raises(TraceError, match="2 hosts, a, b"):
-        facts(tmp_path, {"hosts": {"a": counts, "b": counts}})
+def test_fping_with_clocks():
+    log = trace_summary.load(DATA / "fping-clocks.json")
+    assert [number for number, lost in enumerate(log.lost) if lost] == [4, 5, 6]
+    assert log.interval == pytest.approx(0.1, abs=0.001)
+    stated = json.loads((DATA / "fping-clocks.json").read_text().splitlines()[-1])["vSum"]["values"]
+    assert log.rtts == pytest.approx([each / 1000 for each in stated if each is not None])
+
+
+def test_fping_with_its_summary(tmp_path):
+    log = trace_summary.load(DATA / "fping-summary.json")
+    text = (DATA / "fping-summary.json").read_text()
+    stated = json.loads(text.splitlines()[-1])["summary"]
+    assert (len(log.pings), log.loss) == (stated["xmt"], stated["loss"] / 100)
+    found = log.facts()
+    times = (stated[name] / 1000 for name in ("rttMin", "rttAvg", "rttMax"))
+    assert [found[f"{name}_rtt_s"] for name in ("min", "mean", "max")] == pytest.approx([*times], abs=0.5e-6)
+    assert facts(tmp_path, "\n".join(text.splitlines()[:5]) + '\n{"resp": {"ho')["lost"] == 1  # ended suddenly
+
+
+def test_pings_that_fping_could_not_send_are_lost(tmp_path):
+    lines = (DATA / "fping-summary.json").read_text().splitlines()
+    unsent = [line for line in lines if '"seq": 5' not in line and '"seq": 11' not in line]
+    assert facts(tmp_path, "\n".join(unsent).replace('"rcv": 9', '"rcv": 8'))["lost"] == 4
+
+
+def test_quiet_fping():
+    values = trace_summary.load(DATA / "fping-quiet-values.json")
+    assert [number for number, lost in enumerate(values.lost) if lost] == [4, 5, 6]
+    assert values.rtts[:2] == [0.025 / 1000, 0.075 / 1000]
+    report = trace_summary.load(DATA / "fping-quiet-summary.json")
+    assert report == PathReport("fping", "10.8.0.9", 0, 12, 0.25, 0.036 / 1000, 0.041 / 1000, 0.054 / 1000)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('{"summary": {"host": "a", "xmt": 2, "rcv": 0, "loss": 100}}', "0 of 2 pings were answered"),
+        ('{"warning": {"host": "no.such", "message": "Name or service not known"}}', "did not reach no.such: Name or service"),
+        ('{"intSum": {"time": 1, "host": "a", "xmt": 4, "rcv": 4, "loss": 0}}', "neither pings nor the summary"),
+        ('{"resp": {"host": "a", "seq": 0, "rtt": 1}}\n{"resp": {"host": "b", "seq": 0, "rtt": 1}}', "2 hosts, a, b"),
+        ('{"vSum": {"host": "a", "values": [true]}}', "is not a time"),
+        ('{"resp": {"host": "a", "seq": 0, "rtt": 1, "timestamp": "soon"}}', "of another kind"),
+    ],
+)  # fmt: skip
+def test_what_fping_did_not_measure_is_one_line(tmp_path, line, message):
+    with pytest.raises(TraceError, match=message):
+        facts(tmp_path, line)
 
 
 def test_vegeta():
