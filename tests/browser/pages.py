@@ -6,11 +6,14 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
+import accounts
+
 from slownet.judge.claim import law, predicted
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.result import RunData
 from slownet.judge.records.statement import TEXT
+from slownet.report.account_section import write_why
 from slownet.report.html_page import write_page
 from slownet.report.reproduction import Reproduction, render
 from slownet.report.view import view
@@ -28,7 +31,7 @@ FACTS = {
         "links": {"client-switch": ["client", "switch"], "web-switch": ["web", "switch"], "db-switch": ["db", "switch"]},
     },
 }  # fmt: skip
-NAMES = ("law", "latency", "segments", "throughput", "cures", "odd", "side", "reproduce")
+NAMES = ("law", "latency", "segments", "throughput", "cures", "odd", "side", "reproduce", "why", "why-repeated", "why-mixed")
 
 
 def around(value, half=1.0):
@@ -127,5 +130,7 @@ def write_all(folder):
     }  # fmt: skip
     for name, shown in runs.items():
         write_page(folder / f"{name}.html", [view(run) for run in shown])
+    for name, account in (("why", accounts.page()), ("why-repeated", accounts.repeated()), ("why-mixed", accounts.mixed())):
+        write_why(folder / f"{name}.html", "20260101-120000-shop", account, {("db", "web"): ["db-switch", "web-switch"]})
     (folder / "reproduce.html").write_text(render(reproduction(own("reproduce"))), "utf-8")
     return folder

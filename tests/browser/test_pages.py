@@ -120,6 +120,32 @@ def test_it_prints(visit, name):
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(252, 252, 250)"  # paper is white
 
 
+def test_a_part_of_a_deciding_path_opens_by_keyboard_and_without_javascript(visit):
+    page = visit("why", 400, script=False)
+    part = page.locator("a[href='#why-part-4']")
+    assert part.get_attribute("aria-label").startswith("200 ms: 20 x question and answer")
+    table = page.locator("#why-part-4 table")
+    assert not table.is_visible()
+    part.focus()
+    page.keyboard.press("Enter")
+    assert table.is_visible()
+    assert page.locator("#why-part-4 svg").is_visible()
+    assert table.get_by_text("SELECT * FROM items WHERE id = 19").is_visible()
+
+
+def test_a_text_of_a_lane_is_shown_once_at_each_width(visit):
+    for width in (360, 900, 1280):
+        page = visit("why", width)
+        texts = page.locator("a[href='#why-part-4'] text").all()
+        assert [each.text_content() for each in texts if each.is_visible()] == ["20 x question and answer", "200 ms"]
+
+
+def test_paper_has_the_steps_of_each_part(visit):
+    page = visit("why")
+    page.emulate_media(media="print")
+    assert page.locator("#why-part-4 table").is_visible()
+
+
 def test_a_line_of_reproduce_reads_on_a_phone_without_scrolling(visit):
     page = visit("reproduce", 400)
     for text in ("published", "measured"):

@@ -93,6 +93,7 @@ COMMANDS = {
         (
             "slownet why runs/20260101-120000-client_delay",
             "slownet why runs/20260101-120000-client_delay --cell rtt=40ms --json",
+            "slownet why runs/20260101-120000-client_delay --out page=why.html --out speedscope=why.json",
         ),
         DONE,
     ),

@@ -9,8 +9,10 @@ from typing import Annotated
 
 import typer
 
-from slownet.cli import completing
+from slownet.cli import completing, why_outputs
 from slownet.cli.options import JsonOption
+from slownet.cli.outputs import Outputs
+from slownet.cli.why_outputs import WhyOutOption
 from slownet.model.errors import ExperimentError
 
 
@@ -28,6 +30,7 @@ def why(
         bool, typer.Option("--whole", help="Account for all connections to a server, not only for the last of several.")
     ] = False,
     each_step: Annotated[bool, typer.Option("--steps", help="Print each step, with what its message says.")] = False,
+    out: WhyOutOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Print where every millisecond of an operation went, from the captures of all hosts.
@@ -39,14 +42,20 @@ def why(
     from slownet.why.account_text import answer, steps, text
     from slownet.why.of_run import links_between
 
+    wanted = Outputs.read(out or [], why_outputs.OF_ACCOUNTS)
     measured = load(run)
     found, captured = accounted(measured, _label(cell or []), client, whole=whole, notify=_say)
+    links = links_between(captured.facts.get("topology") or {})
+    record = {**found.to_json(), "run": str(captured.directory)}
+    why_outputs.write(wanted, found, links, captured.directory.name)
+    if wanted.write_json(lambda: record):
+        return
     if as_json:
-        print(json.dumps({**found.to_json(), "run": str(captured.directory)}, indent=1))
+        print(json.dumps(record, indent=1))
     elif each_step:
         print("\n".join([answer(found), *steps(found)]))
     else:
-        print(text(found, links_between(captured.facts.get("topology") or {})))
+        print(text(found, links))
 
 
 def _label(texts: list[str]) -> dict[str, str]:

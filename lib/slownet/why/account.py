@@ -4,7 +4,7 @@ The JSON is one object: ``operation`` (words), ``client`` (host), ``elapsed_ms``
 ``clock_is_free``, ``notes`` (list of words), ``steps``, in order, and ``beside``. A step has ``begin_ms`` (since the operation
 began), ``ms``, ``cause`` (of `Cause`), ``detail`` (words), ``from`` and ``to`` (hosts; the same for what happens on one),
 ``asked`` (words of the message), ``bytes``, ``connection``, and ``trip`` (whether a message crosses the network). What ran
-beside the deciding path has ``connection``, ``from``, ``to`` and ``slack_ms``.
+beside the deciding path has ``connection``, ``from``, ``to``, ``begin_ms``, ``end_ms`` and ``slack_ms``.
 """
 
 from __future__ import annotations
@@ -83,12 +83,24 @@ class Step:
 
 @dataclass(frozen=True)
 class Beside:
-    """Something that ran beside the deciding path: a connection, and how much later it could have ended without any effect."""
+    """Something that ran beside the deciding path: a connection, and how much later it could have ended without any effect.
+
+    Attributes
+    ----------
+    connection, source, target : str
+        Its two ends, the host that opened it and the other one.
+    slack_ns : int
+        From its end to that of the operation.
+    begin_ns, end_ns : int
+        On the clock of the captures, as those of steps.
+    """
 
     connection: str
     source: str
     target: str
     slack_ns: int
+    begin_ns: int
+    end_ns: int
 
 
 @dataclass(frozen=True)
@@ -147,10 +159,13 @@ class Account:
             "operation": self.operation, "client": self.client, "elapsed_ms": self.elapsed_ns / 1e6,
             "clock_is_free": self.clock_is_free, "remainder_ms": self.remainder_ns / 1e6, "notes": list(self.notes),
             "steps": [self._step(each) for each in self.steps],
-            "beside": [
-                {"connection": each.connection, "from": each.source, "to": each.target, "slack_ms": each.slack_ns / 1e6}
-                for each in self.beside
-            ],
+            "beside": [self._beside(each) for each in self.beside],
+        }  # fmt: skip
+
+    def _beside(self, each: Beside) -> dict[str, object]:
+        return {
+            "connection": each.connection, "from": each.source, "to": each.target, "slack_ms": each.slack_ns / 1e6,
+            "begin_ms": (each.begin_ns - self.begin_ns) / 1e6, "end_ms": (each.end_ns - self.begin_ns) / 1e6,
         }  # fmt: skip
 
     def _step(self, each: Step) -> dict[str, object]:

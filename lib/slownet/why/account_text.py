@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from slownet.why.account import Account, Cause, Step
 from slownet.why.blocks import Block, Share, alike, blocks, rest, shares
+from slownet.why.folds import Fold, folds
 
 WIDTH, LINES = 80, 40
 SAID = 40
@@ -15,20 +16,36 @@ LEAST = 0.01
 """The part of the time from which a cause is in the answer."""
 SHORT_NS = 100_000
 """Steps up to this are listed together: what hosts compute."""
+PARTS = 6
+"""Parts of the answer, and lines of it; further ones are counted."""
+CAUSES = 4
+"""Causes of round trips that the answer names."""
+TAIL = {"slopes": 4, "questions": 3, "notes": 5}
+"""Lines below the table, at most."""
 
 
 def answer(account: Account) -> str:
     """Return the account in one sentence."""
     whole = account.elapsed_ns
-    said = [_on_the_way(each, account.client) for each in _between(account)]
-    said += [f"{_ms(ns)} {cause} on {host}" for (host, cause), ns in _on_hosts(account) if ns >= LEAST * whole]
+    said = [(each.ns, _on_the_way(each, account.client)) for each in _between(account)]
+    said += [(ns, f"{milliseconds(ns)} {cause} on {host}") for (host, cause), ns in _on_hosts(account) if ns >= LEAST * whole]
     for cause in (Cause.QUEUE, Cause.SERIALISATION):
         ns = sum(each.ns for each in account.of(cause))
         if ns >= LEAST * whole:
-            said.append(f"{_ms(ns)} {cause}")
+            said.append((ns, f"{milliseconds(ns)} {cause}"))
     if account.remainder_ns:
-        said.append(f"{_ms(account.remainder_ns)} {Cause.REMAINDER}")
-    return f"{_ms(whole)}: {', '.join(said) or 'on the hosts'}"
+        said.append((account.remainder_ns, f"{milliseconds(account.remainder_ns)} {Cause.REMAINDER}"))
+    return f"{milliseconds(whole)}: {', '.join(_largest_said(said)) or 'on the hosts'}"
+
+
+def _largest_said(said: Sequence[tuple[int, str]]) -> list[str]:
+    """Return the texts of the largest parts, in order; the others are one text."""
+    if len(said) <= PARTS:
+        return [text for _, text in said]
+    least = sorted((ns for ns, _ in said), reverse=True)[PARTS - 2]
+    kept = [each for each in said if each[0] >= least][: PARTS - 1]
+    left = sum(ns for ns, _ in said) - sum(ns for ns, _ in kept)
+    return [*(text for _, text in kept), f"{milliseconds(left)} in {len(said) - len(kept)} other places"]
 
 
 def text(account: Account, links: Mapping[tuple[str, str], Sequence[str]] | None = None) -> str:
@@ -44,32 +61,38 @@ def text(account: Account, links: Mapping[tuple[str, str], Sequence[str]] | None
     Returns
     -------
     str
-        At most 40 lines.
+        At most 40 lines of 80 columns; the first one begins the answer.
     """
-    head = [*_wrapped(answer(account)), "", f"{account.operation}, {len(account.steps)} steps on the deciding path"]
+    many = f"{len(account.steps)} step{'s' * (len(account.steps) != 1)}"
+    head = [*_limited(_wrapped(answer(account)), PARTS), ""]
+    head += _limited(_wrapped(f"{account.operation}, {many} on the deciding path"), 2)
     tail = [
-        *_slopes(account, links),
-        *_alike(account),
+        *(line for each in gains(account, links) for line in _limited(_wrapped(each), TAIL["slopes"])),
         *_beside(account),
-        *(line for note in account.notes for line in _wrapped(f"note: {note}")),
+        *_limited([line for note in account.notes for line in _wrapped(f"note: {note}")], TAIL["notes"]),
     ]
-    room = max(8, LINES - len(head) - len(tail) - 4)
-    rows = _rows(account, room)
+    rows = _rows(account, LINES - len(head) - len(tail) - 3)
     return "\n".join([*head, "", f"{'at ms':>10} {'ms':>10}  cause", *rows, *([""] if tail else []), *tail])
+
+
+def _limited(lines: Sequence[str], most: int) -> list[str]:
+    """Return the first lines, and that there are more."""
+    return [*lines] if len(lines) <= most else [*lines[: most - 1], "  ..."]
 
 
 def largest(account: Account, count: int = 10) -> list[str]:
     """Return the largest parts, a line each."""
     found = sorted(blocks(account, SHORT_NS), key=lambda each: -each.ns)[:count]
-    return [f"{each.ns / 1e6:10.3f} ms  {_says(each)}" for each in found]
+    return [f"{each.ns / 1e6:10.3f} ms  {says(each)}" for each in found]
 
 
-def _ms(ns: float) -> str:
+def milliseconds(ns: float) -> str:
+    """Return a time in three digits: 430 ms, 0.154 ms."""
     ms = ns / 1e6
     return f"{ms:,.0f} ms" if ms >= 100 else f"{ms:.3g} ms" if ms else "0 ms"
 
 
-def _ends(of: Step | Block) -> str:
+def between(of: Step | Block) -> str:
     """Return the two hosts as text, or the only one."""
     return of.source if of.source == of.target else f"{of.source} -> {of.target}"
 
@@ -97,42 +120,57 @@ def _on_the_way(share: Share, client: str) -> str:
     one, other = share.hosts
     where = f"to {other if one == client else one}" if client in share.hosts else f"between {one} and {other}"
     parts = [f"{_count(trips / 2)} {cause}" for cause, trips, _ in sorted(share.by_cause, key=lambda each: -each[1]) if trips]
+    parts = parts if len(parts) <= CAUSES else [*parts[: CAUSES - 1], "others"]
     inside = f" ({', '.join(parts)})" if len(parts) > 1 else f" of {share.by_cause[0][0]}"
     return f"{_count(share.round_trips)} round trip{'s' * (share.round_trips != 1)} {where}{inside}"
 
 
-def _says(block: Block) -> str:
-    ends = _ends(block)
+def says(block: Block) -> str:
+    """Return a block as text: its round trips, cause and hosts, and what was asked if it is one question."""
     trips = block.round_trips
     times = f"{_count(trips)} x " if trips > 1 else ""
     asked = next((each.asked for each in block.steps if each.asked), "") if len(block.steps) <= 2 else ""
     asked = asked if len(asked) <= SAID else asked[: SAID - 3] + "..."
-    said = f"{times}{block.cause}{f': {block.detail}' if block.detail else ''}, {ends}"
+    said = f"{times}{kind(block)}"
     return f"{said}  {asked}" if asked else said
 
 
+def kind(block: Block) -> str:
+    """Return the cause of a block, and between which hosts."""
+    return f"{block.cause}{f': {block.detail}' if block.detail else ''}, {between(block)}"
+
+
+def says_of(fold: Fold) -> str:
+    """Return a fold as text: its block, or how often a pattern of them comes."""
+    if not fold.pattern:
+        return f"{len(fold.blocks)} shorter parts"
+    if fold.times == 1:
+        return says(fold.blocks[0])
+    causes = " and ".join(dict.fromkeys(str(each.cause) for each in fold.kinds))
+    return f"{fold.times} x {between(fold.blocks[0])}: {causes}"
+
+
 def _rows(account: Account, room: int) -> list[str]:
-    """Return the blocks, a line each; where there are too many, the shortest are one line."""
-    found = blocks(account, SHORT_NS)
-    kept = {id(each) for each in sorted(found, key=lambda each: -each.ns)[: room - 2]}
+    """Return the folded blocks, a line each; where there are too many, the shortest that follow each other are one line."""
+    found = folds(blocks(account, SHORT_NS), room - 1)
     lines = [
-        f"{(each.begin_ns - account.begin_ns) / 1e6:10.3f} {each.ns / 1e6:10.3f}  {_says(each)}"[:WIDTH].rstrip()
+        f"{(each.begin_ns - account.begin_ns) / 1e6:10.3f} {each.ns / 1e6:10.3f}  {says_of(each)}"[:WIDTH].rstrip()
         for each in found
-        if id(each) in kept
     ]
-    left = [each for each in found if id(each) not in kept]
-    if left:
-        lines.append(f"{'':10} {sum(each.ns for each in left) / 1e6:10.3f}  {len(left)} shorter parts")
     if (short := rest(account, SHORT_NS)) or not lines:
         lines.append(f"{'':10} {short / 1e6:10.3f}  steps of at most 0.1 ms")
     return lines
 
 
-def _slopes(account: Account, links: Mapping[tuple[str, str], Sequence[str]] | None) -> list[str]:
-    """Return what a nearer link saves."""
+def gains(account: Account, links: Mapping[tuple[str, str], Sequence[str]] | None = None) -> list[str]:
+    """Return what would give time back: what a nearer link saves, and what was asked many times."""
     found = slopes(account, links)
     said = [f"{name} saves {_count(trips)} ms" for name, trips in sorted(found.items(), key=lambda each: -each[1]) if trips]
-    return _wrapped(f"1 ms of round trip less: {', '.join(said)}") if said else []
+    asked = [
+        f"{count} times the same question with other values: {text if len(text) <= SAID else text[: SAID - 3] + '...'}"
+        for text, count in alike(account)[: TAIL["questions"]]
+    ]
+    return [*([f"1 ms of round trip less: {', '.join(said)}"] if said else []), *asked]
 
 
 def slopes(account: Account, links: Mapping[tuple[str, str], Sequence[str]] | None = None) -> dict[str, float]:
@@ -147,15 +185,11 @@ def slopes(account: Account, links: Mapping[tuple[str, str], Sequence[str]] | No
     return found
 
 
-def _alike(account: Account) -> list[str]:
-    return [f"{count} times the same question with other values: {asked}"[:WIDTH] for asked, count in alike(account)[:3]]
-
-
 def steps(account: Account) -> Iterator[str]:
     """Yield each step of more than 0.1 ms as a line, with all that its message says."""
     for each in account.steps:
         if each.ns > SHORT_NS:
-            said = f"{each.cause}{f': {each.detail}' if each.detail else ''}, {_ends(each)}  {each.asked}".rstrip()
+            said = f"{each.cause}{f': {each.detail}' if each.detail else ''}, {between(each)}  {each.asked}".rstrip()
             yield f"{(each.begin_ns - account.begin_ns) / 1e6:10.3f} {each.ms:10.3f}  {said}"
 
 
@@ -164,7 +198,7 @@ def _beside(account: Account) -> list[str]:
         return []
     slack = [each.slack_ns for each in account.beside]
     many = len(slack)
-    spare = _ms(min(slack)) if min(slack) == max(slack) else f"{_ms(min(slack))} to {_ms(max(slack))}"
+    spare = " to ".join(dict.fromkeys((milliseconds(min(slack)), milliseconds(max(slack)))))
     return [f"beside it: {many} connection{'s' * (many != 1)}, with {spare} to spare"]
 
 
@@ -172,8 +206,13 @@ def _wrapped(line: str) -> list[str]:
     return textwrap.wrap(line, WIDTH, subsequent_indent="  ")
 
 
+def stack(step: Step) -> tuple[str, ...]:
+    """Return where a step's time belongs in a flame graph: host or hosts, cause, and detail if there is one."""
+    return tuple(filter(None, (between(step), str(step.cause), step.detail)))
+
+
 def folded(steps: Sequence[Step]) -> Iterator[str]:
     """Yield the stacks of a flame graph, as speedscope and flamegraph.pl read them: host or hosts, cause, detail, and us."""
     for each in steps:
         if each.ns:
-            yield ";".join(filter(None, (_ends(each), str(each.cause), each.detail))) + f" {max(1, round(each.ns / 1000))}"
+            yield f"{';'.join(word.replace(';', ',') for word in stack(each))} {max(1, round(each.ns / 1000))}"

@@ -86,7 +86,14 @@ def find(trace: Trace, client: str | None = None, whole: bool = False) -> Operat
     server = deciding.hosts[0] if deciding.hosts else deciding.first.ends().partition(" > ")[2]
     of = f"the last of {alike} connections from {host.name} to {server}" if alike else f"what {host.name} asked of {server}"
     beside = [
-        Beside(each.first.ends(), host.name, each.hosts[0] if each.hosts else "", deciding.end - each.end)
+        Beside(
+            connection=each.first.ends(),
+            source=host.name,
+            target=each.hosts[0] if each.hosts else "",
+            slack_ns=deciding.end - each.end,
+            begin_ns=each.first.sent,
+            end_ns=each.end,
+        )
         for each in own
         if each is not deciding and not each.names
     ]

@@ -1,0 +1,54 @@
+"""The files of `slownet why`: `--out KIND=FILE`, the page, the picture, and formats of other viewers."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from slownet.cli.completing import one_of
+from slownet.cli.outputs import JSON, OUT, Outputs
+from slownet.model import whole_file
+
+if TYPE_CHECKING:
+    from slownet.report.account_section import Links
+    from slownet.why.account import Account
+
+PAGE, SVG, PNG, FLAME, FOLDED, SPEEDSCOPE, CHROME = "page", "svg", "png", "flame", "folded", "speedscope", "chrome-trace"
+OF_ACCOUNTS = (PAGE, SVG, PNG, FLAME, FOLDED, SPEEDSCOPE, CHROME, JSON)
+WhyOutOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        OUT,
+        metavar="KIND=FILE",
+        help="Write it to a file, too: page (HTML), svg or png (the picture), flame (a flame graph, SVG), folded (stacks, for "
+        "flamegraph.pl), speedscope, chrome-trace (for Perfetto, too), json. Repeatable.",
+        autocompletion=one_of(*(f"{each}=" for each in OF_ACCOUNTS)),
+    ),
+]
+
+
+def write(wanted: Outputs, account: Account, links: Links, title: str) -> None:
+    """Write the files of an account. title: such as a run's name. Raises SlownetError."""
+    from slownet.report.account_figure import account_figure
+    from slownet.report.account_section import write_why
+    from slownet.report.flame import flame_figure
+    from slownet.why import viewers
+    from slownet.why.account_text import folded
+
+    for kind, path in wanted.files.items():
+        where = f"{OUT} {kind}"
+        if kind == PAGE:
+            write_why(path, title, account, links)
+        elif kind == PNG:
+            whole_file.write(path, account_figure(account, title, "why").png(), where)
+        elif kind != JSON:
+            text = {
+                SVG: lambda: account_figure(account, title, "why").alone,
+                FLAME: lambda: flame_figure(account, title, "flame").alone,
+                FOLDED: lambda: "".join(f"{line}\n" for line in folded(account.steps)),
+                SPEEDSCOPE: lambda: json.dumps(viewers.speedscope(account, title)),
+                CHROME: lambda: json.dumps(viewers.chrome_trace(account, title)),
+            }[kind]()
+            whole_file.write(path, text, where)
