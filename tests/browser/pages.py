@@ -13,12 +13,13 @@ from slownet.judge.records.cell import Cell
 from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.result import RunData
 from slownet.judge.records.statement import TEXT
-from slownet.report.account_section import write_why
+from slownet.report.account_section import write_difference, write_why
 from slownet.report.html_page import write_page
 from slownet.report.reproduction import Reproduction, render
 from slownet.report.view import view
 from slownet.theory import published
 from slownet.theory.stats import Summary
+from slownet.why.difference import difference
 
 DATA = Path(__file__).parents[1] / "unit"
 TIME, RATE = "time_per_request_ms", "requests_per_second"
@@ -31,7 +32,9 @@ FACTS = {
         "links": {"client-switch": ["client", "switch"], "web-switch": ["web", "switch"], "db-switch": ["db", "switch"]},
     },
 }  # fmt: skip
-NAMES = ("law", "latency", "segments", "throughput", "cures", "odd", "side", "reproduce", "why", "why-repeated", "why-mixed")
+NAMES = (
+    "law", "latency", "segments", "throughput", "cures", "odd", "side", "reproduce", "why", "why-two", "why-repeated", "why-mixed",
+)  # fmt: skip
 
 
 def around(value, half=1.0):
@@ -132,5 +135,6 @@ def write_all(folder):
         write_page(folder / f"{name}.html", [view(run) for run in shown])
     for name, account in (("why", accounts.page()), ("why-repeated", accounts.repeated()), ("why-mixed", accounts.mixed())):
         write_why(folder / f"{name}.html", "20260101-120000-shop", account, {("db", "web"): ["db-switch", "web-switch"]})
+    write_difference(folder / "why-two.html", ("a", "b"), difference(accounts.repeated(3), accounts.page()))
     (folder / "reproduce.html").write_text(render(reproduction(own("reproduce"))), "utf-8")
     return folder

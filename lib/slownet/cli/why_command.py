@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from slownet.cli import completing, why_outputs
+from slownet.cli import completing, why_outputs, why_two
 from slownet.cli.options import JsonOption
 from slownet.cli.outputs import Outputs
 from slownet.cli.why_outputs import WhyOutOption
@@ -17,7 +17,14 @@ from slownet.model.errors import ExperimentError
 
 
 def why(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="The directory of a run.", autocompletion=completing.runs)],
+    runs: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RUN",
+            help="The directory of a run; of two, what made the second one take longer.",
+            autocompletion=completing.runs,
+        ),
+    ],
     cell: Annotated[
         list[str] | None,
         typer.Option("--cell", metavar="NAME=VALUE", help="The cell, such as rtt=40ms. Default: the run's last cell."),
@@ -35,7 +42,8 @@ def why(
 ) -> None:
     """Print where every millisecond of an operation went, from the captures of all hosts.
 
-    A run without captures is measured once more with them, in the cell that is asked for and with its seeds.
+    A run without captures is measured once more with them, in the cell that is asked for and with its seeds. Of two runs, it
+    prints which steps came, went or grew.
     """
     from slownet.judge.records.measured_folder import load
     from slownet.runner.api.accounted import accounted
@@ -43,8 +51,15 @@ def why(
     from slownet.why.of_run import links_between
 
     wanted = Outputs.read(out or [], why_outputs.OF_ACCOUNTS)
-    measured = load(run)
-    found, captured = accounted(measured, _label(cell or []), client, whole=whole, notify=_say)
+    if len(runs) > 2:
+        raise ExperimentError(f"{len(runs)} runs", "RUN", "name one, or two to compare")
+    if len(runs) == 2:
+        why_two.check(wanted)
+    one, *other = [accounted(load(each), _label(cell or []), client, whole=whole, notify=_say) for each in runs]
+    if other:
+        why_two.show((one, other[0]), wanted, as_json)
+        return
+    found, captured = one
     links = links_between(captured.facts.get("topology") or {})
     record = {**found.to_json(), "run": str(captured.directory)}
     why_outputs.write(wanted, found, links, captured.directory.name)

@@ -15,6 +15,8 @@ from slownet.report.html_page import template, write_html
 from slownet.why.account import Account, Step
 from slownet.why.account_text import SHORT_NS, answer, between, gains, milliseconds, says_of
 from slownet.why.blocks import Block, rest
+from slownet.why.difference import Difference
+from slownet.why.difference_text import difference_answer, table
 from slownet.why.folds import Fold
 
 ROWS = 60
@@ -95,6 +97,20 @@ def section(account: Account, links: Links | None = None, stem: str = "why", hea
 def write_why(path: Path, title: str, account: Account, links: Links | None = None) -> Path:
     """Write the page of an account. title: such as a run's name. Raises SlownetError."""
     text = template("why.html.j2").render(title=title, seen=seen(account, links, "why"))
+    return write_html(path, explained(text))
+
+
+def write_difference(path: Path, names: tuple[str, str], found: Difference, links: tuple[Links, Links] = ({}, {})) -> Path:
+    """Write the page of two accounts: what changed, and both pictures on one axis. Raises SlownetError."""
+    longest = max(found.before.elapsed_ns, found.after.elapsed_ns)
+    both = [
+        seen(account, between, stem, longest)
+        for account, between, stem in zip((found.before, found.after), links, ("before", "after"), strict=True)
+    ]
+    rows = [(f"{each.ns / 1e6:+.3f}", each.before, each.after, each.what) for each in table(found, ROWS)]
+    text = template("why_two.html.j2").render(
+        title=" and ".join(names), names=names, answer=difference_answer(found), rows=rows, both=both
+    )
     return write_html(path, explained(text))
 
 

@@ -13,7 +13,7 @@ WIDTH, LINES = 80, 40
 SAID = 40
 """Characters of a message in the table."""
 LEAST = 0.01
-"""The part of the time from which a cause is in the answer."""
+"""Causes with a smaller part of the time are not in the answer."""
 SHORT_NS = 100_000
 """Steps up to this are listed together: what hosts compute."""
 PARTS = 6
@@ -64,18 +64,18 @@ def text(account: Account, links: Mapping[tuple[str, str], Sequence[str]] | None
         At most 40 lines of 80 columns; the first one begins the answer.
     """
     many = f"{len(account.steps)} step{'s' * (len(account.steps) != 1)}"
-    head = [*_limited(_wrapped(answer(account)), PARTS), ""]
-    head += _limited(_wrapped(f"{account.operation}, {many} on the deciding path"), 2)
+    head = [*limited(wrapped(answer(account)), PARTS), ""]
+    head += limited(wrapped(f"{account.operation}, {many} on the deciding path"), 2)
     tail = [
-        *(line for each in gains(account, links) for line in _limited(_wrapped(each), TAIL["slopes"])),
+        *(line for each in gains(account, links) for line in limited(wrapped(each), TAIL["slopes"])),
         *_beside(account),
-        *_limited([line for note in account.notes for line in _wrapped(f"note: {note}")], TAIL["notes"]),
+        *limited([line for note in account.notes for line in wrapped(f"note: {note}")], TAIL["notes"]),
     ]
     rows = _rows(account, LINES - len(head) - len(tail) - 3)
     return "\n".join([*head, "", f"{'at ms':>10} {'ms':>10}  cause", *rows, *([""] if tail else []), *tail])
 
 
-def _limited(lines: Sequence[str], most: int) -> list[str]:
+def limited(lines: Sequence[str], most: int) -> list[str]:
     """Return the first lines, and that there are more."""
     return [*lines] if len(lines) <= most else [*lines[: most - 1], "  ..."]
 
@@ -202,7 +202,8 @@ def _beside(account: Account) -> list[str]:
     return [f"beside it: {many} connection{'s' * (many != 1)}, with {spare} to spare"]
 
 
-def _wrapped(line: str) -> list[str]:
+def wrapped(line: str) -> list[str]:
+    """Return a text as lines of 80 columns."""
     return textwrap.wrap(line, WIDTH, subsequent_indent="  ")
 
 

@@ -91,8 +91,13 @@ def alike(account: Account, least: int = 3) -> list[tuple[str, int]]:
 
     least: how often at least.
     """
-    asked = Counter(_VALUES.sub("?", each.asked) for each in account.of(Cause.EXCHANGE) if _QUESTION.match(each.asked))
+    asked = Counter(without_values(each.asked) for each in account.of(Cause.EXCHANGE) if _QUESTION.match(each.asked))
     return [(text, count) for text, count in asked.most_common() if count >= least]
+
+
+def without_values(text: str) -> str:
+    """Return a question with a question mark for each number and each text in quotes."""
+    return _VALUES.sub("?", text)
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,10 @@ import pytest
 from accounts import Path, mixed, page, repeated
 
 from slownet.report.account_figure import STROKES, account_figure, parts
-from slownet.report.account_section import section, write_why
+from slownet.report.account_section import section, write_difference, write_why
 from slownet.report.flame import flame_figure, frames
 from slownet.why.account import Cause
+from slownet.why.difference import difference
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -129,3 +130,15 @@ def test_the_flame_graph_adds_up():
     figure = flame_figure(account, "the time", "flame")
     assert sum(row[3] for row in figure.rows) == pytest.approx(account.elapsed_ns / 1e6)
     ElementTree.fromstring(figure.alone)
+
+
+def test_two_accounts_stand_on_one_axis(tmp_path):
+    found = difference(repeated(3), page())
+    text = write_difference(tmp_path / "two.html", ("runs/a", "runs/b"), found).read_text()
+    pictures = re.findall(r'<svg[^>]*aria-label="The deciding path over time.*?</svg>', text, re.DOTALL)
+    assert len(pictures) == 2
+    ticks = [re.findall(r'<text x="([\d.]+)%" y="[\d.]+" text-anchor="\w+">(\d+)</text>', each) for each in pictures]
+    assert ticks[0] == ticks[1]
+    places = Places(text)
+    assert len(places.ids) == len(set(places.ids))
+    assert "20 more round trips between db and web" in text or "21 more round trips between db and web" in text

@@ -1,0 +1,58 @@
+"""`slownet why RUN1 RUN2`: which steps of an operation came, went or grew from one run to another."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from slownet.cli.outputs import JSON, OUT, Outputs
+from slownet.cli.why_outputs import PAGE
+from slownet.model.errors import ExperimentError
+
+if TYPE_CHECKING:
+    from slownet.judge.records.result import RunData
+    from slownet.model.shapes import Json
+    from slownet.why.account import Account
+    from slownet.why.difference import Difference
+
+OF_TWO = (PAGE, JSON)
+
+
+def check(wanted: Outputs) -> None:
+    """Raise ExperimentError if a file is wanted that only one account has."""
+    if other := [each for each in wanted.files if each not in OF_TWO]:
+        raise ExperimentError(f"no '{other[0]}' of two runs", OUT, f"write {' or '.join(f'{each}=FILE' for each in OF_TWO)}")
+
+
+def show(found: tuple[tuple[Account, RunData], tuple[Account, RunData]], wanted: Outputs, as_json: bool) -> None:
+    """Print and write what makes the second operation take longer than the first. Raises SlownetError."""
+    from slownet.report.account_section import write_difference
+    from slownet.why.difference import difference
+    from slownet.why.difference_text import difference_text
+    from slownet.why.of_run import links_between
+
+    (before, one), (after, two) = found
+    changes = difference(before, after)
+    names = one.directory.name, two.directory.name
+    record = _record(changes, names)
+    if path := wanted.files.get(PAGE):
+        between = [links_between(each.facts.get("topology") or {}) for each in (one, two)]
+        write_difference(path, names, changes, (between[0], between[1]))
+    if wanted.write_json(lambda: record):
+        return
+    print(json.dumps(record, indent=1) if as_json else difference_text(changes, names))
+
+
+def _record(found: Difference, names: tuple[str, str]) -> Json:
+    """Return the difference as data: times in ms; steps and ms are those before and after."""
+    return {
+        "runs": list(names), "difference_ms": found.ns / 1e6,
+        "elapsed_ms": [found.before.elapsed_ns / 1e6, found.after.elapsed_ns / 1e6],
+        "changes": [
+            {
+                "cause": str(each.kind.cause), "hosts": list(each.kind.hosts), "what": each.kind.what, "trip": each.kind.trip,
+                "steps": list(each.steps), "ms": [ns / 1e6 for ns in each.ns], "more_ms": each.difference_ns / 1e6,
+            }
+            for each in found.changes
+        ],
+    }  # fmt: skip
