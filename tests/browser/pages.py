@@ -33,7 +33,8 @@ FACTS = {
     },
 }  # fmt: skip
 NAMES = (
-    "law", "latency", "segments", "throughput", "cures", "odd", "side", "reproduce", "why", "why-two", "why-repeated", "why-mixed",
+    "law", "latency", "segments", "throughput", "cures", "odd", "side", "reproduce", "why", "why-two",
+    "why-repeated", "why-mixed",
 )  # fmt: skip
 
 
