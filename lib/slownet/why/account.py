@@ -3,8 +3,9 @@
 The JSON is one object: ``operation`` (words), ``client`` (host), ``elapsed_ms``, ``remainder_ms`` (what has no cause),
 ``clock_is_free``, ``notes`` (list of words), ``steps``, in order, and ``beside``. A step has ``begin_ms`` (since the operation
 began), ``ms``, ``cause`` (of `Cause`), ``detail`` (words), ``from`` and ``to`` (hosts; the same for what happens on one),
-``asked`` (words of the message), ``bytes``, ``connection``, and ``trip`` (whether a message crosses the network). What ran
-beside the deciding path has ``connection``, ``from``, ``to``, ``begin_ms``, ``end_ms`` and ``slack_ms``.
+``asked`` (words of the message), ``bytes``, ``connection``, ``trip`` (whether a message crosses the network), and ``hops``
+(pairs of hosts, if routers forward it). What ran beside the deciding path has ``connection``, ``from``, ``to``, ``begin_ms``,
+``end_ms`` and ``slack_ms``.
 """
 
 from __future__ import annotations
@@ -57,6 +58,8 @@ class Step:
     trip : bool
         Whether a message crosses the network in it: what a nearer link shortens. Its queue and serialisation are steps of their
         own.
+    hops : tuple of (str, str)
+        The hosts between which it goes, a pair a hop, if routers forward it; otherwise empty.
     """
 
     begin_ns: int
@@ -69,6 +72,7 @@ class Step:
     size: int = 0
     connection: str = ""
     trip: bool = False
+    hops: tuple[tuple[str, str], ...] = ()
 
     @property
     def ns(self) -> int:
@@ -172,5 +176,5 @@ class Account:
         return {
             "begin_ms": (each.begin_ns - self.begin_ns) / 1e6, "ms": each.ms, "cause": str(each.cause), "detail": each.detail,
             "from": each.source, "to": each.target, "asked": each.asked, "bytes": each.size, "connection": each.connection,
-            "trip": each.trip,
+            "trip": each.trip, "hops": [list(hop) for hop in each.hops],
         }  # fmt: skip

@@ -179,9 +179,11 @@ def slopes(account: Account, links: Mapping[tuple[str, str], Sequence[str]] | No
     links: the links between each two hosts; without it, the pairs of hosts count.
     """
     found: dict[str, float] = {}
-    for each in shares(account.trips()):
-        for name in (links or {}).get(each.hosts, ["-".join(each.hosts)]):
-            found[name] = found.get(name, 0.0) + each.round_trips
+    for each in account.trips():
+        for hop in each.hops or ((each.source, each.target),):
+            one, other = sorted(hop)
+            for name in (links or {}).get((one, other), [f"{one}-{other}"]):
+                found[name] = found.get(name, 0.0) + 0.5
     return found
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from slownet.why import paths
 from slownet.why.account import Cause, Step
 from slownet.why.client_operation import NAMES
 from slownet.why.flows import APPLICATION, HANDSHAKE
 from slownet.why.packets import ACK, FIN, RST, SYN, UDP, Packet
-from slownet.why.trace import Trace
+from slownet.why.trace import AT_ONCE_NS, Trace
 from slownet.why.walk import Part, Stay, Trip
 
 MS = 1_000_000
@@ -21,6 +22,12 @@ FIRST_WINDOW = 10
 """Segments of Linux's first congestion window: with as many in flight, that waits for ACKs, not Nagle's algorithm."""
 WINDOW_UPDATE = 100
 """Bytes: a message of SSH or of HTTP/2 that only opens a window is smaller, encrypted, too."""
+UPDATES = {13 * frames + cover for frames in (1, 2) for cover in (0, 21, 22, 29)} | {26 + 2 * each for each in (21, 22, 29)}
+"""Bytes of one or two WINDOW_UPDATE frames (RFC 9113, 6.9: 13 each), plain, in a record of TLS 1.2 or of 1.3, or in two."""
+BULK = 2 * 1448
+"""Bytes at once from which something is a part of a long message."""
+LOOK_BACK = 4096
+"""Packets of a host that are searched for lost ones."""
 SSH = 22
 Asked = Callable[[Packet], str]
 
@@ -34,7 +41,14 @@ class Causes:
     def __init__(self, trace: Trace, parts: Sequence[Part], asked: Asked, free: bool, window: tuple[int, int]) -> None:
         self._trace, self._parts, self._asked, self._free = trace, parts, asked, free
         self._ways = paths.ways(trace, *window)
-        self._trips = [each.packet for each in parts if isinstance(each, Trip)]
+        self._messages: list[list[Packet]] = []
+        self._places: list[int] = []
+        for packet in (each.packet for each in parts if isinstance(each, Trip)):
+            if not self._messages or packet.passing != self._messages[-1][-1].passing:
+                self._messages.append([])
+            self._messages[-1].append(packet)
+            self._places.append(len(self._messages) - 1)
+        self._trips = [each[0] for each in self._messages]
         self._given: dict[int, tuple[Cause, str]] = {}
         for number, packet in enumerate(self._trips):
             self._released(number, packet)
@@ -45,27 +59,35 @@ class Causes:
         trip = 0
         for part in self._parts:
             if isinstance(part, Trip):
-                found += self._trip(trip, part.packet)
+                for step in self._trip(self._places[trip], part.packet):
+                    if found and step.hops and _goes_on(found[-1], step):
+                        found[-1] = replace(found[-1], end_ns=step.end_ns)
+                    else:
+                        found.append(step)
                 trip += 1
             else:
-                found.append(self._stay(part, trip))
+                found.append(self._stay(part, self._places[trip] if trip < len(self._places) else len(self._trips)))
         return found
 
     def _trip(self, number: int, packet: Packet) -> list[Step]:
-        cause, detail = self._given.get(id(packet)) or self._cause(number, packet)
-        distance, own, queued = self._ways[packet.sender, packet.receiver].split(packet)
-        ends = {"source": packet.sender, "target": packet.receiver, "connection": packet.ends(), "size": packet.length}
+        """Return the steps of a message on one of its hops: the queue, its own bytes, and the way."""
+        message = self._messages[number]
+        cause, detail = self._given.get(number) or self._cause(message[0])
+        distance, own, queued = self._ways[paths.pair(packet)].split(packet)
+        hop = {"source": packet.sender, "target": packet.receiver, "connection": packet.ends(), "size": packet.length}
         at, steps = packet.sent, []
         if queued:
             bytes_ahead = paths.ahead(self._trace, packet)
             text = f"{bytes_ahead:,} bytes ahead" if bytes_ahead else "on the way, or a delay that varies"
-            steps.append(Step(at, at + queued, Cause.QUEUE, detail=text, **ends))  # type: ignore[arg-type]
+            steps.append(Step(at, at + queued, Cause.QUEUE, detail=text, **hop))  # type: ignore[arg-type]
         if own:
             text = f"{packet.size:,} bytes"
-            steps.append(Step(at + queued, at + queued + own, Cause.SERIALISATION, detail=text, **ends))  # type: ignore[arg-type]
-        asked = self._asked(packet)
+            steps.append(Step(at + queued, at + queued + own, Cause.SERIALISATION, detail=text, **hop))  # type: ignore[arg-type]
         begin = at + queued + own
-        steps.append(Step(begin, begin + distance, cause, detail=detail, asked=asked, trip=True, **ends))  # type: ignore[arg-type]
+        whole = {**hop, "source": message[0].sender, "target": message[-1].receiver, "asked": self._asked(packet)}
+        hops = tuple((each.sender, each.receiver) for each in message) if len(message) > 1 else ()
+        first = packet is message[0]
+        steps.append(Step(begin, begin + distance, cause, detail=detail, trip=first, hops=hops, **whole))  # type: ignore[arg-type]
         return steps
 
     def _released(self, number: int, ack: Packet) -> None:
@@ -77,44 +99,65 @@ class Causes:
             if found := self._opens_a_window(number, ack, then):
                 self._give(number, found)
             return
-        if then.connection != ack.connection or then.sender != ack.receiver:
+        if not _answers(then, ack):
             return
         if number and self._trips[number - 1].is_tcp and self._trips[number - 1].flags & SYN:
             return  # the third part of a handshake
         self._give(number, _window(then, ack))
 
     def _give(self, number: int, cause: tuple[Cause, str]) -> None:
-        ack = self._trips[number]
-        self._given[id(ack)] = cause
-        if number:
-            before = self._trips[number - 1]
-            if before.connection == ack.connection and before.receiver == ack.sender and before.length:
-                self._given[id(before)] = cause
+        self._given[number] = cause
+        if number and self._trips[number - 1].length and _answers(self._trips[number], self._trips[number - 1]):
+            self._given[number - 1] = cause
 
     def _opens_a_window(self, number: int, small: Packet, then: Packet) -> tuple[Cause, str] | None:
-        """Return the cause if a small message stands between two parts of one answer: it opens a window above TCP."""
-        if not number or then.connection != small.connection or small.length > WINDOW_UPDATE or not small.length:
+        """Return the cause if a small message stands between two parts of one long one: it opens a window above TCP."""
+        if not number or not 0 < small.length <= WINDOW_UPDATE:
             return None
         before = self._trips[number - 1]
-        if before.connection != small.connection or before.sender != then.sender or then.sender == small.sender:
+        if not _answers(then, small) or not _answers(small, before):
             return None
-        if before.length < 1000 or then.length < 1000:
+        if small.protocol == UDP and (lost := self._lost(before, small)):
+            return Cause.RETRANSMISSION, f"QUIC's, {lost} lost"
+        if min(self._at_once(before), self._at_once(then)) < BULK:
             return None
         if small.protocol == UDP:
             short = all(each.data[:1] and not each.data[0] & 0x80 for each in (before, small, then))
             return (Cause.WINDOW, "QUIC's congestion or flow control") if short else None
         if SSH in (small.sport, small.dport):
             return Cause.WINDOW, "SSH's"
-        if small.tls or "WINDOW_UPDATE" in self._asked(small):
+        if "WINDOW_UPDATE" in self._asked(small) or small.length in UPDATES:
             return Cause.WINDOW, "HTTP/2's"
         return None
 
-    def _cause(self, number: int, packet: Packet) -> tuple[Cause, str]:
+    def _at_once(self, packet: Packet) -> int:
+        """Return the bytes of a connection that a host sent at the instant at which it sent a packet."""
+        sent, found = self._trace.hosts[packet.sender].sent, 0
+        for step, start in ((-1, packet.order), (1, packet.order + 1)):
+            number = start
+            while 0 <= number < len(sent) and abs(sent[number].sent - packet.sent) <= AT_ONCE_NS and found < BULK:
+                found += sent[number].length if sent[number].connection == packet.connection else 0
+                number += step
+        return found
+
+    def _lost(self, before: Packet, small: Packet) -> int:
+        """Return how many datagrams were lost that had been sent with, or just before, one that was acknowledged."""
+        sent = self._trace.hosts[before.sender].sent
+        found, number = 0, before.order + 1
+        while number < len(sent) and sent[number].sent <= before.sent + AT_ONCE_NS:
+            number += 1
+        for each in reversed(sent[max(0, number - LOOK_BACK) : number]):
+            if each.sent < before.sent - (small.arrived - before.sent):
+                break
+            found += each.connection == before.connection and not each.receiver
+        return found
+
+    def _cause(self, packet: Packet) -> tuple[Cause, str]:
         """Return the cause of a trip by what the packet carries."""
         if packet.is_neighbours:
             return Cause.NEIGHBOUR, "ARP" if packet.protocol == 0 else "neighbour discovery"
-        if packet.protocol == UDP and (packet.sport in NAMES or packet.dport in NAMES):
-            return Cause.NAME, "question" if packet.dport in NAMES else "answer"
+        if packet.protocol == UDP and (name := _name(packet)):
+            return name
         if packet.protocol == UDP and packet.data[:1] and packet.data[0] & 0xC0 == 0xC0:
             return Cause.TLS, "QUIC's handshake"
         if not packet.is_tcp:
@@ -127,6 +170,8 @@ class Causes:
             return Cause.HANDSHAKE, "refused"
         if flight := _tls_flight(packet):
             return Cause.TLS, flight
+        if name := _name(packet):
+            return name
         return Cause.EXCHANGE, "end" if packet.flags & FIN and not packet.length else ""
 
     def _stay(self, stay: Stay, trip: int) -> Step:
@@ -135,7 +180,7 @@ class Causes:
         return Step(stay.begin, stay.end, cause, stay.host, stay.host, detail, connection=connection)
 
     def _on_host(self, stay: Stay, trip: int) -> tuple[Cause, str]:
-        """Return the cause of a time on a host; `trip`: the number of the trip that follows."""
+        """Return the cause of a time on a host; `trip`: the number of the message that follows."""
         packet = stay.until
         if stay.kind == "other":
             return Cause.WAITING, "the host worked for a request that had come before"
@@ -143,7 +188,7 @@ class Causes:
             return Cause.REMAINDER, "no capture shows where it was sent"
         if stay.kind == "queue":
             return Cause.SERIALISATION, "until an earlier segment had left the queue"
-        if stay.kind == "ack":
+        if stay.kind == "ack" and stay.end - stay.begin > AT_ONCE_NS:
             return self._late_ack(packet, trip)
         if stay.kind == "again":
             return Cause.RETRANSMISSION, _again(packet, stay)
@@ -151,7 +196,7 @@ class Causes:
 
     def _late_ack(self, ack: Packet, trip: int) -> tuple[Cause, str]:
         then = self._trips[trip + 1] if trip + 1 < len(self._trips) else None
-        if then is not None and then.connection == ack.connection and then.sender == ack.receiver:
+        if then is not None and _answers(then, ack):
             cause, detail = _window(then, ack)
             if cause is Cause.NAGLE:
                 return Cause.NAGLE, "the ACK was delayed"
@@ -161,26 +206,38 @@ class Causes:
 
     def _timer(self, packet: Packet, stay: Stay) -> tuple[Cause, str]:
         took = stay.end - stay.begin
-        if packet.protocol == UDP and packet.dport in NAMES and stay.kind == "timer":
-            return Cause.NAME, "no answer came" if took > 100 * MS else "the resolver's own time"
-        if packet.is_neighbours and stay.kind == "timer":
-            return Cause.NEIGHBOUR, "no answer came"
-        if stay.kind == "program":
+        if took <= AT_ONCE_NS:
             return Cause.COMPUTING, "" if not self._free else "the clock is read"
+        before = stay.since if stay.since is not None and stay.since.sender == stay.host else None
+        if before and packet.dport in NAMES and before.dport in NAMES:
+            return Cause.NAME, "no answer came"
+        if before and packet.is_neighbours and before.is_neighbours:
+            return Cause.NEIGHBOUR, "no answer came"
         if not self._free:
             return Cause.COMPUTING, "or a timer: this clock charges for CPU, and cannot tell"
         if packet.is_tcp and packet.edge < 0 and packet.length <= 1 and packet.flight == 0:
             return Cause.WINDOW, "receive window: closed, and probed"
         if 0 <= took - RTO_MIN_NS - self._round_trip(packet) <= CORKED_NS and 0 < packet.length < packet.mss:
             return Cause.TIMER, "as long as TCP_CORK holds a segment"
-        if stay.since is not None and stay.since.sender == stay.host and stay.since.connection == packet.connection:
+        if before and before.connection == packet.connection:
             return Cause.TIMER, "between two messages that it sent"
         return Cause.TIMER, "nothing arrived meanwhile"
 
     def _round_trip(self, packet: Packet) -> float:
         """Return the shortest round trip between the two ends of a packet, in ns."""
-        pair = packet.sender, packet.receiver
-        return sum(self._ways[each].base for each in (pair, pair[::-1]) if each in self._ways)
+        sender, receiver, source, target = paths.pair(packet)
+        both = (sender, receiver, source, target), (receiver, sender, target, source)
+        return sum(self._ways[each].base for each in both if each in self._ways)
+
+
+def _goes_on(before: Step, step: Step) -> bool:
+    """Return whether a step is the next hop of the message of the one before it."""
+    return before.hops == step.hops and before.connection == step.connection and not step.trip
+
+
+def _answers(one: Packet, other: Packet) -> bool:
+    """Return whether one packet goes back on the connection on which another one came."""
+    return one.connection == other.connection and one.source == other.target and one.sport == other.dport
 
 
 def _window(then: Packet, ack: Packet) -> tuple[Cause, str]:
@@ -214,6 +271,13 @@ def _is_highest(packet: Packet) -> bool:
     return packet.highest == packet.end
 
 
+def _name(packet: Packet) -> tuple[Cause, str] | None:
+    """Return the cause of what a name server is asked, or answers, over any transport that has a port of its own."""
+    if packet.dport in NAMES or packet.sport in NAMES:
+        return (Cause.NAME, "question" if packet.dport in NAMES else "answer") if packet.length else None
+    return None
+
+
 def _tls_flight(packet: Packet) -> str:
     """Return which flight of a TLS handshake a segment belongs to; empty if to none."""
     if not packet.tls:
@@ -224,6 +288,6 @@ def _tls_flight(packet: Packet) -> str:
         return {1: "ClientHello", 2: "ServerHello"}.get(packet.data[5], "") if begins and packet.data[5] < 3 else "handshake"
     if 20 in kinds and APPLICATION not in kinds:
         return "Finished"
-    if packet.first_turn and not packet.opens:
+    if packet.of_hello:
         return "ServerHello, certificate, Finished"
     return ""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from slownet.model.errors import ExperimentError, ToolError, nearest
 from slownet.why.account import Beside
-from slownet.why.packets import FIN, RST, UDP, Ends, Packet
-from slownet.why.trace import Host, Trace
+from slownet.why.packets import FIN, RST, Ends, Packet
+from slownet.why.trace import AT_ONCE_NS, Host, Trace
 
-NAMES = (53, 5353)
-"""Ports of name servers."""
+NAMES = (53, 853, 5353)
+"""Ports of name servers: DNS, over TLS or QUIC, and by multicast."""
 
 
 @dataclass
@@ -22,7 +22,7 @@ class Connection:
     first: Packet
     last: Packet | None = None
     closed: bool = False
-    hosts: list[str] = field(default_factory=list)
+    server_name: str = ""
     before_last: Packet | None = None
     sent_last: int = 0
 
@@ -39,7 +39,7 @@ class Connection:
     @property
     def names(self) -> bool:
         """Whether it is a name lookup's."""
-        return self.first.protocol == UDP and self.first.dport in NAMES
+        return self.first.dport in NAMES
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def find(trace: Trace, client: str | None = None, whole: bool = False) -> Operat
         It received nothing.
     """
     host = trace.hosts[_client(trace, client)]
-    connections = _connections(host)
+    connections = _connections(trace, host)
     if not any(each.last for each in connections):
         what = f"no answer came to {host.name}" if connections else f"{host.name} asked nothing"
         raise ToolError(f"{what}: there is nothing to account for", fix="name another host with --from")
@@ -83,13 +83,13 @@ def find(trace: Trace, client: str | None = None, whole: bool = False) -> Operat
         own, key=lambda each: each.end
     )
     assert deciding.last is not None
-    server = deciding.hosts[0] if deciding.hosts else deciding.first.ends().partition(" > ")[2]
+    server = deciding.server_name or deciding.first.ends().partition(" > ")[2]
     of = f"the last of {alike} connections from {host.name} to {server}" if alike else f"what {host.name} asked of {server}"
     beside = [
         Beside(
             connection=each.first.ends(),
             source=host.name,
-            target=each.hosts[0] if each.hosts else "",
+            target=each.server_name,
             slack_ns=deciding.end - each.end,
             begin_ns=each.first.sent,
             end_ns=each.end,
@@ -101,29 +101,35 @@ def find(trace: Trace, client: str | None = None, whole: bool = False) -> Operat
 
 
 def _client(trace: Trace, wanted: str | None) -> str:
+    """Return the host that is asked for, or the first one that asked something: it opened a connection and got an answer."""
     if wanted is not None:
         if wanted not in trace.hosts:
             raise ExperimentError(f"no capture of a host '{wanted}'", "--from", nearest(wanted, list(trace.hosts)))
         return wanted
-    first = [(host.sent[_first(host.sent)].sent, name) for name, host in trace.hosts.items() if _first(host.sent) >= 0]
-    if not first:
+    if not any(host.sent for host in trace.hosts.values()):
         raise ToolError("no host has sent anything", fix="measure something that uses the network")
-    return min(first)[1]
+    asked = [
+        (not each.last, not each.first.sport, not _asks(each.first), each.first.sent, name)
+        for name, host in trace.hosts.items()
+        for each in _connections(trace, host)
+    ]
+    if not asked:
+        raise ToolError("no host asked anything", fix="name a host with --from")
+    return min(asked)[-1]
 
 
-def _first(sent: list[Packet]) -> int:
-    """Return the place of the first packet of a program; of the first at all if it has sent only pings; -1 without any."""
-    programs = (number for number, each in enumerate(sent) if each.sport)
-    return next(programs, 0 if sent else -1)
+def _asks(packet: Packet) -> bool:
+    """Return whether a host that is first seen to send a packet may have begun something with it, not ended it."""
+    return not packet.is_tcp or packet.is_opening or (packet.length > 0 and not packet.flags & (FIN | RST))
 
 
-def _connections(host: Host) -> list[Connection]:
+def _connections(trace: Trace, host: Host) -> list[Connection]:
     """Return the connections that a host opened, in order. Pings count if there is nothing else."""
     found: dict[Ends, Connection] = {}
     answers: set[Ends] = set()
     events = sorted(
-        [(each.sent, 1, each.order, each) for each in host.sent]
-        + [(each.arrived, 0, number, each) for number, each in enumerate(host.received)],
+        [(each.sent, 1, each.order, each) for each in host.sent if host.made(each)]
+        + [(each.arrived, 0, number, each) for number, each in enumerate(host.received) if host.wants(each)],
         key=lambda each: each[:3],
     )
     asked = {each.connection for each in host.received if each.is_opening}
@@ -138,8 +144,10 @@ def _connections(host: Host) -> list[Connection]:
             _came(found[key], packet)
         elif key not in opened:
             answers.add(key)
+    owners = {address: name for name, each in trace.hosts.items() for address in each.addresses}
     for each in found.values():
         _end_of_datagrams(each)
+        each.server_name = owners.get(each.first.target, each.first.receiver)
     order = sorted(found.values(), key=lambda each: each.first.sent)
     return [each for each in order if each.first.sport] or order
 
@@ -154,8 +162,6 @@ def _sent(
         found[key] = Connection(packet)
     if key in found:
         each = found[key]
-        if packet.receiver and packet.receiver not in each.hosts:
-            each.hosts.append(packet.receiver)
         each.closed = each.closed or bool(packet.is_tcp and packet.flags & (FIN | RST))
         each.before_last, each.sent_last = each.last, packet.sent
 
@@ -164,8 +170,11 @@ def _came(each: Connection, packet: Packet) -> None:
     """Note what arrived: the client waited for it unless it had closed the connection, or it only acknowledges."""
     if each.closed and each.last is not None:
         return
-    if not packet.is_pure_ack or each.last is None or each.last.is_pure_ack:
-        each.last = packet
+    if packet.is_tcp:
+        if not packet.is_pure_ack or each.last is None or each.last.is_pure_ack:
+            each.last = packet
+    elif each.last is None or packet.length >= each.last.length or packet.arrived - each.last.arrived > AT_ONCE_NS:
+        each.last = packet  # of datagrams that came at once the longest: small ones acknowledge
 
 
 def _end_of_datagrams(each: Connection) -> None:

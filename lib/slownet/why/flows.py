@@ -15,7 +15,8 @@ USUAL_MSS = 1448
 _TIMESTAMPS = 12
 _WRAP, _HALF = 1 << 32, 1 << 31
 TLS_TYPES = {20, 21, 22, 23}
-HELLO, HANDSHAKE, APPLICATION = 1, 22, 23
+CLIENT_HELLO, SERVER_HELLO = 1, 2
+HANDSHAKE, APPLICATION = 22, 23
 
 
 @dataclass
@@ -42,7 +43,7 @@ class _Side:
         self.opened = self.heard = self.opener = False
         self.nodelay = False
         self.unacked: deque[int] = deque()
-        self.turns = 0
+        self.turns, self.hello = 0, -1
         self.now, self.prior, self.at = _Known(), _Known(), -1
         self.records: Records | None = None
 
@@ -69,11 +70,11 @@ def _follow(host: Host) -> None:
     out, into = next(sent, None), next(received, None)
     while out or into:
         if into and (not out or into.precedes(out)):
-            if into.is_tcp:
+            if into.is_tcp and host.wants(into):
                 _receive(sides.setdefault(into.connection, _Side()), into)
             into = next(received, None)
         elif out:
-            if out.is_tcp:
+            if out.is_tcp and host.made(out):
                 _send(sides.setdefault(out.connection, _Side()), out)
             out = next(sent, None)
 
@@ -114,7 +115,9 @@ def _send(side: _Side, packet: Packet) -> None:
             side.turns, side.heard = side.turns + 1, False
         if packet.length and not packet.repeated and side.records:
             packet.tls = side.records.add(packet.data, packet.length)
-        packet.first_turn = side.turns == 1
+        if packet.tls and _is_hello(packet.data) and packet.data[5] == SERVER_HELLO:
+            side.hello = side.turns
+        packet.of_hello = side.turns == side.hello
         if packet.length and packet.length < side.mss and not packet.repeated:
             side.nodelay = side.nodelay or side.now.small_end >= 0
             side.now.small_end = end
@@ -153,6 +156,8 @@ class Records:
         """Return the types of the records of which these bytes are a part; nothing for what is no TLS."""
         found: list[int] = []
         at = 0
+        if (self._lost or self._head) and _is_hello(data):  # after words in plain text, as of PostgreSQL or SMTP
+            self._left, self._head, self._lost = 0, b"", False
         while at < len(data) and not self._lost:
             if self._left:
                 took = min(self._left, len(data) - at)
@@ -169,3 +174,14 @@ class Records:
             self._left -= length - len(data)
             self._lost = self._lost or self._left < 0
         return tuple(found)
+
+
+def _is_hello(data: bytes) -> bool:
+    """Return whether a handshake of TLS begins."""
+    return (
+        len(data) > 9
+        and data[0] == HANDSHAKE
+        and data[1] == 3
+        and data[5] in (CLIENT_HELLO, SERVER_HELLO)
+        and data[6:7] == b"\0"
+    )

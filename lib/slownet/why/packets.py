@@ -38,10 +38,10 @@ class Packet:
     """
 
     __slots__ = (
-        "ack", "arrived", "connection", "data", "dport", "edge", "end", "first_turn", "flags", "flight", "frame",
-        "frame_arrived", "held", "highest", "identity", "interface", "interface_arrived", "kind", "left", "length", "mac",
-        "mss", "opens", "options", "order", "protocol", "receiver", "repeated", "segments", "sender", "sent", "seq", "side",
-        "size", "source", "sport", "target", "tls", "window",
+        "ack", "arrived", "connection", "data", "dport", "edge", "end", "flags", "flight", "frame", "frame_arrived",
+        "held", "highest", "identity", "interface", "interface_arrived", "kind", "left", "length", "mac", "mss",
+        "of_hello", "opens", "options", "order", "protocol", "receiver", "repeated", "segments", "sender", "sent", "seq",
+        "side", "size", "source", "sport", "target", "tls", "window",
     )  # fmt: skip
 
     def __init__(self, frame: Frame) -> None:
@@ -53,7 +53,7 @@ class Packet:
         self.protocol = self.identity = self.sport = self.dport = self.length = self.flags = 0
         self.seq = self.ack = self.window = self.end = self.mss = self.order = 0
         self.source = self.target = self.data = self.options = b""
-        self.repeated = self.held = self.first_turn = self.opens = False
+        self.repeated = self.held = self.of_hello = self.opens = False
         self.flight = self.edge = self.highest = self.segments = 0
         self.side: Any = None
         self.tls: Any = ()
@@ -102,6 +102,14 @@ class Packet:
             hash(self.data) if self.protocol != TCP else self.source
         ), self.target  # fmt: skip
 
+    @property
+    def passing(self) -> tuple[object, ...]:
+        """What tells it from others on all hops: a router changes neither."""
+        return (
+            self.source, self.target, self.identity, self.sport, self.dport, self.seq, self.ack, self.flags, self.length,
+            self.protocol, hash(self.data) if self.protocol != TCP else 0,
+        )  # fmt: skip
+
     def precedes(self, sent: Packet) -> bool:
         """Return whether it had arrived at the host that sent another packet when that one was sent.
 
@@ -131,6 +139,11 @@ class Packet:
     def is_neighbours(self) -> bool:
         """Whether it looks for a neighbour: ARP, or IPv6's solicitations and advertisements."""
         return self.kind == ARP or (self.protocol == ICMPV6 and self.data[:1] in (b"\x87", b"\x88"))
+
+    @property
+    def is_for_many(self) -> bool:
+        """Whether it is a broadcast or multicast."""
+        return bool(self.target and (self.target[0] == 0xFF or (len(self.target) == 4 and self.target[0] >= 224)))
 
     @property
     def is_housekeeping(self) -> bool:

@@ -33,20 +33,33 @@ class _Least:
     size: int
 
 
-def ways(trace: Trace, begin: int, end: int) -> dict[tuple[str, str], Way]:
-    """Return the ways between hosts that packets took between two times."""
-    small: dict[tuple[str, str], _Least] = {}
-    large: dict[tuple[str, str], _Least] = {}
+Pair = tuple[str, str, bytes, bytes]
+"""Sender and receiver, source and target: two addresses of a host may be of different networks, or paths."""
+
+
+def pair(packet: Packet) -> Pair:
+    """Return between what a packet went."""
+    return packet.sender, packet.receiver, packet.source, packet.target
+
+
+def ways(trace: Trace, begin: int, end: int) -> dict[Pair, Way]:
+    """Return the ways that packets took between two times."""
+    small: dict[Pair, _Least] = {}
+    middle: dict[Pair, _Least] = {}
+    large: dict[Pair, _Least] = {}
     for host in trace.hosts.values():
         for number in range(bisect_left(host.arrivals, begin), host.arrived_by(end)):
             each = host.received[number]
             if not each.sender or each.sent < 0:
                 continue
-            pair, took = (each.sender, each.receiver), each.arrived - each.sent
-            for kept, fits in ((small, each.size <= SMALL), (large, each.size >= LARGE)):
-                if fits and (pair not in kept or (took, each.size) < (kept[pair].ns, kept[pair].size)):
-                    kept[pair] = _Least(took, each.size)
-    return {pair: _way(small.get(pair), large.get(pair)) for pair in small.keys() | large.keys()}
+            took = each.arrived - each.sent
+            kept = small if each.size <= SMALL else large if each.size >= LARGE else middle
+            key = pair(each)
+            least = kept.get(key)
+            if least is None or took < least.ns or (took == least.ns and each.size < least.size):
+                kept[key] = _Least(took, each.size)
+    small = middle | small
+    return {key: _way(small.get(key), large.get(key)) for key in small.keys() | large.keys()}
 
 
 def _way(small: _Least | None, large: _Least | None) -> Way:

@@ -5,14 +5,21 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 from operator import attrgetter
 from pathlib import PurePosixPath
 
 from slownet.lab.outbox import Outbox, RefusedError
 from slownet.links.packets.capture_file import MOST_BYTES, NO_TIME, CaptureFile
 from slownet.model.errors import ToolError
-from slownet.why.packets import ETHERNET, Packet
+from slownet.why.packets import ETHERNET, UDP, Packet
+
+AT_ONCE_NS = 100_000
+"""What a host may take without a timer on a free clock: a hundred readings of the clock. A program's shortest sleep is longer
+than its timer slack of 50 us by what it asked for."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +66,8 @@ class Host:
     arrivals: list[int] = field(default_factory=list)
     sendings: list[int] = field(default_factory=list)
     departures: list[int] = field(default_factory=list)
+    addresses: frozenset[bytes] = frozenset()
+    """All of its own: what it sends from others it forwards."""
 
     def order(self) -> None:
         """Sort all, and make the lists of times in which is searched."""
@@ -70,6 +79,14 @@ class Host:
         self.departures = [each.left for each in self.left]
         for number, each in enumerate(self.sent):
             each.order = number
+
+    def made(self, packet: Packet) -> bool:
+        """Return whether what it sent is its own, not forwarded. Where no address is known, all is."""
+        return not self.addresses or packet.source in self.addresses or packet.is_neighbours or not packet.source
+
+    def wants(self, packet: Packet) -> bool:
+        """Return whether what arrived is for itself, not to be forwarded. Where no address is known, all is."""
+        return not self.addresses or packet.target in self.addresses or packet.is_for_many
 
     def arrived_by(self, ns: int) -> int:
         """Return how many packets had arrived at a time, those of that instant included."""
@@ -96,7 +113,7 @@ def read(captures: Sequence[HostCapture]) -> Trace:
     ToolError
         A file is not a capture, or none has a packet.
     """
-    hosts = {each.host: Host(each.host) for each in captures}
+    hosts = {each.host: Host(each.host, addresses=_own(captures, each.host)) for each in captures}
     notes: list[str] = []
     waiting: dict[tuple[object, ...], list[Packet]] = defaultdict(list)
     came: list[tuple[Packet, HostCapture]] = []
@@ -106,9 +123,11 @@ def read(captures: Sequence[HostCapture]) -> Trace:
         queued: dict[tuple[object, ...], list[Packet]] = defaultdict(list)
         for packet in reversed(before):
             queued[packet.key].append(packet)
-        own = set(each.addresses)
-        for packet in _packets(each.folder, each.main, notes):
-            if packet.mac not in macs and not (each.before is None and _address(packet) in own):
+        own = hosts[each.host].addresses
+        crossed = _packets(each.folder, each.main, notes)
+        _divide(before, queued, crossed)
+        for packet in crossed:
+            if packet.mac not in macs and not (each.before is None and packet.source in own):
                 came.append((packet, each))
                 continue
             known = queued.get(packet.key)
@@ -142,8 +161,46 @@ def _sent(capture: HostCapture, notes: list[str]) -> list[Packet]:
     return found
 
 
-def _address(packet: Packet) -> str:
-    return packet.ends().partition(" > ")[0].rpartition(":")[0] if packet.sport else packet.ends().partition(" > ")[0]
+def _own(captures: Sequence[HostCapture], host: str) -> frozenset[bytes]:
+    """Return all addresses of a host."""
+    found = set()
+    for text in (address for each in captures if each.host == host for address in each.addresses):
+        with suppress(ValueError):  # a lab may have written anything
+            found.add(ip_address(text).packed)
+    return frozenset(found)
+
+
+def _divide(before: list[Packet], queued: dict[tuple[object, ...], list[Packet]], crossed: Iterable[Packet]) -> None:
+    """Replace each datagram of which the kernel made several behind the filter (UDP_SEGMENT) by those that it made.
+
+    A program may give the kernel many datagrams of one size as one; they are divided when they enter a queue that counts
+    packets, or when they leave. Those have the large one's bytes in order, and its identity, counted up.
+    """
+    keys = {each.key for each in crossed}
+    large = [each for each in before if each.protocol == UDP and each.key not in keys]
+    if not large:
+        return
+    pieces: dict[tuple[object, ...], list[Packet]] = defaultdict(list)
+    for each in crossed:
+        if each.protocol == UDP and each.key not in queued:
+            pieces[each.mac, each.source, each.sport, each.target, each.dport].append(each)
+    for whole in large:
+        waiting = pieces.get((whole.mac, whole.source, whole.sport, whole.target, whole.dport), [])
+        start = next((number for number, each in enumerate(waiting) if whole.data.startswith(each.data)), None)
+        if start is None:
+            continue
+        end, length = start, 0
+        while end < len(waiting) and length < whole.length and waiting[end].arrived >= whole.sent:
+            length, end = length + waiting[end].length, end + 1
+        if length != whole.length:
+            continue
+        place = before.index(whole)
+        made = [copy(each) for each in waiting[start:end]]
+        for each in made:
+            each.sender, each.sent, each.arrived, each.frame = whole.sender, whole.sent, -1, 0
+            queued[each.key].append(each)
+        before[place : place + 1] = made
+        del waiting[start:end]
 
 
 def _packets(folder: Outbox, name: str, notes: list[str]) -> list[Packet]:

@@ -12,11 +12,8 @@ from bisect import bisect_right
 from dataclasses import dataclass
 
 from slownet.why.packets import FIN, SYN, Ends, Packet
-from slownet.why.trace import Host, Trace
+from slownet.why.trace import AT_ONCE_NS, Host, Trace
 
-AT_ONCE_NS = 100_000
-"""What a host may take without a timer on a free clock: a hundred readings of the clock. A program's shortest sleep is longer
-than its timer slack of 50 us by what it asked for."""
 LOOK_BACK = 4096
 """Packets of a host that are searched for the one that woke it."""
 
@@ -33,7 +30,8 @@ class Stay:
     """A time on a host, until it sent a packet.
 
     kind: "kernel", "program", "ack" (delayed), "again" (a segment that was sent before), "queue" (until an earlier packet had
-    left the queue), "timer", "other" (until another request had its turn), "unknown" (nobody captured what arrived).
+    left the queue), "forward" (a router), "timer", "other" (until another request had its turn), "unknown" (nobody captured
+    what arrived).
     since: the packet that arrived, or was sent, at its begin.
     """
 
@@ -58,6 +56,7 @@ class Walk:
         self._trace, self._client, self._begin = trace, client, begin
         self._openers = _openers(trace)
         self._wakes = {name: _Wakes(host) for name, host in trace.hosts.items()}
+        self._forwards = {name: _Forwards(host) for name, host in trace.hosts.items()}
         self._parts: list[Part] = []
         self._seen: set[tuple[int, bool]] = set()
         self._requests: list[tuple[str, Ends, Packet, int]] = []
@@ -94,6 +93,8 @@ class Walk:
         self._open(host, packet)
         found, kind = self._why(host, packet)
         begin = self._begin if found is None else _time(*found)
+        if found is not None:  # the way goes on beside the request, on its connection: then it did not decide
+            self._requests = [each for each in self._requests if begin >= each[2].arrived or each[1] != found[0].connection]
         if self._requests and (request := self._cut(begin)) is not None:
             return request, True
         if begin < self._begin:
@@ -111,7 +112,7 @@ class Walk:
         connection = packet.connection
         if not packet.is_tcp or self._openers.get(connection) in (host.name, None):
             return
-        if not packet.length and not packet.flags & FIN:
+        if packet.repeated or (not packet.length and not packet.flags & FIN):
             return
         if self._requests and self._requests[-1][:2] == (host.name, connection):
             return
@@ -141,6 +142,8 @@ class Walk:
 
     def _why(self, host: Host, packet: Packet) -> tuple[tuple[Packet, bool] | None, str]:
         """Return what caused a packet, and the kind of the time until it was sent."""
+        if not host.made(packet) and (passed := self._forwards[host.name].of(packet)) is not None:
+            return (passed, True), "forward"
         if packet.is_pure_ack:
             data = self._wakes[host.name].latest(packet)
             return ((data, True), "kernel" if data.arrived == packet.sent else "ack") if data else (None, "timer")
@@ -265,12 +268,27 @@ class _Wakes:
         return id(packet) in self._opening
 
 
+class _Forwards:
+    """What arrived at a host for others, by what forwarding leaves as it is."""
+
+    def __init__(self, host: Host) -> None:
+        self._by: dict[tuple[object, ...], list[Packet]] = {}
+        for each in host.received:
+            if not host.wants(each) and not each.is_neighbours:
+                self._by.setdefault(each.passing, []).append(each)
+
+    def of(self, sent: Packet) -> Packet | None:
+        """Return what arrived and was forwarded as a packet; None for one of the host's own."""
+        came = [each for each in self._by.get(sent.passing, ()) if each.precedes(sent)]
+        return came[-1] if came else None
+
+
 def _openers(trace: Trace) -> dict[Ends, str]:
     """Return the host that opened each connection: that sent the SYN, or the first packet that was seen."""
     found: dict[Ends, str] = {}
     first: dict[Ends, tuple[int, str]] = {}
     for name, host in trace.hosts.items():
-        for each in host.sent:
+        for each in filter(host.made, host.sent):
             if each.is_opening:
                 found[each.connection] = name
             elif each.connection not in first or each.sent < first[each.connection][0]:

@@ -1,5 +1,6 @@
 """Accounts of captures whose truth is known, because they are written here."""
 
+import struct
 import subprocess
 import sys
 
@@ -179,6 +180,103 @@ def test_the_text_is_at_most_40_lines_of_80_columns(told):
     lines = text(found).splitlines()
     assert len(lines) <= 40
     assert max(map(len, lines)) <= 80
+
+
+def test_datagrams_that_the_kernel_divides_keep_the_time_at_which_they_were_sent(told):
+    """QUIC's programs give the kernel several datagrams as one: the queue holds them for 20 ms, not the program."""
+    ports = (40000, 443)
+    told.ask("client", "web", b"\xc0" + bytes(1199), at=0.0, left=20.0, came=20.0, ports=ports)
+    pieces = [b"\xc1" + bytes(1199), b"\xe2" + bytes(1199), b"\x43" + bytes(300)]
+    told.ask_divided("web", "client", pieces, at=20.0, left=40.0, came=40.0, ports=ports[::-1])
+    told.ask("client", "web", b"\x41" + bytes(40), at=40.0, left=60.0, came=60.0, ports=ports)
+    found = account(told.captures())
+    assert adds_up(found)
+    assert causes(found) == [(Cause.TLS, "QUIC's handshake", 20.0), (Cause.TLS, "QUIC's handshake", 20.0)]
+
+
+def test_a_router_forwards_a_message_which_counts_once(told):
+    def segment(ports, sequence, acknowledged, flags, payload=b""):
+        return struct.pack("!HHIIBBHHH", *ports, sequence, acknowledged, 0x50, flags, 64000, 0, 0) + payload
+
+    def there(inner, at):
+        told.forward("client", "web", inner, hops=[("client", "router", at, at + 5.0), ("router", "web", at + 5.0, at + 15.0)])
+
+    def back(inner, at):
+        told.forward(
+            "web", "client", inner, hops=[("web", "router", at, at + 10.0), ("router", "client", at + 10.0, at + 15.0)]
+        )
+
+    there(segment((40000, 80), 100, 0, 2), 0.0)
+    back(segment((80, 40000), 500, 101, 18), 15.0)
+    there(segment((40000, 80), 101, 501, 16), 30.0)
+    there(segment((40000, 80), 101, 501, 24, b"?"), 30.0)
+    back(segment((80, 40000), 501, 102, 24, b"!"), 45.0)
+    found = account(told.captures())
+    assert adds_up(found)
+    assert answer(found) == "60 ms: 2 round trips to web (1 TCP handshake, 1 question and answer)"
+    assert slopes(found) == {"client-router": 2.0, "router-web": 2.0}
+    assert {each.hops for each in found.trips()} == {
+        (("client", "router"), ("router", "web")),
+        (("web", "router"), ("router", "client")),
+    }
+
+
+def test_tls_after_words_in_plain_text(told):
+    """PostgreSQL, SMTP and LDAP begin in plain text: one byte says that TLS may begin."""
+    opened(told)
+    hello = b"\x16\x03\x01\0\x64\x01\0\0\x60" + bytes(96)
+    told.say("client", "web", "PA", 101, 501, at=40.0, came=60.0, payload=b"\0\0\0\x08\x04\xd2\x16\x2f")
+    told.say("web", "client", "PA", 501, 109, at=60.0, came=80.0, ports=(80, 40000), payload=b"S")
+    told.say("client", "web", "PA", 109, 502, at=80.0, came=100.0, payload=hello)
+    answer_ = hello[:5] + b"\2" + hello[6:] + b"\x14\x03\x03\0\1\1" + b"\x17\x03\x03\0\x40" + bytes(64)
+    told.say("web", "client", "PA", 502, 214, at=100.0, came=120.0, ports=(80, 40000), payload=answer_)
+    found = account(told.captures())
+    assert adds_up(found)
+    assert [each.detail for each in found.of(Cause.TLS)] == ["ClientHello", "ServerHello, certificate, Finished"]
+
+
+def test_the_client_is_the_first_that_asked_not_the_first_that_sent(told):
+    """What is left of earlier connections comes first: the database closes one."""
+    told.say("db", "web", "FA", 9, 9, at=0.0, came=1.0, ports=(3306, 50000))
+    told.say("web", "db", "A", 9, 10, at=1.0, came=2.0, ports=(50000, 3306))
+    told.say("web", "db", "PA", 7, 7, at=10.0, came=15.0, ports=(50001, 3306), payload=b"q")
+    told.say("db", "web", "PA", 7, 8, at=15.0, came=20.0, ports=(3306, 50001), payload=b"a")
+    found = account(told.captures())
+    assert (found.operation, found.elapsed_ns) == ("what web asked of db", 10_000_000)
+
+
+def test_a_retransmission_on_a_connection_with_a_later_request_is_no_wait_for_another_one(told):
+    """The first of two answers on one connection is lost; the second request had come meanwhile."""
+    opened(told)
+    told.say("client", "web", "PA", 101, 501, at=40.0, came=60.0, payload=b"1")
+    told.say("web", "client", "PA", 501, 102, at=60.0, left=60.0, ports=(80, 40000), payload=bytes(500))
+    told.say("web", "client", "PA", 1001, 102, at=60.01, came=80.01, ports=(80, 40000), payload=bytes(500))
+    told.say("client", "web", "PA", 102, 501, at=45.0, came=65.0, payload=b"2")
+    told.say("client", "web", "A", 103, 501, at=80.01, came=100.01)
+    told.say("web", "client", "PA", 501, 102, at=100.01, came=120.01, ports=(80, 40000), payload=bytes(500))
+    found = account(told.captures())
+    assert adds_up(found)
+    assert not [*found.of(Cause.WAITING)]
+    assert {each.detail for each in found.of(Cause.RETRANSMISSION)} == {"fast"}
+
+
+@pytest.mark.parametrize(("length", "cause"), [(35, "HTTP/2's"), (13, "HTTP/2's"), (48, "HTTP/2's"), (33, "")])
+def test_an_upload_waits_for_windows_of_http2(told, length, cause):
+    """The server answers each 6,000 bytes with a WINDOW_UPDATE of 13 bytes, in a record of TLS 1.3 or plain."""
+    opened(told)
+    sequence, at = 101, 40.0
+    for number in range(4):
+        for part in range(4):
+            size = 1448 if part < 3 else 500
+            told.say("client", "web", "PA", sequence, 501 + number * length, at=at, came=at + 20, payload=bytes(size))
+            sequence += size
+        back = 501 + number * length
+        told.say("web", "client", "PA", back, sequence, at=at + 20, came=at + 40, ports=(80, 40000), payload=bytes(length))
+        at += 40.0
+    found = account(told.captures())
+    assert adds_up(found)
+    windows = [each.detail for each in found.of(Cause.WINDOW)]
+    assert windows == ([cause] * 6 if cause else [])
 
 
 @pytest.mark.parametrize(

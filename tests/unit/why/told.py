@@ -7,13 +7,17 @@ from wire import pcap
 from slownet.lab.outbox import Outbox
 from slownet.why.trace import HostCapture
 
-ADDRESSES = {"client": "10.0.0.1", "web": "10.0.0.2", "db": "10.0.0.3"}
+ADDRESSES = {"client": "10.0.0.1", "web": "10.0.0.2", "db": "10.0.0.3", "router": "10.0.0.9"}
 FLAGS = {"F": 1, "S": 2, "R": 4, "P": 8, "A": 16}
 MSS = 1448
 
 
 def address(host):
     return bytes(map(int, ADDRESSES[host].split(".")))
+
+
+def _datagram(payload, ports):
+    return struct.pack("!HHHH", *ports, 8 + len(payload), 0) + payload
 
 
 class Told:
@@ -36,20 +40,45 @@ class Told:
         segment = struct.pack("!HHIIBBHHH", *ports, sequence, acknowledged, length, bits, window, 0, 0) + options + payload
         self._packet(source, target, 6, segment, at, left, came)
 
-    def ask(self, source, target, payload, *, at, came=None, ports=(40000, 53)):
+    def ask(self, source, target, payload, *, at, left=None, came=None, ports=(40000, 53)):
         """A datagram."""
         self.number += 1
-        self._packet(source, target, 17, struct.pack("!HHHH", *ports, 8 + len(payload), 0) + payload, at, None, came)
+        self._packet(source, target, 17, _datagram(payload, ports), at, left, came)
+
+    def ask_divided(self, source, target, payloads, *, at, left, came, ports=(40000, 53)):
+        """Datagrams that a program gives the kernel as one (UDP_SEGMENT), which are divided in the queue."""
+        self.number += 1
+        whole = self._frame(source, target, 17, _datagram(b"".join(payloads), ports), self.number)
+        self.files.setdefault((source, "before"), []).append((at, whole))
+        for each in payloads:
+            frame = self._frame(source, target, 17, _datagram(each, ports), self.number)
+            self.files.setdefault((source, "main"), []).append((left, frame))
+            self.files.setdefault((target, "main"), []).append((came, frame))
+            self.number += 1
+
+    def forward(self, source, target, inner, *, hops, protocol=6):
+        """A packet that routers forward; `hops`: (sender, receiver, at, came) of each."""
+        self.number += 1
+        for sender, receiver, at, came in hops:
+            frame = self._frame(source, target, protocol, inner, self.number, sender)
+            for kind in ("before", "main"):
+                self.files.setdefault((sender, kind), []).append((at, frame))
+                self.files.setdefault((receiver, kind), [])
+            self.files[receiver, "main"].append((came, frame))
 
     def _packet(self, source, target, protocol, inner, at, left, came):
-        head = struct.pack("!BBHHHBBH", 0x45, 0, 20 + len(inner), self.number % 65536, 0, 64, protocol, 0)
-        frame = b"\2" * 6 + address(source).rjust(6, b"\2") + b"\x08\x00" + head + address(source) + address(target) + inner
+        frame = self._frame(source, target, protocol, inner, self.number)
         self.files.setdefault((source, "before"), []).append((at, frame))
         self.files.setdefault((source, "main"), []).append((at if left is None else left, frame))
         self.files.setdefault((target, "before"), [])
         self.files.setdefault((target, "main"), [])
         if came is not None:
             self.files[target, "main"].append((came, frame))
+
+    def _frame(self, source, target, protocol, inner, number, sender=None):
+        head = struct.pack("!BBHHHBBH", 0x45, 0, 20 + len(inner), number % 65536, 0, 64, protocol, 0)
+        mac = address(sender or source).rjust(6, b"\2")
+        return b"\2" * 6 + mac + b"\x08\x00" + head + address(source) + address(target) + inner
 
     def captures(self):
         for (host, kind), frames in self.files.items():
