@@ -25,7 +25,7 @@ WINDOW_UPDATE = 100
 UPDATES = {13 * frames + cover for frames in (1, 2) for cover in (0, 21, 22, 29)} | {26 + 2 * each for each in (21, 22, 29)}
 """Bytes of one or two WINDOW_UPDATE frames (RFC 9113, 6.9: 13 each), plain, in a record of TLS 1.2 or of 1.3, or in two."""
 BULK = 2 * 1448
-"""Bytes at once from which something is a part of a long message."""
+"""Bytes sent at once that make a packet part of a long message."""
 LOOK_BACK = 4096
 """Packets of a host that are searched for lost ones."""
 SSH = 22
@@ -131,7 +131,7 @@ class Causes:
         return None
 
     def _at_once(self, packet: Packet) -> int:
-        """Return the bytes of a connection that a host sent at the instant at which it sent a packet."""
+        """Return the bytes of a connection that a host sent together with a packet."""
         sent, found = self._trace.hosts[packet.sender].sent, 0
         for step, start in ((-1, packet.order), (1, packet.order + 1)):
             number = start
@@ -236,7 +236,7 @@ def _goes_on(before: Step, step: Step) -> bool:
 
 
 def _answers(one: Packet, other: Packet) -> bool:
-    """Return whether one packet goes back on the connection on which another one came."""
+    """Return whether one packet answers another one on its connection."""
     return one.connection == other.connection and one.source == other.target and one.sport == other.dport
 
 

@@ -25,7 +25,7 @@ _UDP = struct.Struct("!HHH")
 
 
 class Packet:
-    """A packet on one hop, with the times at which it was seen.
+    """A packet on one hop, with the times when it was seen.
 
     Attributes
     ----------
@@ -97,14 +97,14 @@ class Packet:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What tells it from other packets on its hop; a checksum may be filled in behind the queue, and ECN set."""
+        """The fields that identify it on its hop; a checksum may be filled in behind the queue, and ECN set."""
         return self.mac, self.identity, self.sport, self.dport, self.seq, self.ack, self.flags, self.size, self.options, (
             hash(self.data) if self.protocol != TCP else self.source
         ), self.target  # fmt: skip
 
     @property
     def passing(self) -> tuple[object, ...]:
-        """What tells it from others on all hops: a router changes neither."""
+        """The fields that identify it on all hops: a router changes none of them."""
         return (
             self.source, self.target, self.identity, self.sport, self.dport, self.seq, self.ack, self.flags, self.length,
             self.protocol, hash(self.data) if self.protocol != TCP else 0,
@@ -122,17 +122,17 @@ class Packet:
 
     @property
     def is_tcp(self) -> bool:
-        """Whether it is a segment of TCP."""
+        """True for a segment of TCP."""
         return self.protocol == TCP
 
     @property
     def is_opening(self) -> bool:
-        """Whether it is a SYN, not its answer."""
+        """True for a SYN, not for its answer."""
         return self.protocol == TCP and self.flags & (SYN | ACK) == SYN
 
     @property
     def is_pure_ack(self) -> bool:
-        """Whether it only acknowledges."""
+        """True if it only acknowledges."""
         return self.protocol == TCP and not self.length and not self.flags & (SYN | FIN | RST)
 
     @property
@@ -142,7 +142,7 @@ class Packet:
 
     @property
     def is_for_many(self) -> bool:
-        """Whether it is a broadcast or multicast."""
+        """True for a broadcast or multicast."""
         return bool(self.target and (self.target[0] == 0xFF or (len(self.target) == 4 and self.target[0] >= 224)))
 
     @property

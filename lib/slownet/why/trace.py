@@ -171,7 +171,7 @@ def _own(captures: Sequence[HostCapture], host: str) -> frozenset[bytes]:
 
 
 def _divide(before: list[Packet], queued: dict[tuple[object, ...], list[Packet]], crossed: Iterable[Packet]) -> None:
-    """Replace each datagram of which the kernel made several behind the filter (UDP_SEGMENT) by those that it made.
+    """Replace each datagram that the kernel divided behind the filter (UDP_SEGMENT) by its parts.
 
     A program may give the kernel many datagrams of one size as one; they are divided when they enter a queue that counts
     packets, or when they leave. Those have the large one's bytes in order, and its identity, counted up.

@@ -269,7 +269,7 @@ class _Wakes:
 
 
 class _Forwards:
-    """What arrived at a host for others, by what forwarding leaves as it is."""
+    """Packets that arrived at a host for others, by the fields that forwarding keeps."""
 
     def __init__(self, host: Host) -> None:
         self._by: dict[tuple[object, ...], list[Packet]] = {}
