@@ -119,6 +119,15 @@ def test_times_of_a_loop_a_sleep_and_a_ping_are_the_same_digits_three_times(tmp_
     assert all(10 <= each < 10.1 for each in times[1:])  # the first one has to ask for the address
 
 
+def test_hosts_have_what_those_of_the_virtual_clock_have_or_it_is_named():
+    root = Path(__file__).parents[2]
+    tests = ["tests/lab/test_kernel_features.py", "tests/lab/test_multicast.py"]
+    done = exact("--", "python", "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests, cwd=root)
+    assert done.returncode == 0, done.stdout
+    assert "wireguard" in done.stderr
+    assert "--clock virtual --kernel wide" in done.stderr
+
+
 def test_digits_are_the_same_from_another_snapshot_and_where_none_can_be_kept(tmp_path):
     (tmp_path / "work").mkdir()
     (tmp_path / "work/timed.py").write_text(TIMED)

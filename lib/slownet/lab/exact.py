@@ -97,6 +97,7 @@ class ExactLab:
         stdin: int | None = None,
         stdout: Sink = lambda data: None,
         stderr: Sink = lambda data: None,
+        asked: Callable[[Sequence[str]], None] = lambda names: None,
         terminal: tuple[int, int] | None = None,
         wall_clock: int = 0,
     ) -> int:
@@ -110,7 +111,7 @@ class ExactLab:
             argv, mounts=[(mode, str(number), lab) for number, (mode, _, lab) in enumerate(each.mount for each in self.shares)],
             env=env, cwd=cwd, clock=wall_clock, limit=self.clock.silence_s,
         )  # fmt: skip
-        self._run = _Run(self, job, self.later, _input(stdin), stdout, stderr)
+        self._run = _Run(self, job, self.later, _input(stdin), stdout, stderr, asked)
         if self._asked_to_end:
             self._run.signal(self._asked_to_end)
         return self._run.attend()
@@ -150,10 +151,19 @@ class _End:
 class _Run:
     """A running lab: one machine, or several in turn, of which each goes on where the one before stopped."""
 
-    def __init__(self, lab: ExactLab, job: bytes, later: str, given: bytes, stdout: Sink, stderr: Sink) -> None:
+    def __init__(
+        self,
+        lab: ExactLab,
+        job: bytes,
+        later: str,
+        given: bytes,
+        stdout: Sink,
+        stderr: Sink,
+        asked: Callable[[Sequence[str]], None],
+    ) -> None:
         self._lab, self._job, self._given = lab, job, given
         self._later = later.encode(errors="surrogateescape")
-        self._stdout, self._stderr = stdout, stderr
+        self._stdout, self._stderr, self._asked = stdout, stderr, asked
         self._parser = frames.Parser(frames.MOST_BYTES_EXACT)
         self._returned = Returned({number: each.path for number, each in enumerate(lab.shares) if each.writable})
         self._status: int | None = None
@@ -199,12 +209,12 @@ class _Run:
         pack(lab.shares, self._shared)
         os.truncate(self._shared.fileno(), emulator.roomy(os.fstat(self._shared.fileno()).st_size))
         self._layer = [_filled(files, folder, lab.layer.read_bytes(), emulator.aligned)] if lab.layer else []
-        self._initrd = _filled(files, folder, lab.kernel.modules.read_bytes() + lab.init.read_bytes())
+        self._initrd = _filled(files, folder, lab.kernel.archive.read_bytes() + lab.init.read_bytes())
 
     def _beginning(self, files: contextlib.ExitStack) -> Snapshot | None:
         """Return the snapshot with which it begins, which stays as long as the files; make it if necessary."""
         with self._machine() as machine:
-            parts = [self._lab.kernel.path, self._lab.kernel.modules, self._lab.init, self._lab.image, self._lab.layer]
+            parts = [self._lab.kernel.path, self._lab.kernel.archive, self._lab.init, self._lab.image, self._lab.layer]
             contents = [standstill.content(each) for each in parts if each]
             name = cache.key(emulator.description(), machine.identity(), *contents)
         try:
@@ -323,6 +333,8 @@ class _Run:
                 self._late_at = time.monotonic() + GRACE_S
             case frames.Full(what):
                 self._full = what
+            case frames.Asked(names):
+                self._asked(names)
             case frames.Message(text):
                 self._message = text
                 self._late_at = time.monotonic() + GRACE_S

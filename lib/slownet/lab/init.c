@@ -49,6 +49,7 @@
 #include <sys/mount.h>
 #include <sys/reboot.h>
 #include <sys/resource.h>
+#include <sys/sendfile.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -56,6 +57,7 @@
 #include <sys/syscall.h>
 #include <sys/sysinfo.h>
 #include <sys/time.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
 #include <termios.h>
@@ -69,6 +71,8 @@
 #define CHUNK 4096
 #define GROUP "/sys/fs/cgroup/command"
 #define REQUESTS "/proc/module_requests"
+/* Where the kernel has no such file, which is Debian's: its modprobe writes them down. */
+#define OWN_REQUESTS "/run/module_requests"
 #define MODPROBE "/usr/sbin/modprobe"
 #define CHANNEL_NICE "/sys/devices/virtual/workqueue/tty-UML console/nice"
 #define NICE (-20)	/* of the kernel's threads that bring what the host sends, and of no others for work of that kind */
@@ -506,6 +510,25 @@ static void name_lab(void)
 	create_file("/etc/resolv.conf", "# no name server\n");
 }
 
+#define WORDS_OF_MODPROBE \
+	"status=0 quiet=\n" \
+	"for word; do\n" \
+	"    case $word in\n" \
+	"    -r | --remove) exit 0 ;;\n" \
+	"    -q | --quiet) quiet=1 ;;\n" \
+	"    -* | *=*) ;;\n" \
+	"    *)\n"
+#define IS_LISTED \
+	"tr ' ' '\\n' </lib/modules/$(uname -r)/modules 2>/dev/null |\n" \
+	"            grep -qxF -e \"$word\" -e \"$(printf %s \"$word\" | tr - _)\""
+#define END_OF_MODPROBE \
+	"        [ $status = 0 ] || [ $quiet ] ||\n" \
+	"            echo \"modprobe: FATAL: Module $word not found in the lab's kernel $(uname -r).\" >&2\n" \
+	"        ;;\n" \
+	"    esac\n" \
+	"done\n" \
+	"exit $status\n"
+
 /*
  * The image's modprobe looks for files of modules, and there are none. This one asks the kernel, where some drivers wait until
  * they are asked for, then the list of what is built in. What is not there is among what the kernel was asked for.
@@ -515,27 +538,38 @@ static void offer_modprobe(void)
 	static const char script[] =
 		"#!/bin/sh\n"
 		"# A lab's kernel has no modules: what it has is built in.\n"
-		"status=0 quiet=\n"
-		"for word; do\n"
-		"    case $word in\n"
-		"    -r | --remove) exit 0 ;;\n"
-		"    -q | --quiet) quiet=1 ;;\n"
-		"    -* | *=*) ;;\n"
-		"    *)\n"
+		WORDS_OF_MODPROBE
 		"        printf %s \"$word\" 2>/dev/null >" REQUESTS " ||\n"
-		"            tr ' ' '\\n' </lib/modules/$(uname -r)/modules 2>/dev/null |\n"
-		"            grep -qxF -e \"$word\" -e \"$(printf %s \"$word\" | tr - _)\" || status=1\n"
-		"        [ $status = 0 ] || [ $quiet ] ||\n"
-		"            echo \"modprobe: FATAL: Module $word not found in the lab's kernel $(uname -r).\" >&2\n"
-		"        ;;\n"
-		"    esac\n"
-		"done\n"
-		"exit $status\n";
+		"            " IS_LISTED " || status=1\n"
+		END_OF_MODPROBE;
 
 	if (access(REQUESTS, F_OK) || unlink(MODPROBE))
 		return;
 	create_file(MODPROBE, script);
 	chmod(MODPROBE, 0755);
+}
+
+/* On the exact clock the kernel itself runs this one, with -q and --, for what is not loaded. */
+static void offer_modprobe_of_exact_labs(void)
+{
+	static const char script[] =
+		"#!/bin/sh\n"
+		"# A lab has loaded the modules that it has.\n"
+		"for_a_program=modprobe-\n"
+		"[ \"$1 $2\" = '-q --' ] && for_a_program=\n"
+		WORDS_OF_MODPROBE
+		"        { [ $for_a_program ] && " IS_LISTED "; } || {\n"
+		"            grep -qxF -e \"$for_a_program$word\" " OWN_REQUESTS " 2>/dev/null ||\n"
+		"                echo \"$for_a_program$word\" >>" OWN_REQUESTS "\n"
+		"            status=1\n"
+		"        }\n"
+		END_OF_MODPROBE;
+
+	if (unlink(MODPROBE))
+		return;
+	create_file(MODPROBE, script);
+	chmod(MODPROBE, 0755);
+	write_module_names();
 }
 
 static void settle(void)
@@ -546,7 +580,9 @@ static void settle(void)
 	ioctl(fd, SIOCSIFFLAGS, &lo);
 	close(fd);
 	name_lab();
-	if (!exact)
+	if (exact)
+		offer_modprobe_of_exact_labs();
+	else
 		offer_modprobe();
 	limit_memory();
 	limit_processes();
@@ -960,7 +996,7 @@ static void report_requests(void)
 	char names[CHUNK + 1];
 	size_t size = 0;
 	ssize_t n = 1;
-	const int fd = open(REQUESTS, O_RDONLY | O_CLOEXEC);
+	const int fd = open(exact ? OWN_REQUESTS : REQUESTS, O_RDONLY | O_CLOEXEC);
 
 	while (fd >= 0 && size < CHUNK && (n = read(fd, names + size, CHUNK - size)) > 0)
 		size += n;
@@ -1170,8 +1206,7 @@ int main(void)
 	sync();
 	if (exact)
 		send_all_changes();
-	else
-		report_requests();
+	report_requests();
 	send_frame('X', text, strlen(text));
 	power_off();
 	return 0;

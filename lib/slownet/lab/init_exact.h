@@ -72,6 +72,8 @@ static void seed_random(uint64_t number)
 	close(fd);
 }
 
+static int module_names = -1;
+
 /* The kernel's modules, in the order in which /modules/list has them. */
 static void load_modules(void)
 {
@@ -90,6 +92,26 @@ static void load_modules(void)
 	if (list)
 		fclose(list);
 	unlink("/modules/list");
+	module_names = open("/modules/names", O_RDONLY | O_CLOEXEC);
+}
+
+/* The table of what is loaded and what is built in, where modprobe looks for it. */
+static void write_module_names(void)
+{
+	struct utsname kernel;
+	char path[128];
+	int fd;
+
+	uname(&kernel);
+	mkdir("/lib/modules", 0755);
+	snprintf(path, sizeof(path), "/lib/modules/%s", kernel.release);
+	mkdir(path, 0755);
+	strcat(path, "/modules");
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	while (fd >= 0 && sendfile(fd, module_names, NULL, 1 << 20) > 0)
+		;
+	close(fd);
+	close(module_names);
 }
 
 static int by_address(const void *a, const void *b)

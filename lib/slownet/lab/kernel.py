@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 
-from slownet.lab import cache, debian, digests, distribution, patch_series
+from slownet.lab import cache, debian, digests, distribution, module_names, patch_series
 from slownet.lab.digests import TEXT, Part
 from slownet.lab.patch_series import Patch
 from slownet.lab.shelf import Shelf
@@ -39,7 +39,6 @@ FRAGMENTS: Mapping[str, Sequence[str]] = {BASE: (), WIDE: ("wide.config",)}
 """What each kind of kernel has beyond lab.config."""
 NAMES = "wide.modules"
 """The modules that only the wide kernel has, by which they are named where it is not built."""
-TABLES = ("filter", "mangle", "nat", "raw")
 MEGABYTES = 3500
 MOST_RELEASES = 4  # how many of Debian's kernels to try, newest first
 # 400 of the 1.6 GB of source, which the build never reads: skipping them saves time and disk.
@@ -64,7 +63,7 @@ class Kernel:
     @cached_property
     def modules(self) -> Mapping[str, str]:
         """The modules that are built in, by their names and aliases."""
-        return names_of(self.path.with_name(MODULES).read_text(encoding="utf-8"))
+        return module_names.parsed(self.path.with_name(MODULES).read_text(encoding="utf-8"))
 
     @property
     def arguments(self) -> list[str]:
@@ -97,12 +96,6 @@ def kind_of(description: str) -> str:
     return WIDE if description.endswith(f", {WIDE})") else BASE
 
 
-def names_of(text: str) -> dict[str, str]:
-    """Return modules by their names and aliases, from lines of a name and its aliases."""
-    lines = (line.split() for line in text.splitlines() if not line.startswith("#"))
-    return {name: words[0] for words in lines if words for name in words}
-
-
 def _load(folder: Path) -> Kernel:
     facts = digests.facts(folder / FACTS, PART, {"release": TEXT, "source": TEXT}, {"kind": TEXT})
     if not RELEASE.match(facts["release"]):
@@ -112,10 +105,6 @@ def _load(folder: Path) -> Kernel:
 
 PROGRAM, FACTS, MODULES = "linux", "kernel.json", "modules"
 RELEASE = re.compile(r"\d{1,9}\.\d{1,9}(?![0-9])")
-NFT = "nft_compat"
-NFT_SERVES = ("ip_tables", "ip6_tables", *(f"{ip}table_{name}" for ip in ("ip", "ip6") for name in TABLES))
-"""Modules that programs ask for before they run iptables, and that Debian's does not need: it speaks to nf_tables."""
-ALIAS = re.compile(r"(?P<module>[\w-]+)\.alias=(?P<alias>\S+)")
 PART = Part("the lab's kernel", (PROGRAM, FACTS))
 SHELF = Shelf("kernel", PART, _load)
 
@@ -159,7 +148,7 @@ def _keep(built: Kernel, folder: Path, log: Path) -> None:
     cache.run(["strip", folder / PROGRAM], log, "stripping the kernel")
     facts = {"format": digests.FORMAT, "release": built.release, "source": built.source, "kind": built.kind}
     (folder / FACTS).write_text(json.dumps(facts, indent=1) + "\n")
-    (folder / MODULES).write_text(_modules(built.path.parent), encoding="utf-8")
+    (folder / MODULES).write_text(module_names.text(module_names.built_in(built.path.parent)), encoding="utf-8")
     shutil.copy(built.path.with_name(".config"), folder / "config")
 
 
@@ -208,17 +197,6 @@ def _compile(tree: Path, log: Path, configs: Sequence[Path] = ()) -> None:
     merge = ["scripts/kconfig/merge_config.sh", "-m", ".config", str(FILES / "lab.config"), *map(str, configs)]
     for step in ([*make, "tinyconfig"], merge, [*make, "olddefconfig"], [*make, "linux"]):
         cache.run(step, log, "building the lab's kernel", cwd=tree, hints=[debian.NO_SPACE])
-
-
-def _modules(tree: Path) -> str:
-    """Return a line for each module that a compiled tree has built in: its name and its aliases."""
-    listed = (tree / "modules.builtin").read_text(encoding="utf-8").split()
-    found: dict[str, list[str]] = {Path(each).name.removesuffix(".ko").replace("-", "_"): [] for each in listed}
-    for each in (tree / "modules.builtin.modinfo").read_bytes().decode(errors="replace").split("\0"):
-        if alias := ALIAS.fullmatch(each):
-            found.setdefault(alias["module"].replace("-", "_"), []).append(alias["alias"])
-    found.get(NFT, []).extend(name for name in NFT_SERVES if name not in found)
-    return "".join(f"{' '.join([name, *sorted(set(aliases))])}\n" for name, aliases in sorted(found.items()))
 
 
 def _stamp(tree: Path) -> list[str]:

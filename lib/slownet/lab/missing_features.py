@@ -11,9 +11,12 @@ import re
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
+from pathlib import Path
+from typing import Protocol
 
-from slownet.lab import kernel
-from slownet.lab.kernel import WIDE, Kernel
+from slownet.lab import kernel, module_names
+from slownet.lab.clock import EXACT
+from slownet.lab.kernel import WIDE
 
 GONE = {
     "net-sch-cbq": "cbq (gone since 6.3)",
@@ -54,14 +57,34 @@ LOOKED_FOR = {
 
 
 LACKING = "the lab's kernel lacks {}: the wide one has it (slownet lab build --kernel wide, then --kernel wide)"
+LACKING_EXACT = (
+    "the exact clock's kernel lacks {}: the wide one of the virtual clock has it (slownet lab build --kernel wide, then "
+    "--clock virtual --kernel wide)"
+)
+LACKING_BOTH = "the exact clock's kernel lacks {}: those of the virtual clock have it (--clock virtual)"
 UNKNOWN = "no kernel of the lab has {}"
 GIVEN_UP = "Linux itself has no more {}"
 OF_A_MACHINE = "hosts of Linux do not have {}, only a machine as a whole"
 NOT_KNOWN = "which of these the lab's kernel has is not known, because {1} cannot be read: {0}"
-TEXTS = (LACKING, UNKNOWN, GIVEN_UP, OF_A_MACHINE)
+TEXTS = (LACKING, LACKING_BOTH, UNKNOWN, GIVEN_UP, OF_A_MACHINE)
+ONLY_VIRTUAL = {
+    "sit": "sit", "netdev-sit0": "sit", "rtnl-link-sit": "sit", "net-sch-cake_mq": "cake_mq",
+}  # fmt: skip
+"""Features of the base kernel that exact labs lack: newer ones, and sit, which would give each host a tunnel unasked."""
 
 
-def line(asked: Sequence[str], has: Kernel) -> str:
+class HasModules(Protocol):
+    """A kernel of any kind: its file, and its modules by their names and aliases. Raises OSError where they cannot be read."""
+
+    @property
+    def path(self) -> Path: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def modules(self) -> Mapping[str, str]: ...
+
+
+def line(asked: Sequence[str], has: HasModules) -> str:
     """Return one line that names what a lab's kernel lacks of what was asked for, and what brings it; or nothing.
 
     Where the table of its modules cannot be read, it names all that was asked for.
@@ -72,19 +95,22 @@ def line(asked: Sequence[str], has: Kernel) -> str:
         return NOT_KNOWN.format(", ".join(dict.fromkeys(each.removeprefix(MODPROBE) for each in asked)), has.path.parent)
     found: dict[str, dict[str, bool]] = {text: {} for text in TEXTS}
     for each in asked:
-        if named := _named(each, there):
+        if named := _named(each, there, has.kind):
             found[named[0]][named[1]] = True
     if has.kind == WIDE:
         del found[LACKING]
-    return "; ".join(text.format(", ".join(names)) for text, names in found.items() if names)
+    in_words = {LACKING: LACKING_EXACT} if has.kind == EXACT else {}
+    return "; ".join(in_words.get(text, text).format(", ".join(names)) for text, names in found.items() if names)
 
 
-def _named(asked: str, there: Mapping[str, str]) -> tuple[str, str] | None:
+def _named(asked: str, there: Mapping[str, str], kind: str) -> tuple[str, str] | None:
     """Return which text names what was asked for, and how it is called there; None if it is there, or only looked for."""
     name = asked.removeprefix(MODPROBE)
     path = name.removeprefix("sysctl-") if name.startswith("sysctl-") else ""
     if name in GONE:
         return GIVEN_UP, GONE[name]
+    if kind == EXACT and name in ONLY_VIRTUAL:
+        return LACKING_BOTH, ONLY_VIRTUAL[name]
     if path:
         return (OF_A_MACHINE, path.replace("/", ".")) if path in OF_THE_MACHINE else _lacking(_sysctl(path))
     if name in LOOKED_FOR or (_module(name, there) and name not in OPTIONS):
@@ -113,4 +139,4 @@ def _module(name: str, known: Mapping[str, str]) -> str:
 @cache
 def wide_modules() -> Mapping[str, str]:
     """Return the modules that only the wide kernel has, by their names and aliases."""
-    return kernel.names_of((kernel.FILES / kernel.NAMES).read_text(encoding="utf-8"))
+    return module_names.parsed((kernel.FILES / kernel.NAMES).read_text(encoding="utf-8"))

@@ -9,6 +9,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -163,10 +164,7 @@ class Place:
         nested = sorted([*asked, *projects], key=lambda share: len(share.path.parts))
         lab = self._lab(self.parts, nested)
         lab.turn, lab.pinned = turn, pinned
-        events = {}
-        if isinstance(lab, Lab):
-            events["asked"] = self._name_what_is_missing
-        else:
+        if not isinstance(lab, Lab):
             lab.later = later
         programs = {} if self.clock.is_exact else host_programs.environment()
         given = {**lab_environment(self.clock), **programs, **(env or {})}
@@ -175,13 +173,9 @@ class Place:
             return lab.run(
                 argv, env=given, cwd=str(cwd) if cwd else "", stdin=stdin,
                 stdout=stdout, stderr=stderr, terminal=terminal,
-                wall_clock=self._date(self.parts, turn), **events,
+                wall_clock=self._date(self.parts, turn),
+                asked=partial(_name_what_is_missing, self.parts if isinstance(lab, Lab) else lab),
             )  # fmt: skip
-
-    def _name_what_is_missing(self, asked: Sequence[str]) -> None:
-        """Print what the lab's kernel lacks of what was asked for, once for all boots of a command."""
-        if self.parts and (line := missing_features.line(asked, self.parts.kernel)):
-            _print_once(option_names.here(line))
 
     def _date(self, parts: lab_parts.Parts, turn: int) -> int:
         """Return the date at which a boot begins, in seconds since 1970; 0 for the host's."""
@@ -342,6 +336,12 @@ def choose(
         chosen, clock_is_asked_for=asked.names_a_clock, cpu_is_asked_for=asked.cpu is not None,
         kernel_is_asked_for=kernel is not None or of_kind != BASE,
     )  # fmt: skip
+
+
+def _name_what_is_missing(of: lab_parts.Parts | ExactLab, asked: Sequence[str]) -> None:
+    """Print what a lab's kernel lacks of what was asked for, once for all boots of a command."""
+    if line := missing_features.line(asked, of.kernel):
+        _print_once(option_names.here(line))
 
 
 def _print_once(line: str) -> None:

@@ -173,15 +173,6 @@ def test_only_the_wide_kernel_follows_its_own_configuration(files):
     assert keys[0][0] != keys[0][1]
 
 
-def test_the_modules_that_are_built_in_are_listed_with_what_else_they_are_called(tmp_path):
-    (tmp_path / "modules.builtin").write_text(
-        "kernel/net/ipv4/ip_gre.ko\nkernel/net/ipv4/tcp_bbr.ko\nkernel/net/8021q/8021q.ko\n"
-    )
-    texts = ["ip_gre.license=GPL", "ip_gre.alias=rtnl-link-gre", "ip_gre.alias=netdev-gre0", "ip_gre.alias=netdev-gre0"]
-    (tmp_path / "modules.builtin.modinfo").write_bytes("\0".join([*texts, "nf-nat.alias=nf-nat-2", ""]).encode())
-    assert kernel._modules(tmp_path).splitlines() == ["8021q", "ip_gre netdev-gre0 rtnl-link-gre", "nf_nat nf-nat-2", "tcp_bbr"]
-
-
 @pytest.fixture
 def tree(tmp_path):
     tree = tmp_path / "tree"

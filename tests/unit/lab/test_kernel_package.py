@@ -13,9 +13,10 @@ from slownet.model.errors import LabError
 RELEASE = "6.12.9+deb13-cloud-amd64"
 
 
-def module(depends: str = "", signature: bytes = b"") -> bytes:
+def module(depends: str = "", signature: bytes = b"", alias: str = "") -> bytes:
     """Return what counts of a module: its .modinfo, and what is appended to sign it."""
-    body = b"\x7fELF" + b"name=it\0license=GPL\0depends=" + depends.encode() + b"\0retpoline=Y\0"
+    named = b"\0alias=" + alias.encode() + b"\0" if alias else b""
+    body = b"\x7fELF" + named + b"name=it\0license=GPL\0depends=" + depends.encode() + b"\0retpoline=Y\0"
     if not signature:
         return body
     return body + signature + struct.pack(">BBBBB3xI", 0, 0, 2, 0, 0, len(signature)) + kernel_package.SIGNED
@@ -28,6 +29,7 @@ def package(folder: Path, modules: dict[str, bytes], built_in: str = "") -> Path
     for name, content in modules.items():
         (under / f"kernel/net/{name}.ko.xz").write_bytes(lzma.compress(content))
     (under / "modules.builtin").write_text(built_in)
+    (under / "modules.builtin.modinfo").write_bytes(b"core.alias=lib-core\0core.license=GPL\0" if built_in else b"")
     (folder / "boot").mkdir()
     (folder / "boot" / f"vmlinuz-{RELEASE}").write_bytes(b"kernel")
     return folder
@@ -58,13 +60,19 @@ def test_signatures_are_left_out(tmp_path):
 
 def test_a_package_is_kept_with_its_modules_in_order(tmp_path, monkeypatch):
     monkeypatch.setattr(kernel_package, "MODULES", ("a",))
-    tree = package(tmp_path / "tree", {"a": module("b"), "b": module("core"), "unused": module()}, "kernel/lib/core.ko\n")
+    tree = package(
+        tmp_path / "tree",
+        {"a": module("b", alias="net-sch-a"), "b": module("core"), "unused": module()},
+        "kernel/lib/core.ko\n",
+    )
     kept = tmp_path / "kept"
     kept.mkdir()
     kernel_package.unpack(tree, "linux-image_1", kept)
     archive = (kept / "modules.cpio").read_bytes()
-    assert b"/modules/00-b.ko\n/modules/01-a.ko\n" in archive
+    assert b"/modules/000-b.ko\n/modules/001-a.ko\n" in archive
     assert b"unused" not in archive
+    assert (kept / "modules").read_text() == "a net-sch-a\nb\ncore lib-core\n"
+    assert b"a net-sch-a\nb\ncore lib-core\n" in archive
     assert (kept / "vmlinuz").read_bytes() == b"kernel"
     assert json.loads((kept / "kernel.json").read_text()) == {"format": 1, "release": RELEASE, "package": "linux-image_1"}
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from slownet.lab import kernel, missing_features
+from slownet.lab.clock import EXACT
 from slownet.lab.kernel import BASE, WIDE, Kernel
 
 
@@ -46,6 +47,22 @@ def lacks(*modules):
 )  # fmt: skip
 def test_what_is_missing_is_named_with_what_brings_it(has, asked, line):
     assert missing_features.line(asked, has("tcp_bbr")) == line
+
+
+@pytest.mark.parametrize(
+    ("asked", "line"),
+    [
+        (["rtnl-link-wireguard", "modprobe-ip_gre"], "the exact clock's kernel lacks wireguard, ip_gre: the wide one of the "
+         "virtual clock has it (slownet lab build --kernel wide, then --clock virtual --kernel wide)"),
+        (["netdev-sit0", "net-sch-cake_mq"],
+         "the exact clock's kernel lacks sit, cake_mq: those of the virtual clock have it (--clock virtual)"),
+        (["net-sch-cbq"], "Linux itself has no more cbq (gone since 6.3)"),
+        (["modprobe-no_such_module"], "no kernel of the lab has no_such_module"),
+        (["modprobe-tcp_bbr", "netdev-eth7", "net-pf-38"], ""),
+    ],
+)  # fmt: skip
+def test_what_the_kernel_of_the_exact_clock_lacks(has, asked, line):
+    assert missing_features.line(asked, has("tcp_bbr", kind=EXACT)) == line
 
 
 @pytest.mark.parametrize(
