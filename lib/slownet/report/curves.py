@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.naming import conditions_phrase, metric_title
 from slownet.judge.records.samples import cell_key
-from slownet.model.errors import SlownetError
+from slownet.model.errors import NoCellError, SlownetError
 from slownet.report import scale
 from slownet.report.chart import COLOURS, Chart, Point
 from slownet.report.figure import Figure
@@ -68,7 +68,7 @@ def _curves(seen: View) -> list[_Curve]:
         label = claim.parameters.get("at")
         if claim.kind != "law" or claim.metric != seen.metric or not label or cell_key(label) in found:
             continue
-        cells = [cell for cell in seen.run.where(label).cells if seen.metric in cell.metrics and ALONG in cell.condition]
+        cells = [cell for cell in _cells(seen, label) if seen.metric in cell.metrics and ALONG in cell.condition]
         points = tuple(sorted(((float(cell.condition[ALONG]), cell) for cell in cells), key=lambda pair: pair[0]))
         if len(points) < FEWEST:
             continue
@@ -78,6 +78,14 @@ def _curves(seen: View) -> list[_Curve]:
             continue
         found[cell_key(label)] = _Curve(label, points, law)
     return list(found.values())
+
+
+def _cells(seen: View, label: Mapping[str, str]) -> tuple[Cell, ...]:
+    """Return the cells of a claim; none where others alone were asked for."""
+    try:
+        return seen.run.where(label).cells
+    except NoCellError:
+        return ()
 
 
 def ends(number: Summary) -> tuple[float | None, float | None]:

@@ -142,9 +142,14 @@ def _without_numbers(name: str, why: Statement) -> Judgement:
     return blank.saying(why)
 
 
+MOST_NAMED = 4
+"""Cells that one sentence names; of more it names one fewer, and counts the others."""
+
+
 def _not_measured(cells: Sequence[str], error: str) -> str:
     verb = "was" if len(cells) == 1 else "were"
-    return f"{listed(cells)} {verb} not measured" + (f"; {error}" if error else "")
+    named = cells if len(cells) <= MOST_NAMED else [*cells[: MOST_NAMED - 1], f"{len(cells) - MOST_NAMED + 1} other cells"]
+    return f"{listed(named)} {verb} not measured" + (f"; {error}" if error else "")
 
 
 CANNOT = Phrase("error", lambda error: str(error))
