@@ -357,6 +357,23 @@ def test_a_number_whose_unit_changes_with_the_delay(project):
     assert means == pytest.approx([4 + 10, 4 + 1200], rel=0.01)  # beside the 4 ms of the file
 
 
+def test_where_the_time_of_a_command_beside_the_services_went(project):
+    """4 ms to each service and to the client; the link to one has another condition."""
+    words = "why --compose compose.yaml --link web-switch=rtt=40ms --json -- curl -s http://www:8000/"
+    done = run(*words.split(), cwd=project)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    trips = [each for each in found["steps"] if each["trip"]]
+    assert {frozenset((each["from"], each["to"])) for each in trips} == {frozenset(("client", "web"))}
+    assert found["elapsed_ms"] == pytest.approx(len(trips) / 2 * (40 + 4), abs=0.5)
+    assert (Path(found["run"]) / "report.html").is_file()
+    assert not (Path(found["run"]) / "compose").exists()
+    none = run("why", "--compose", "compose.yaml", "--from", "web", "--", "curl", "http://web:8000/", cwd=project)
+    assert none.returncode == 2
+    line = "curl is not in the container of web, --from: without --from web the client runs the lab's own"
+    assert none.stderr == f"slownet: {line}\n"
+
+
 def test_a_command_that_prints_no_such_number(project):
     words = ["--tool", "sh -c 'echo tps: 5'", "--value", "tps = ([0-9.]+)", "--tdf", "inf", "--repeat", "1"]
     done = run("run", "--compose", "compose.yaml", *words, cwd=project)

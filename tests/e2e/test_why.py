@@ -1,8 +1,10 @@
 """`slownet why` on a run: the account adds up to what was measured, and its slopes are the law's round trips."""
 
 import json
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -12,8 +14,9 @@ from slownet.why import of_run
 from slownet.why.account_text import slopes
 
 
-def slownet(*words):
-    return subprocess.run([sys.executable, "-m", "slownet.cli", *map(str, words)], capture_output=True, text=True, check=False)
+def slownet(*words, cwd=None):
+    command = [sys.executable, "-m", "slownet.cli", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd)
 
 
 def test_a_page_whose_reader_is_far(tmp_path):
@@ -36,6 +39,110 @@ def test_a_page_whose_reader_is_far(tmp_path):
     shown = slownet("why", found["run"])
     assert shown.stdout.startswith("160 ms: 4 round trips to web (2 window, 1 TCP handshake, 1 question and answer)\n")
     assert max(map(len, shown.stdout.splitlines())) <= 80
+
+
+def test_a_command_on_a_host_of_an_experiment(tmp_path):
+    """The service is the experiment's; what follows -- is the command's, options too, and its folder is the caller's."""
+    (tmp_path / "ask.py").write_text("import urllib.request as it\nit.urlopen('http://web/').read()\n")
+    words = ("client_delay", "--link", "client-switch=rtt=40ms", "--from", "client", "--", "python3", "-B", "ask.py")
+    done = slownet("why", *words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("160 ms: 4 round trips to web (2 window, 1 TCP handshake, 1 question and answer)\n")
+    (directory,) = (tmp_path / "runs").iterdir()
+    assert done.stdout.endswith(f"records {directory}\n")
+    again = slownet("why", directory, "--whole", cwd=tmp_path)
+    assert again.stdout.splitlines() == done.stdout.splitlines()[:-1]
+    assert load(directory).at({}).summary("command_ms").mean == pytest.approx(160, abs=2)
+
+
+def test_an_experiment_of_ones_own(tmp_path):
+    """Its last cell is measured once, with captures; each question of the program is a step."""
+    (tmp_path / "own.py").write_text(OWN)
+    done = slownet("why", "own.py", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["elapsed_ms"] == pytest.approx(40, abs=1)
+    assert [each["cell"] for each in map(dict, load(Path(found["run"])).cells[0].samples)] == [{"rtt": "20ms"}]
+
+
+OWN = """
+from slownet import Command, TwoHosts, experiment, http, wget
+
+def pages(net, folder):
+    return Command(net["server"], "python3 -m http.server 8000", folder, port=8000, ready=http("/"))
+
+@experiment(topology=TwoHosts, service=pages, vary={"rtt": ["0ms", "20ms"]}, unit="ms", warm_up=0)
+def listing(net, server, rtt):
+    "How long does a listing of files take?"
+    with net.link("client", "server").set(rtt=rtt):
+        return 1000 * wget(net["client"], server.url).seconds
+"""
+
+
+def test_commands_that_end_badly(tmp_path):
+    """One asks nobody, one is not there, one does not end; what was captured of the last one is accounted for."""
+    for command, line in (
+        (["true"], "the command used no network, so no part of its time is a link's"),
+        (["nothing-of-this-name"], "nothing-of-this-name is not installed, host 'client'"),
+    ):
+        done = slownet("why", "--topology", "two_hosts", "--", *command, cwd=tmp_path)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert line in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+    words = ("--topology", "two_hosts", "--link", "client-server=rtt=20ms", "--limit", "3s", "--", "ping", "server")
+    done = slownet("why", *words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("2,0")
+    assert "3 round trips to server of question and answer" in done.stdout
+    assert "note: ping did not end within 3 s, host 'client': command: ping server" in done.stdout
+
+
+BUSY = """
+import socket
+s = socket.socket()
+try: s.connect(("server", 80))
+except OSError: pass
+while True: pass
+"""
+
+
+def test_an_interrupt_gives_the_account_so_far(tmp_path):
+    """The clock stands still while the command computes, and all the same the interrupt ends it alone."""
+    words = [sys.executable, "-m", "slownet.cli", "why", "--topology", "two_hosts", "--link", "client-server=rtt=20ms"]
+    process = subprocess.Popen([*words, "--", "python3", "-c", BUSY], stdout=subprocess.PIPE, text=True, cwd=tmp_path)
+    wait_for_packets(tmp_path)
+    process.send_signal(signal.SIGINT)
+    said, _ = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert said.startswith("20 ms: 1 round trip to server of TCP handshake\n")
+    assert "note: python3 was interrupted after 2" in " ".join(said.split())
+
+
+def test_a_kill_leaves_no_process(tmp_path):
+    words = [sys.executable, "-m", "slownet.cli", "why", "--topology", "two_hosts", "--clock", "real", "--", "ping", "server"]
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, cwd=tmp_path)
+    wait_for_packets(tmp_path)
+    kernels = [each for file in Path(f"/proc/{process.pid}/task").glob("*/children") for each in file.read_text().split()]
+    process.kill()
+    process.wait()
+    deadline = time.monotonic() + 30
+    while any(Path(f"/proc/{each}").exists() for each in kernels) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert kernels
+    assert not [each for each in kernels if Path(f"/proc/{each}").exists()]
+    (run,) = (tmp_path / "runs").iterdir()
+    json.loads((run / "run.json").read_text())
+    done = slownet("why", run, cwd=tmp_path)
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done.stderr
+
+
+def wait_for_packets(folder):
+    """Wait until the captures of a command in a folder have begun, and it has had a moment to send."""
+    deadline = time.monotonic() + 120
+    while not list(folder.glob("runs/*/captures/*-server-eth0.pcap")):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    time.sleep(3)
 
 
 def test_mistakes_are_one_line(tmp_path):

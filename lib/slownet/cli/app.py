@@ -63,7 +63,7 @@ COMMANDS = {
     "replay": Command("hunt_command", "replay"),
     "report": Command("report_command", "report"),
     "show": Command("report_command", "show"),
-    "why": Command("why_command", "why"),
+    "why": Command("why_command", "why", cls="WithCommand"),
     "predict": Command("analysis", "predict"),
     "field": Command("analysis", "field"),
     "compare": Command("analysis", "compare"),

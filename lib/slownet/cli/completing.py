@@ -59,6 +59,11 @@ def runs(incomplete: str) -> Completed:
     return named or [f"{each}/" for each in _folders(incomplete)]
 
 
+def measured(ctx: typer.Context, incomplete: str) -> Completed:
+    """Complete the directory of a run, or an experiment."""
+    return [*runs(incomplete), *experiments(ctx, incomplete)]
+
+
 def images(incomplete: str) -> Completed:
     """Complete the name of a container image that is kept."""
     from slownet.containers import store

@@ -1,37 +1,104 @@
-"""`slownet why`: where the time of an operation went."""
+"""`slownet why`: where the time of an operation went, of a run, or of a command that is run for it."""
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from slownet.cli import completing, why_outputs, why_two
-from slownet.cli.options import JsonOption
-from slownet.cli.outputs import Outputs
+from slownet.cli.helping import SectionedCommand
+from slownet.cli.options import (
+    OF_PROJECTS,
+    ClockOption,
+    CpuOption,
+    JsonOption,
+    KernelOption,
+    MemoryOption,
+    PlaceOption,
+    ProfileOption,
+    RunsOption,
+    TdfOption,
+)
+from slownet.cli.outputs import JSON, STDOUT, Outputs
+from slownet.cli.terminal import console, say_records
 from slownet.cli.why_outputs import WhyOutOption
-from slownet.model.errors import ExperimentError
+from slownet.lab.boot import MEGABYTES
+from slownet.model.errors import ExperimentError, SlownetError
+from slownet.model.units import duration
+from slownet.runner import RUNS
+
+if TYPE_CHECKING:
+    from slownet.judge.records.result import RunData
+    from slownet.lab.clock import ClockRequest
+    from slownet.why.account import Account
+
+COMMAND = "slownet.why.command"
+"""The key under which a context has the words after ``--``."""
+EXAMPLE = "slownet why --topology two_hosts --from client -- ping -c 3 server"
+OF_COMMANDS = "A command"
+"""The section of the help for what concerns a command alone."""
+
+
+class WithCommand(SectionedCommand):
+    """A command whose words after ``--`` are another command's, options too."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Set aside what follows the first ``--``."""
+        if "--" in args:
+            at = args.index("--")
+            ctx.meta[COMMAND] = args[at + 1 :]
+            args = args[:at]
+        return super().parse_args(ctx, args)
+
+
+@dataclass(frozen=True)
+class Where:
+    """The options of every command that boots labs: place, kernel and clock."""
+
+    clock: str | None
+    tdf: str | None
+    cpu: str | None
+    memory: int
+    place: str
+    kernel: str | None
+
+    @property
+    def asked(self) -> ClockRequest:
+        """The clock; at free CPU unless another one is asked for."""
+        from slownet.lab.clock import TDF_INF, ClockRequest
+
+        free = self.clock is None and self.tdf is None and self.cpu is None and self.place != "native"
+        return ClockRequest(None, TDF_INF, None) if free else ClockRequest(self.clock, self.tdf, self.cpu)
 
 
 def why(
-    runs: Annotated[
-        list[Path],
+    context: typer.Context,
+    measured: Annotated[
+        list[str] | None,
         typer.Argument(
-            metavar="RUN",
-            help="The directory of a run; of two, what made the second one take longer.",
-            autocompletion=completing.runs,
+            metavar="RUN|EXPERIMENT",
+            help="The directory of a run, or an experiment, by name or file, that is measured for it; of two, what made the "
+            "second one take longer. After --: a command.",
+            autocompletion=completing.measured,
         ),
-    ],
+    ] = None,
     cell: Annotated[
         list[str] | None,
-        typer.Option("--cell", metavar="NAME=VALUE", help="The cell, such as rtt=40ms. Default: the run's last cell."),
+        typer.Option("--cell", metavar="NAME=VALUE", help="The cell, such as rtt=40ms. Default: the last one."),
     ] = None,
     client: Annotated[
         str | None,
-        typer.Option("--from", metavar="HOST", help="The host that began the operation. Default: the first to send."),
+        typer.Option(
+            "--from",
+            metavar="HOST",
+            help="The host that began the operation. Default: the first to send. A command runs there, by default on client.",
+        ),
     ] = None,
     whole: Annotated[
         bool, typer.Option("--whole", help="Account for all connections to a server, not only for the last of several.")
@@ -39,30 +106,185 @@ def why(
     each_step: Annotated[bool, typer.Option("--steps", help="Print each step, with what its message says.")] = False,
     out: WhyOutOption = None,
     as_json: JsonOption = False,
+    topology: Annotated[
+        str | None,
+        typer.Option(
+            "--topology",
+            metavar="NAME|FILE",
+            help="The network of the command: a name such as two_hosts or star,5, or a file for `mn --custom`.",
+            autocompletion=completing.topologies,
+            rich_help_panel=OF_COMMANDS,
+        ),
+    ] = None,
+    link: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--link",
+            metavar="A-B=CONDITION",
+            help="A link's condition, e.g. client-server=rtt=10ms,loss=1%. Repeatable.",
+            autocompletion=completing.links,
+            rich_help_panel=OF_COMMANDS,
+        ),
+    ] = None,
+    limit: Annotated[
+        str | None,
+        typer.Option(
+            "--limit",
+            metavar="TIME",
+            help="End the command after this long, in the network's own time. Default: 10min.",
+            rich_help_panel=OF_COMMANDS,
+        ),
+    ] = None,
+    compose: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--compose",
+            metavar="FILE",
+            help="Run the command beside the services of this compose project. Repeatable: files are merged.",
+            autocompletion=completing.files(".yaml", ".yml"),
+            rich_help_panel=OF_PROJECTS,
+        ),
+    ] = None,
+    profile: ProfileOption = None,
+    runs: RunsOption = RUNS,
+    clock: ClockOption = None,
+    tdf: TdfOption = None,
+    cpu: CpuOption = None,
+    memory: MemoryOption = MEGABYTES,
+    place: PlaceOption = "auto",
+    kernel: KernelOption = None,
 ) -> None:
     """Print where every millisecond of an operation went, from the captures of all hosts.
 
-    A run without captures is measured once more with them, in the cell that is asked for and with its seeds. Of two runs, it
-    prints which steps came, went or grew.
+    A run without captures is measured once more with them, in the cell that is asked for and with its seeds. An experiment, or
+    a command on a host (after --), is measured once, at free CPU unless another clock is asked for. Of two runs, which steps
+    came, went or grew is printed.
     """
+    wanted = Outputs.read(out or [], why_outputs.OF_ACCOUNTS)
+    where = Where(clock, tdf, cpu, memory, place, kernel)
+    words = context.meta.get(COMMAND)
+    if words is None:
+        _refuse(topology, "--topology", link, "--link", limit, "--limit", compose, "--compose", profile, "--profile")
+        one, *other = _of_cells(measured or [], _label(cell or []), client, whole, where, runs, wanted)
+        if other:
+            why_two.show((one, other[0]), wanted, as_json)
+        else:
+            _show(*one, wanted, each_step, as_json)
+        return
+    if cell:
+        raise ExperimentError("a command has no cells", "--cell", "state its links: --link client-server=rtt=40ms")
+    asked = _asked(words, measured or [], topology, compose or [], profile or [], client, link or [], limit)
+    raise typer.Exit(_of_a_command(asked, where, runs, wanted, each_step, as_json))
+
+
+def _refuse(*pairs: Any) -> None:
+    """Raise ExperimentError for an option that belongs to a command which was not given."""
+    for value, option in zip(pairs[::2], pairs[1::2], strict=True):
+        if value:
+            raise ExperimentError("no command", option, f"write it after --: {EXAMPLE}")
+
+
+def _of_cells(
+    measured: Sequence[str], label: dict[str, str], client: str | None, whole: bool, where: Where, runs: Path, wanted: Outputs
+) -> list[tuple[Account, RunData]]:
+    """Return the account of a cell of each run or experiment, one or two. Raises SlownetError."""
+    from slownet.runner.api import accounted
+
+    if not measured:
+        raise ExperimentError("nothing to account for", fix=f"name a run or an experiment, or a command: {EXAMPLE}")
+    if len(measured) > 2:
+        fix = f"name one, or two to compare; a command stands after --: slownet why ... -- {' '.join(measured[1:])}"
+        raise ExperimentError(f"{len(measured)} runs", "RUN", fix)
+    if len(measured) == 2:
+        why_two.check(wanted)
+    found = [_measured(each, label, where, runs) for each in measured]
+    return [accounted.accounted(each, label, client, whole=whole, notify=_say) for each in found]
+
+
+def _measured(name: str, label: dict[str, str], where: Where, runs: Path) -> RunData:
+    """Return a run, or measure an experiment."""
     from slownet.judge.records.measured_folder import load
-    from slownet.runner.api.accounted import accounted
+    from slownet.runner.api import accounted
+
+    if _is_experiment(name):
+        return accounted.of_experiment(name, label, where.place, where.asked, where.kernel, runs)
+    if any((where.clock, where.tdf, where.cpu, where.kernel)):
+        fix = "leave out --clock, --tdf, --cpu and --kernel"
+        raise ExperimentError("a run keeps its clock and kernel", f"run {name}", fix)
+    return load(Path(name))
+
+
+def _is_experiment(name: str) -> bool:
+    """Return whether a word is an experiment's name or file; what is neither that nor a folder may be a run's name."""
+    from slownet.hypotheses.catalogue import FILES, everything, layered
+
+    path = Path(name)
+    return not path.is_dir() and (name.endswith(FILES) or (path.name == name and name in {**everything(), **layered()}))
+
+
+def _asked(
+    words: Sequence[str], measured: Sequence[str], topology: str | None, compose: Sequence[Path], profile: Sequence[str],
+    client: str | None, link: Sequence[str], limit: str | None,
+) -> Any:  # fmt: skip
+    """Return the request for a command. Raises SlownetError."""
+    from slownet.containers.compose import project_files
+    from slownet.hypotheses import commanded
+
+    if not words or not words[0]:
+        raise ExperimentError("no command after --", fix=f"write one: {EXAMPLE}")
+    networks = [*measured, *([topology] if topology else []), *(["--compose"] if compose else [])]
+    if len(networks) != 1:
+        what = "the command has no network" if not networks else f"the command has several networks: {', '.join(networks)}"
+        raise ExperimentError(what, fix="name one: --topology NAME, --compose FILE, or an experiment")
+    if profile and not compose:
+        raise ExperimentError("profiles are a compose project's", "--profile", "add --compose compose.yaml, or leave it out")
+    if measured and not _is_experiment(measured[0]):
+        what = f"{measured[0]} is not an experiment, so it has no network for a command"
+        raise ExperimentError(what, fix="name an experiment or its file, or leave out the command to account for a run")
+    return commanded.Request(
+        command=tuple(words), topology=topology, experiment=measured[0] if measured else None,
+        files=tuple(project_files.named(compose)) if compose else (), profiles=tuple(profile), host=client, links=tuple(link),
+        limit_s=duration(limit, "--limit") if limit is not None else commanded.LIMIT_S,
+    )  # fmt: skip
+
+
+def _of_a_command(asked: Any, where: Where, runs: Path, wanted: Outputs, each_step: bool, as_json: bool) -> int:
+    """Run a command, print its account and return the exit status."""
+    from slownet.lab.place import Interrupts, choose
+    from slownet.runner.api import accounted
+    from slownet.why import of_run
+
+    chosen = choose(where.place, where.asked, where.memory, kernel=where.kernel)
+    with Interrupts(chosen) as interrupts:
+        try:
+            run = accounted.of_command(asked, chosen, runs)
+        except KeyboardInterrupt:
+            if not interrupts.received:
+                raise
+            _say("interrupted before the command had begun, so nothing is saved")
+            return 128 + interrupts.received
+    sample = of_run.sample_of(run, {})
+    if not any(each.get("packets") for each in sample.get("captures") or ()):
+        if interrupts.received:
+            _say(str(sample.get("error")))
+            return 128 + interrupts.received
+        if error := sample.get("error"):
+            raise SlownetError(error)
+        what = "the command used no network, so no part of its time is a link's"
+        raise ExperimentError(what, f"run {run.directory}", "name one that asks another host")
+    _show(of_run.of_sample(run, sample, asked.host, whole=True), run, wanted, each_step, as_json)
+    if not as_json and wanted.files.get(JSON) != STDOUT:
+        say_records(console(), run.directory)
+    return 128 + interrupts.received if interrupts.received else 0
+
+
+def _show(found: Account, run: RunData, wanted: Outputs, each_step: bool, as_json: bool) -> None:
     from slownet.why.account_text import answer, steps, text
     from slownet.why.of_run import links_between
 
-    wanted = Outputs.read(out or [], why_outputs.OF_ACCOUNTS)
-    if len(runs) > 2:
-        raise ExperimentError(f"{len(runs)} runs", "RUN", "name one, or two to compare")
-    if len(runs) == 2:
-        why_two.check(wanted)
-    one, *other = [accounted(load(each), _label(cell or []), client, whole=whole, notify=_say) for each in runs]
-    if other:
-        why_two.show((one, other[0]), wanted, as_json)
-        return
-    found, captured = one
-    links = links_between(captured.facts.get("topology") or {})
-    record = {**found.to_json(), "run": str(captured.directory)}
-    why_outputs.write(wanted, found, links, captured.directory.name)
+    links = links_between(run.facts.get("topology") or {})
+    record = {**found.to_json(), "run": str(run.directory)}
+    why_outputs.write(wanted, found, links, run.directory.name)
     if wanted.write_json(lambda: record):
         return
     if as_json:

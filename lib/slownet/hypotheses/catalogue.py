@@ -13,7 +13,7 @@ from slownet.model.extensions import Register
 
 FILES = (".py", ".toml")
 RECORD = ".json"
-"""The ending of an experiment on a compose project, which `slownet run --compose` writes into its run directory."""
+"""The ending of an experiment that a command line describes, in its run directory."""
 ADDED: Register[Experiment] = Register("experiments", {})
 """Those of other packages, by entry points (`slownet.model.extensions`)."""
 
@@ -52,9 +52,7 @@ def find(name: str) -> Experiment:
 
         return hypotheses.read(Path(name)).experiment()
     if name.endswith(RECORD):
-        from slownet.hypotheses import composed
-
-        return composed.read(Path(name))
+        return _recorded(Path(name))
     # A file has the name of its experiment; to import all of them takes a while.
     known = _experiments([name]) if name in _modules() else {}
     if name not in known:
@@ -69,6 +67,16 @@ def find(name: str) -> Experiment:
     if Path(name).is_dir() and not fix.startswith("did you mean"):
         fix = "it is a folder: name an experiment or its file, and the folder by an option, such as --out"
     raise ExperimentError(f"no experiment '{name}'", fix=fix)
+
+
+def _recorded(path: Path) -> Experiment:
+    """Return the experiment that a command line has described. Raises SlownetError."""
+    from slownet.hypotheses import commanded, composed, recorded
+
+    record = recorded.read(path)
+    if isinstance(record.get(commanded.COMMAND), list):
+        return commanded.of(record, find)
+    return composed.of(path, record)
 
 
 def _added(name: str) -> Experiment:

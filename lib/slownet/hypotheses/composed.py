@@ -5,11 +5,10 @@ It is written into its run directory as experiment.json, from which the lab and 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,38 +16,28 @@ from slownet.containers.compose import breaking, links
 from slownet.containers.compose.links import NAMED
 from slownet.containers.compose.model import SWITCH, Project
 from slownet.containers.compose.project_topology import Compose
-from slownet.hypotheses import project_tools
-from slownet.hypotheses.experiment import VARY, Cell, Experiment, grid
+from slownet.hypotheses import project_tools, recorded
+from slownet.hypotheses.experiment import VARY, Cell, grid
+from slownet.hypotheses.recorded import Recorded
 from slownet.hypotheses.toolbox import Page
 from slownet.judge.records.condition_columns import HOST, NONE
 from slownet.judge.records.unreadable import MALFORMED
 from slownet.links.conditions import other_names
 from slownet.links.conditions.link import WORDS
 from slownet.links.faults import Faults
-from slownet.model import userfile, whole_file
 from slownet.model.errors import ExperimentError, SlownetError, nearest
 from slownet.model.shapes import Json
 
-FILE = "experiment.json"
-
 
 @dataclass
-class Composed(Experiment):
+class Composed(Recorded):
     """An experiment whose tool, options and conditions are words of the command line."""
-
-    record: Mapping[str, Json] = field(default_factory=dict)
 
     @property
     def project(self) -> Project:
         """What the compose files say."""
         assert isinstance(self.topology, Compose)
         return self.topology.project
-
-    def write(self, directory: Path) -> Path:
-        """Write it into a run directory and return the file."""
-        file = directory / FILE
-        whole_file.place(file, (json.dumps(self.record, indent=1) + "\n").encode(), durable=True)
-        return file
 
 
 def make(
@@ -69,12 +58,15 @@ def make(
 
 def read(path: Path) -> Composed:
     """Return the experiment in a file. Raises ExperimentError and what `make` raises."""
+    return of(path, recorded.read(path))
+
+
+def of(path: Path, record: Mapping[str, Json]) -> Composed:
+    """Return the experiment of a record that was read from a file. Raises ExperimentError and what `make` raises."""
     try:
-        record = userfile.json(userfile.read_text(path))
         return _of(record)
-    except (OSError, *MALFORMED) as error:
-        fix = "name one that slownet run --compose wrote"
-        raise ExperimentError(f"{path} is not an experiment: {error}", fix=fix) from error
+    except MALFORMED as error:
+        raise recorded.unreadable(path, error) from error
 
 
 def _of(record: Mapping[str, Json]) -> Composed:

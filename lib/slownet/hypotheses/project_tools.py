@@ -110,12 +110,22 @@ def _command(record: Options, project: Project) -> tuple[OwnCommand, Options]:
         try:
             return matched(topology.running[host].inside(), command, patterns)
         except ToolError as error:
-            if _ABSENT not in error.raw:
+            if not is_absent(error.raw):
                 raise
-            what = f"{words(command)[0]} is not in the container of {host}"
-            raise ToolError(what, COMMAND, f"without {OPTION} from={host} the client runs the lab's own", error.raw) from error
+            raise not_in_container(words(command)[0], host, COMMAND, f"{OPTION} from={host}", error.raw) from error
 
     return OwnCommand(run), _options(OWN, ("from",), record["options"], project)
+
+
+def is_absent(output: str) -> bool:
+    """Return whether crun reports that a container lacks the program."""
+    return _ABSENT in output
+
+
+def not_in_container(program: str, service: str, where: str, option: str, raw: str) -> ToolError:
+    """Return the error for a program that a service's image lacks. option: what names the service on the command line."""
+    what = f"{program} is not in the container of {service}"
+    return ToolError(what, where, f"without {option} the client runs the lab's own", raw)
 
 
 def read_patterns(texts: Sequence[str]) -> list[re.Pattern[str]]:

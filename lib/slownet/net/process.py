@@ -69,7 +69,7 @@ def end(process: subprocess.Popen[bytes], signals: Sequence[tuple[int, float]]) 
     for number, seconds in signals:
         if process.poll() is not None:
             break
-        _signal(process, number)
+        send(process, number)
         with suppress(subprocess.TimeoutExpired):
             process.wait(seconds)
     # Kill children that outlived their parent. Zombies remain until init reaps them; do not wait for that.
@@ -93,7 +93,8 @@ def family(first: int) -> list[int]:
     return sorted(found & parents.keys())
 
 
-def _signal(process: subprocess.Popen[bytes], number: int) -> None:
+def send(process: subprocess.Popen[bytes], number: int) -> None:
+    """Send a signal to a process that ``Host.popen`` started, and to its group."""
     try:
         os.killpg(process.pid, number)
     except ProcessLookupError:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from slownet.hypotheses.catalogue import FILES
 from slownet.hypotheses.experiment import Experiment
+from slownet.hypotheses.recorded import Recorded
 from slownet.lab import caller
 from slownet.lab.boot import NOTHING, Share
 from slownet.lab.caller import Given
@@ -70,8 +71,8 @@ def of(own: ExperimentFolder, job: Job, is_exact: bool = False) -> LabEnvironmen
         directory = RUN
     folders = [*own.given.shares, *compose_project.shares(own.directory)]
     more = compose_project.variables(own.directory)
-    source = Path(own.source)
-    if source.suffix not in FILES:
+    source = _file(own)
+    if source is None:
         return LabEnvironment([*folders, *run], {**more, **own.given.env}, directory=directory)
     taken = [each.path for each in own.given.shares]
     its, *others = caller.code_folders(source.parent)
@@ -82,6 +83,13 @@ def of(own: ExperimentFolder, job: Job, is_exact: bool = False) -> LabEnvironmen
     return LabEnvironment(
         [*code, *folders, *run], {**env, **more, **own.given.env}, here, [str(each) for each in path], directory
     )
+
+
+def _file(own: ExperimentFolder) -> Path | None:
+    """Return the caller's file that an experiment is in, or is made of; None for one without."""
+    if isinstance(own.experiment, Recorded):
+        return own.experiment.around
+    return Path(own.source) if own.source.endswith(FILES) else None
 
 
 def inside(job: Job, is_exact: bool) -> Job:

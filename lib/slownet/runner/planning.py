@@ -36,7 +36,7 @@ from slownet.runner.rule import Rule
 from slownet.runner.sampling import first_boots
 
 if TYPE_CHECKING:
-    from slownet.hypotheses.composed import Composed
+    from slownet.hypotheses.recorded import Recorded
 
 ONCE_DECIDED = Rule()
 INTERRUPTED = "interrupted"
@@ -133,7 +133,7 @@ def _once(cells: Sequence[Cell]) -> list[Cell]:
     return list({cell_key(cell): cell for cell in reversed(cells)}.values())[::-1]
 
 
-def check(names: Sequence[str | Composed], chosen: Mapping[str, Sequence[str]]) -> None:
+def check(names: Sequence[str | Recorded], chosen: Mapping[str, Sequence[str]]) -> None:
     """Raise SlownetError for wrong names, conditions or claims, before anything is created."""
     for name in names:
         found = find(name) if isinstance(name, str) else name
@@ -143,7 +143,7 @@ def check(names: Sequence[str | Composed], chosen: Mapping[str, Sequence[str]]) 
 
 
 def plan(
-    name: str | Composed,
+    name: str | Recorded,
     place: Place,
     root: Path,
     chosen: Mapping[str, Sequence[str]],
@@ -154,7 +154,7 @@ def plan(
 ) -> Plan:
     """Plan a new run and create its run directory. Raises SlownetError.
 
-    name: of an experiment, or one on a compose project, which is written into the run directory. labs: how many labs
+    name: of an experiment, or one that a command line describes, which is written into the run directory. labs: how many labs
     run in parallel; None lets `sharing` decide. experiment: that of this name, if its claims are others than the file's.
     """
     experiment = experiment or (find(name) if isinstance(name, str) else name)
@@ -185,7 +185,7 @@ def plan(
     return made
 
 
-def _around(name: str | Composed) -> list[Path]:
+def _around(name: str | Recorded) -> list[Path]:
     """Return the folders that an experiment's file has around it in a lab; none for one of the project's."""
     return caller.code_folders(Path(name).resolve().parent) if isinstance(name, str) and name.endswith(FILES) else []
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -78,6 +79,7 @@ def find(trace: Trace, client: str | None = None, whole: bool = False) -> Operat
         what = f"no answer came to {host.name}" if connections else f"{host.name} asked nothing"
         raise ToolError(f"{what}: there is nothing to account for", fix="name another host with --from")
     begin, alike = (connections[0].first.sent, 0) if whole else _last_of_several(connections)
+    begin = _looked_up(host, begin)
     own = [each for each in connections if each.first.sent >= begin and each.last]
     deciding = max((each for each in own if not each.names), key=lambda each: each.end, default=None) or max(
         own, key=lambda each: each.end
@@ -98,6 +100,17 @@ def find(trace: Trace, client: str | None = None, whole: bool = False) -> Operat
         if each is not deciding and not each.names
     ]
     return Operation(host.name, begin, deciding.last, of, tuple(sorted(beside, key=lambda each: each.slack_ns)))
+
+
+def _looked_up(host: Host, begin: int) -> int:
+    """Return when a host began to look for the neighbour whose answer let its first packet go; else when it sent that."""
+    answers = (each for each in host.received if each.is_neighbours and each.arrived == begin)
+    if (answer := next(answers, None)) is None:
+        return begin
+    earlier = (each.arrived for each in host.received if each.is_neighbours and each.source == answer.source)
+    since = max((each for each in earlier if each < begin), default=-1)
+    asked = [each.sent for each in host.sent if each.is_neighbours and since < each.sent < answer.arrived]
+    return min(asked, default=begin)
 
 
 def _client(trace: Trace, wanted: str | None) -> str:
@@ -128,13 +141,15 @@ def _connections(trace: Trace, host: Host) -> list[Connection]:
     found: dict[Ends, Connection] = {}
     answers: set[Ends] = set()
     events = sorted(
-        [(each.sent, 1, each.order, each) for each in host.sent if host.made(each)]
-        + [(each.arrived, 0, number, each) for number, each in enumerate(host.received) if host.wants(each)],
-        key=lambda each: each[:3],
+        [(each.sent, _frame(each), 1, each.order, each) for each in host.sent if host.made(each)]
+        + [
+            (each.arrived, each.frame_arrived, 0, number, each) for number, each in enumerate(host.received) if host.wants(each)
+        ],
+        key=lambda each: each[:4],
     )
     asked = {each.connection for each in host.received if each.is_opening}
     opened = {each.connection for each in host.sent if each.is_opening} - asked
-    for _, sends, _, packet in events:
+    for _, _, sends, _, packet in events:
         key = packet.connection
         if packet.is_neighbours or len(packet.source) not in (4, 16) or key in asked:
             continue
@@ -150,6 +165,11 @@ def _connections(trace: Trace, host: Host) -> list[Connection]:
         each.server_name = owners.get(each.first.target, each.first.receiver)
     order = sorted(found.values(), key=lambda each: each.first.sent)
     return [each for each in order if each.first.sport] or order
+
+
+def _frame(sent: Packet) -> int:
+    """Return the place of a packet among those that arrived when it was sent; the last place for one that waited."""
+    return sent.frame if sent.frame and sent.left == sent.sent else sys.maxsize
 
 
 def _sent(
@@ -178,8 +198,8 @@ def _came(each: Connection, packet: Packet) -> None:
 
 
 def _end_of_datagrams(each: Connection) -> None:
-    """Take what arrived before the client's last datagram as the end: what comes later, nobody waits for."""
-    if not each.first.is_tcp and each.sent_last and each.before_last is not None:
+    """Take what arrived before the client's last datagram as QUIC's end: what comes after that closes the connection."""
+    if each.first.is_quic and each.sent_last and each.before_last is not None:
         each.last = each.before_last
 
 

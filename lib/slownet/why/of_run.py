@@ -15,6 +15,11 @@ from slownet.why.account import Account
 from slownet.why.door import account
 from slownet.why.trace import HostCapture
 
+COMMAND_MS = "command_ms"
+"""The metric of a command's whole time, see `slownet.hypotheses.commanded`."""
+SILENT = 0.01
+"""The part of that time: a command that spent more of it without packets gets a note."""
+
 
 def sample_of(run: RunData, label: Mapping[str, str]) -> Sample:
     """Return the first sample of a cell, one with captures if there is any.
@@ -71,7 +76,21 @@ def of_sample(run: RunData, sample: Sample, client: str | None = None, *, whole:
         notes.append(f"the captures lack {lost} packets, for which the kernel had no room")
     if run.facts.get("clock") == "real":
         notes.append("the clock is real: what a host computes and what it waits for look alike")
+    notes += _of_command(sample, made)
     return Account(made.operation, made.client, made.steps, made.beside, tuple(notes), made.clock_is_free)
+
+
+def _of_command(sample: Sample, made: Account) -> list[str]:
+    """Return how a command ended, if not well, and its time without packets."""
+    if error := sample.get("error"):
+        return [error]
+    found, whole = sample.get("facts") or {}, (sample.get("metrics") or {}).get(COMMAND_MS)
+    notes = [f"the command ended with status {found['status']}: {found['complaint']}"] if found.get("status") else []
+    if whole and (silent := whole["mean"] - made.elapsed_ns / 1e6) > max(1.0, SILENT * whole["mean"]):
+        notes.append(
+            f"the command ran {whole['mean']:,.4g} ms, {silent:,.4g} ms of it before its first packet or after its last"
+        )
+    return notes
 
 
 def _keys(run: RunData, sample: Sample) -> bytes:

@@ -126,6 +126,11 @@ class Packet:
         return self.protocol == TCP
 
     @property
+    def is_quic(self) -> bool:
+        """True if it opens a connection of QUIC: a datagram with the long header of an Initial packet (RFC 9000, 17.2)."""
+        return self.protocol == UDP and self.data[:1] >= b"\xc0" and self.data[1:5] != bytes(4)
+
+    @property
     def is_opening(self) -> bool:
         """True for a SYN, not for its answer."""
         return self.protocol == TCP and self.flags & (SYN | ACK) == SYN

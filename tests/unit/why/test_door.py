@@ -52,6 +52,35 @@ def test_a_page_is_a_handshake_and_a_question(told):
     assert found.remainder_ns == 0
 
 
+def test_a_refused_connection_without_any_delay(told):
+    """All happens in one instant: the order in the file says that the answer came after the question."""
+    told.say("client", "web", "S", 100, 0, at=0.0, came=0.0)
+    told.say("web", "client", "RA", 0, 101, at=0.0, came=0.0, ports=(80, 40000))
+    found = account(told.captures())
+    assert [(each.source, each.target) for each in found.trips()] == [("client", "web"), ("web", "client")]
+    assert found.elapsed_ns == 0
+
+
+def test_the_last_of_several_questions_on_one_socket_counts(told):
+    for at in (0.0, 100.0, 200.0):
+        told.ask("client", "web", b"?", at=at, came=at + 20.0)
+        told.ask("web", "client", b"!", at=at + 20.0, came=at + 40.0, ports=(53, 40000))
+    found = account(told.captures(), whole=True)
+    assert adds_up(found)
+    assert found.elapsed_ns == 240 * 10**6
+
+
+def test_a_lookup_of_the_neighbour_belongs_to_the_operation_that_waited_for_it(told):
+    told.look_up("client", at=0.0, came=40.0)
+    opened(told, at=40.0)
+    told.say("client", "web", "PA", 101, 501, at=80.0, came=100.0, payload=b"?")
+    told.say("web", "client", "PA", 501, 102, at=100.0, came=120.0, ports=(80, 40000), payload=b"!")
+    found = account(told.captures())
+    assert adds_up(found)
+    assert found.elapsed_ns == 120 * 10**6
+    assert sum(each.ms for each in found.of(Cause.NEIGHBOUR)) == 40.0
+
+
 def test_a_program_that_sleeps_is_a_timer(told):
     page(told, slept=35.0)
     found = account(told.captures())

@@ -66,8 +66,19 @@ class Told:
                 self.files.setdefault((receiver, kind), [])
             self.files[receiver, "main"].append((came, frame))
 
+    def look_up(self, host, *, at, came, neighbour="web"):
+        """A host looks for its neighbour's address, and finds it."""
+        for operation, one, other, sent in ((1, host, neighbour, at), (2, neighbour, host, (at + came) / 2)):
+            head = struct.pack("!HHBBH", 1, 0x0800, 6, 4, operation)
+            own = address(one).rjust(6, b"\2")
+            to = b"\xff" * 6 if operation == 1 else address(other).rjust(6, b"\2")
+            self._write(one, other, to + own + b"\x08\x06" + head + own + address(one) + bytes(6) + address(other),
+                        sent, None, (at + came) / 2 if operation == 1 else came)  # fmt: skip
+
     def _packet(self, source, target, protocol, inner, at, left, came):
-        frame = self._frame(source, target, protocol, inner, self.number)
+        self._write(source, target, self._frame(source, target, protocol, inner, self.number), at, left, came)
+
+    def _write(self, source, target, frame, at, left, came):
         self.files.setdefault((source, "before"), []).append((at, frame))
         self.files.setdefault((source, "main"), []).append((at if left is None else left, frame))
         self.files.setdefault((target, "before"), [])

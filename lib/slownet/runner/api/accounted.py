@@ -8,9 +8,15 @@ from typing import TYPE_CHECKING
 from slownet.judge.records.result import RunData
 from slownet.model.errors import ExperimentError
 from slownet.model.sample import Sample, cell_in_words
+from slownet.runner import RUNS
 from slownet.why import of_run
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from slownet.hypotheses import commanded
+    from slownet.lab.clock import ClockRequest
+    from slownet.lab.place import Place
     from slownet.why.account import Account
 
 
@@ -63,3 +69,36 @@ def _again(run: RunData, sample: Sample) -> RunData:
         str(facts["source"]), vary={name: [value] for name, value in sample["cell"].items()}, capture=True, repeat=1,
         clock=asked.clock, tdf=asked.tdf, cpu=asked.cpu, place=place, kernel=kernel, runs=run.directory.parent, progress=False,
     )  # fmt: skip
+
+
+def of_experiment(
+    name: str, label: Mapping[str, str], place: str, asked: ClockRequest, kernel: str | None = None, runs: Path = RUNS
+) -> RunData:
+    """Measure a cell of an experiment once, with captures; by default its last one. Raises SlownetError."""
+    from slownet.hypotheses.catalogue import find
+    from slownet.runner.api import calls
+
+    cells = [each for each in find(name).cells({key: [value] for key, value in label.items()}) if label.items() <= each.items()]
+    return calls.run(
+        name, vary={key: [value] for key, value in cells[-1].items()}, capture=True, repeat=1, clock=asked.clock, tdf=asked.tdf,
+        cpu=asked.cpu, place=place, kernel=kernel, runs=runs, progress=False,
+    )  # fmt: skip
+
+
+def of_command(asked: commanded.Request, place: Place, runs: Path = RUNS) -> RunData:
+    """Run a command once, with captures of all hosts, and return the run.
+
+    Raises SlownetError, and KeyboardInterrupt for an interrupt while it does not run; one while it runs ends the command alone.
+    """
+    from slownet.hypotheses import commanded
+    from slownet.hypotheses.catalogue import find
+    from slownet.runner import planning
+    from slownet.runner import run as execution
+    from slownet.runner.rule import BUDGET, read_rule
+    from slownet.runner.run_request import HOSTS
+
+    made = commanded.make(asked, find)
+    planning.check([made], {})
+    plan = planning.plan(made, place, runs, {}, read_rule("1", BUDGET), [HOSTS])
+    (done,) = execution.execute([plan], place, lambda name, event: None)
+    return done
