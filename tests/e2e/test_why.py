@@ -145,9 +145,34 @@ def wait_for_packets(folder):
     time.sleep(3)
 
 
+def test_cures_are_measured_and_two_runs_are_compared(tmp_path):
+    """A first window that holds the page saves its two round trips of slow start: 80 ms, to a percent of a round trip."""
+    made = slownet(
+        "run", "client_delay", "--tdf", "inf", "--repeat", "1", "--capture", "--vary", "rtt=10ms,40ms", "--runs", tmp_path
+    )
+    assert made.returncode == 0, made.stderr
+    (run,) = tmp_path.iterdir()
+    done = slownet("why", run, "--cures", "--json")
+    assert done.returncode == 0, done.stderr
+    window = next(each for each in json.loads(done.stdout)["cures"] if each["settings"].get("initcwnd"))
+    assert window["at_most_ms"] == pytest.approx(80, abs=0.4)
+    assert window["before_ms"] - window["after_ms"] == pytest.approx(80, abs=0.4)
+    page, trace = tmp_path / "two.html", tmp_path / "trace.json"
+    compared = slownet("why", run, window["run"], "--out", f"page={page}")
+    assert compared.returncode == 0, compared.stderr
+    assert compared.stdout.startswith("-80 ms (160 ms, then 80.2 ms): 2 fewer round trips to web (window)\n")
+    assert "Which steps came, went or grew" in page.read_text()
+    assert slownet("why", run, "--out", f"chrome-trace={trace}").returncode == 0
+    assert sum(each.get("dur", 0) for each in json.loads(trace.read_text())["traceEvents"]) == pytest.approx(160_188, abs=50)
+
+
 def test_mistakes_are_one_line(tmp_path):
     for words, what in (
         ((tmp_path / "none",), "no run"),
+        ((tmp_path, "--out", "picture=x.svg"), "unknown output 'picture'"),
+        ((tmp_path, tmp_path, tmp_path), "3 runs, RUN: name one, or two to compare"),
+        ((tmp_path, tmp_path, "--out", "svg=x.svg"), "no 'svg' of two runs"),
+        ((tmp_path, tmp_path, "--cures"), "cures are of one run"),
         ((tmp_path, "--cell", "rtt"), "unclear cell 'rtt', --cell: write NAME=VALUE such as rtt=40ms"),
     ):
         done = slownet("why", *words)

@@ -209,6 +209,9 @@ VARIABLES: Mapping[str, str] = {
     "XDG_CACHE_HOME": "Where kernel, image and layers are kept, in a folder `slownet`: `~/.cache` unless set.",
     "XDG_STATE_HOME": "Where records of this machine are kept that a cleaned cache must not lose: `~/.local/state` unless set.",
     "SLOWNET_TRACEBACK": "Set to anything: a failure shows Python's traceback above its line.",
+    "SLOWNET_SETTINGS": "Settings of all hosts, `initcwnd=100;net.ipv4.tcp_rmem=4096 1048576 6291456`: options of routes "
+    "(`initcwnd`, `initrwnd`, `quickack`, `rto_min`...), sysctls, and `keep-alive=1` for ab; the run's settings record it. "
+    "`slownet why --cures` measures with it.",
     "TMPDIR": "One of the folders where a lab's memory file may be; it must have room for `--memory`.",
     "SLOWNET_LAB": "Set inside a lab: `real`, or the time dilation factor. Do not set it yourself.",
     "SLOWNET_CPU": "Set inside a lab: what the clock charges.",

@@ -94,6 +94,7 @@ COMMANDS = {
             "slownet why runs/20260101-120000-client_delay",
             "slownet why runs/20260101-120000-client_delay --cell rtt=40ms --json",
             "slownet why runs/20260101-120000-client_delay --out page=why.html --out speedscope=why.json",
+            "slownet why runs/20260101-120000-client_delay --cures",
             "slownet why runs/20260101-120000-client_delay runs/20260102-120000-client_delay --out page=why.html",
             "slownet why client_delay --link client-switch=rtt=40ms -- curl -s http://web/",
             "slownet why --compose compose.yaml --from client -- curl http://web/",

@@ -36,6 +36,7 @@ from slownet.runner import RUNS
 if TYPE_CHECKING:
     from slownet.judge.records.result import RunData
     from slownet.lab.clock import ClockRequest
+    from slownet.runner.api.measured_cures import Cured
     from slownet.why.account import Account
 
 COMMAND = "slownet.why.command"
@@ -104,6 +105,12 @@ def why(
         bool, typer.Option("--whole", help="Account for all connections to a server, not only for the last of several.")
     ] = False,
     each_step: Annotated[bool, typer.Option("--steps", help="Print each step, with what its message says.")] = False,
+    cures: Annotated[
+        bool,
+        typer.Option(
+            "--cures", help="Measure the cell again with each cure that slownet can switch on, beside what it promises."
+        ),
+    ] = False,
     out: WhyOutOption = None,
     as_json: JsonOption = False,
     topology: Annotated[
@@ -165,12 +172,15 @@ def why(
     words = context.meta.get(COMMAND)
     if words is None:
         _refuse(topology, "--topology", link, "--link", limit, "--limit", compose, "--compose", profile, "--profile")
-        one, *other = _of_cells(measured or [], _label(cell or []), client, whole, where, runs, wanted)
+        label = _label(cell or [])
+        one, *other = _of_cells(measured or [], label, client, whole, where, runs, wanted, cures)
         if other:
             why_two.show((one, other[0]), wanted, as_json)
         else:
-            _show(*one, wanted, each_step, as_json)
+            _show(*one, wanted, each_step, as_json, _cured(one, label, client, whole) if cures else None)
         return
+    if cures:
+        raise ExperimentError("cures are of a run or an experiment", "--cures", "name its directory: slownet why RUN --cures")
     if cell:
         raise ExperimentError("a command has no cells", "--cell", "state its links: --link client-server=rtt=40ms")
     asked = _asked(words, measured or [], topology, compose or [], profile or [], client, link or [], limit)
@@ -185,7 +195,14 @@ def _refuse(*pairs: Any) -> None:
 
 
 def _of_cells(
-    measured: Sequence[str], label: dict[str, str], client: str | None, whole: bool, where: Where, runs: Path, wanted: Outputs
+    measured: Sequence[str],
+    label: dict[str, str],
+    client: str | None,
+    whole: bool,
+    where: Where,
+    runs: Path,
+    wanted: Outputs,
+    cures: bool,
 ) -> list[tuple[Account, RunData]]:
     """Return the account of a cell of each run or experiment, one or two. Raises SlownetError."""
     from slownet.runner.api import accounted
@@ -196,9 +213,16 @@ def _of_cells(
         fix = f"name one, or two to compare; a command stands after --: slownet why ... -- {' '.join(measured[1:])}"
         raise ExperimentError(f"{len(measured)} runs", "RUN", fix)
     if len(measured) == 2:
-        why_two.check(wanted)
+        why_two.check(wanted, cures)
     found = [_measured(each, label, where, runs) for each in measured]
     return [accounted.accounted(each, label, client, whole=whole, notify=_say) for each in found]
+
+
+def _cured(one: tuple[Account, RunData], label: dict[str, str], client: str | None, whole: bool) -> Cured:
+    from slownet.runner.api.measured_cures import cured
+
+    account, run = one
+    return cured(run, account, label, client, whole=whole, notify=_say)
 
 
 def _measured(name: str, label: dict[str, str], where: Where, runs: Path) -> RunData:
@@ -278,17 +302,22 @@ def _of_a_command(asked: Any, where: Where, runs: Path, wanted: Outputs, each_st
     return 128 + interrupts.received if interrupts.received else 0
 
 
-def _show(found: Account, run: RunData, wanted: Outputs, each_step: bool, as_json: bool) -> None:
+def _show(
+    found: Account, run: RunData, wanted: Outputs, each_step: bool, as_json: bool, measured: Cured | None = None
+) -> None:  # fmt: skip
+    from slownet.cli.why_cures import cures_text
     from slownet.why.account_text import answer, steps, text
     from slownet.why.of_run import links_between
 
     links = links_between(run.facts.get("topology") or {})
-    record = {**found.to_json(), "run": str(run.directory)}
+    record = {**found.to_json(), "run": str(run.directory), **(measured.to_json() if measured else {})}
     why_outputs.write(wanted, found, links, run.directory.name)
     if wanted.write_json(lambda: record):
         return
     if as_json:
         print(json.dumps(record, indent=1))
+    elif measured:
+        print(cures_text(found, measured))
     elif each_step:
         print("\n".join([answer(found), *steps(found)]))
     else:

@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 OF_TWO = (PAGE, JSON)
 
 
-def check(wanted: Outputs) -> None:
-    """Raise ExperimentError if a file is wanted that only one account has."""
+def check(wanted: Outputs, cures: bool) -> None:
+    """Raise ExperimentError if something is wanted that only one account has."""
+    if cures:
+        raise ExperimentError("cures are of one run", "--cures", "name one run")
     if other := [each for each in wanted.files if each not in OF_TWO]:
         raise ExperimentError(f"no '{other[0]}' of two runs", OUT, f"write {' or '.join(f'{each}=FILE' for each in OF_TWO)}")
 

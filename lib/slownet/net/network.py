@@ -19,6 +19,7 @@ from slownet.links import fault_file
 from slownet.links.conditions.link import Condition
 from slownet.links.conditions.oneway import OneWay
 from slownet.links.faults import Faults
+from slownet.model import host_settings
 from slownet.model.errors import ConditionError, ExperimentError, NetworkError, SlownetError, nearest
 from slownet.net import (
     addresses,
@@ -28,6 +29,7 @@ from slownet.net import (
     ipv6,
     openvswitch,
     reach,
+    route_options,
     spanning_tree,
     stock_settings,
     topology_statements,
@@ -132,6 +134,7 @@ class Network:
                 self.mininet.start()
             spanning_tree.wait(self.mininet.switches, type(self._topology).__name__)
             self.parts = reach.parts(self.mininet.hosts, DEADLINE_S, type(self._topology).__name__)
+            route_options.apply(self.mininet.hosts)
             self.shaping.parts = [frozenset(part) for part in self.parts] if len(self.parts) > 1 else []
             for switch in self.mininet.switches[:1]:
                 self.shaping.programs.warm(switch)
@@ -185,7 +188,7 @@ class Network:
 
     def kernel_settings(self) -> dict[str, str]:
         """Return the kernel's settings that measurements depend on: those that are set, and `BUFFERS` of the first host."""
-        found = {**SYSCTLS, "offloads": "off"}
+        found = {**SYSCTLS, "offloads": "off", **host_settings.read()}
         first = next((each for each in self.mininet.hosts if each.inNamespace), None)
         if first is not None:
             with inside(first):

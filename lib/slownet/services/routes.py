@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, contextmanager
 
 from slownet.model.errors import NetworkError
 from slownet.net.process import Host
+from slownet.net.route_options import change_route
 from slownet.net.tool import run
 
 
@@ -45,12 +46,10 @@ def own_route(host: Host, option: str, value: int) -> Iterator[None]:
     routes = json.loads(run(host, ["ip", "-json", "route", "show", "scope", "link"]).stdout)
     if len(routes) != 1:
         raise NetworkError(f"{len(routes)} routes to its own networks instead of 1", f"host '{host.name}'")
-    route = [routes[0]["dst"], "dev", routes[0]["dev"], "proto", routes[0]["protocol"], "scope", "link"]
-    route += ["src", routes[0]["prefsrc"]]
-    run(host, ["ip", "route", "change", *route, option, str(value)])
+    change_route(host, routes[0], {option: str(value)})
     try:
         if f"{option} {value}" not in run(host, ["ip", "route", "show", "scope", "link"]).stdout:
             raise NetworkError(f"ip did not set {option} on the route", f"host '{host.name}'")
         yield
     finally:
-        run(host, ["ip", "route", "change", *route])
+        change_route(host, routes[0], {})

@@ -12,6 +12,7 @@ from pathlib import Path
 from slownet.judge.measured import Metrics
 from slownet.lab import owner
 from slownet.model.errors import ToolError, above_zero, counts
+from slownet.model.host_settings import KEEP_ALIVE, is_on
 from slownet.net.output import DECIMAL, WHOLE, complaint, unread
 from slownet.net.process import Host
 from slownet.net.tool import run
@@ -224,7 +225,7 @@ def ab(
     if isinstance(url, str) and _ROOTLESS.fullmatch(url):
         url += "/"  # ab refuses it, as "invalid URL"
     argv = ["ab", "-q", "-n", str(requests), "-c", str(concurrency), "-s", str(max(1, math.ceil(timeout)))]
-    argv += [*(["-k"] if keep_alive else []), *(["-l"] if varying else [])]
+    argv += [*(["-k"] if keep_alive or is_on(KEEP_ALIVE) else []), *(["-l"] if varying else [])]
     with owner.temporary("ab") as directory:
         percentiles, times = Path(directory, "percentiles.csv"), Path(directory, "times.tsv")
         done = run(host, [*argv, "-e", str(percentiles), "-g", str(times), url], timeout=timeout)

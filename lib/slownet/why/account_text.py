@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from slownet.why.account import Account, Cause, Step
 from slownet.why.blocks import Block, Share, alike, blocks, rest, shares
+from slownet.why.cures import cures
 from slownet.why.folds import Fold, folds
 
 WIDTH, LINES = 80, 40
@@ -20,7 +21,7 @@ PARTS = 6
 """Parts of the answer, and lines of it; further ones are counted."""
 CAUSES = 4
 """Causes of round trips that the answer names."""
-TAIL = {"slopes": 4, "questions": 3, "notes": 5}
+TAIL = {"slopes": 4, "cures": 3, "questions": 2, "notes": 4}
 """Lines below the table, at most."""
 
 
@@ -163,14 +164,18 @@ def _rows(account: Account, room: int) -> list[str]:
 
 
 def gains(account: Account, links: Mapping[tuple[str, str], Sequence[str]] | None = None) -> list[str]:
-    """Return what would give time back: what a nearer link saves, and what was asked many times."""
+    """Return what would give time back: a nearer link, the cures that take most away, and one question for many."""
     found = slopes(account, links)
     said = [f"{name} saves {_count(trips)} ms" for name, trips in sorted(found.items(), key=lambda each: -each[1]) if trips]
     asked = [
         f"{count} times the same question with other values: {text if len(text) <= SAID else text[: SAID - 3] + '...'}"
         for text, count in alike(account)[: TAIL["questions"]]
     ]
-    return [*([f"1 ms of round trip less: {', '.join(said)}"] if said else []), *asked]
+    by_cures = [
+        f"at most {milliseconds(each.saves_ns)} less by {each.name} ({each.because})"
+        for each in [each for each in cures(account) if not each.is_of_questions][: TAIL["cures"]]
+    ]
+    return [*([f"1 ms of round trip less: {', '.join(said)}"] if said else []), *by_cures, *asked]
 
 
 def slopes(account: Account, links: Mapping[tuple[str, str], Sequence[str]] | None = None) -> dict[str, float]:

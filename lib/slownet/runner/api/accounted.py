@@ -47,16 +47,26 @@ def accounted(
     sample = of_run.sample_of(run, label)
     if not of_run.has_captures(sample):
         notify(f"{run.directory.name} has no captures: {cell_in_words(sample['cell'])} is measured once more with them")
-        run = _again(run, sample)
-        sample = of_run.sample_of(run, dict(sample["cell"]))
-        if not of_run.has_captures(sample):
-            what = f"the cell was not captured: {sample.get('error') or 'it has no packets'}"
-            raise ExperimentError(what, f"run {run.directory}", "name another cell with --cell")
+        cell = sample["cell"]
+        run = again(run, cell)
+        sample = captured(run, cell)
     return of_run.of_sample(run, sample, client, whole=whole), run
 
 
-def _again(run: RunData, sample: Sample) -> RunData:
-    """Measure a sample's cell once more, with captures, and where it was measured: clock, kernel. Raises SlownetError."""
+def captured(run: RunData, cell: Mapping[str, str]) -> Sample:
+    """Return the sample of a cell that has captures. Raises SlownetError."""
+    sample = of_run.sample_of(run, dict(cell))
+    if not of_run.has_captures(sample):
+        what = f"the cell was not captured: {sample.get('error') or 'it has no packets'}"
+        raise ExperimentError(what, f"run {run.directory}", "name another cell with --cell")
+    return sample
+
+
+def again(run: RunData, cell: Mapping[str, str], env: Mapping[str, str] | None = None) -> RunData:
+    """Measure a cell once more, with captures, and where it was measured: clock, kernel. Raises SlownetError.
+
+    env: variables of the lab.
+    """
     from slownet.runner import planning
     from slownet.runner.api import calls
 
@@ -66,7 +76,7 @@ def _again(run: RunData, sample: Sample) -> RunData:
         raise ExperimentError("a compose project's run is not measured again", f"run {run.directory}", fix)
     place, asked, kernel = planning.where_it_ran(run.directory)
     return calls.run(
-        str(facts["source"]), vary={name: [value] for name, value in sample["cell"].items()}, capture=True, repeat=1,
+        str(facts["source"]), vary={name: [value] for name, value in cell.items()}, capture=True, repeat=1, env=env,
         clock=asked.clock, tdf=asked.tdf, cpu=asked.cpu, place=place, kernel=kernel, runs=run.directory.parent, progress=False,
     )  # fmt: skip
 

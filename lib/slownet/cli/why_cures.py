@@ -1,0 +1,62 @@
+"""`slownet why --cures`: what each cure saves, promised by the account and measured, in at most 40 lines of 80 columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from slownet.why.account_text import LINES, PARTS, WIDTH, answer, limited, milliseconds, wrapped
+
+if TYPE_CHECKING:
+    from slownet.runner.api.measured_cures import Cured, Outcome
+    from slownet.why.account import Account
+
+NAME = 44
+HEAD = f"{'':{NAME}} {'at most':>10} {'measured':>10} {'remains':>10}"
+
+
+def cures_text(account: Account, found: Cured) -> str:
+    """Return an account's cures as text: the measured ones, then those that a program or the network has to switch on."""
+    measured = [each for each in found.outcomes if each.saved_ms is not None]
+    promised = [each for each in found.outcomes if each.saved_ms is None]
+    lines = [*limited(wrapped(answer(account)), PARTS), ""]
+    if not found.outcomes:
+        lines.append("nothing that a cure would save at least 1 % by")
+    if measured:
+        lines += [HEAD, *map(_row, measured[:8]), *_origin(measured)]
+    if promised:
+        lines += ["", "promised by the account, and not measured:"]
+        lines += [_promised(each) for each in promised[:9]]
+        lines += [f"{len(promised) - 9} more; --json has all"] if len(promised) > 9 else []
+    if found.others:
+        lines += ["", "other cells of the run, measured:"]
+        lines += [
+            _fitted(f"{each.after_ms:10.3f} ms, {each.before_ms - each.after_ms:+.3f} saved: {each.condition}")
+            for each in found.others[:6]
+        ]
+    return "\n".join(lines[:LINES])
+
+
+def _row(each: Outcome) -> str:
+    times = (each.cure.saves_ns / 1e6, each.saved_ms or 0.0, each.after_ms or 0.0)
+    return f"{_fitted(each.cure.name, NAME):{NAME}} {' '.join(f'{ms:10.3f}' for ms in times)} ms"[:WIDTH]
+
+
+def _origin(measured: list[Outcome]) -> list[str]:
+    one = measured[0]
+    return [
+        "",
+        *wrapped(
+            f"At most: the time of the steps that it takes away. Measured: {one.metric}, {one.before_ms or 0.0:.3f} ms without "
+            "a cure, in a run of its own with each."
+        ),
+    ]
+
+
+def _promised(each: Outcome) -> str:
+    why = f" ({each.error or each.cure.not_switched})"
+    name = _fitted(each.cure.name, max(NAME, WIDTH - len(why) - 12))
+    return _fitted(f"{milliseconds(each.cure.saves_ns):>10}  {name}{why}")
+
+
+def _fitted(line: str, most: int = WIDTH) -> str:
+    return line if len(line) <= most else f"{line[: most - 3]}..."

@@ -1,0 +1,182 @@
+"""Cures of an account, measured: the cell once more with each that slownet can switch on, beside what the account promised."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from slownet.judge.records.cell import Cell
+from slownet.judge.records.condition_columns import is_of_links
+from slownet.judge.records.result import RunData
+from slownet.model import host_settings
+from slownet.model.errors import SlownetError
+from slownet.model.sample import Sample, cell_in_words
+from slownet.runner.api import accounted
+from slownet.why import of_run
+from slownet.why.account import Account
+from slownet.why.cures import Cure, cures
+
+NEAR = 0.05
+"""A metric within this part of the account's time is the operation's."""
+ELAPSED = "the last operation"
+"""What is compared if no metric is the operation's time."""
+UNITS = {"_ms": 1.0, "_s": 1000.0, "_us": 0.001}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A cure with what came of it.
+
+    Attributes
+    ----------
+    cure : Cure
+    before_ms, after_ms : float or None
+        The time of an operation without and with it; None if it was not measured.
+    metric : str
+        Which time that is.
+    run : str
+        The directory of the run that measured it.
+    error : str
+        Why it was not measured, though it could be.
+    """
+
+    cure: Cure
+    before_ms: float | None = None
+    after_ms: float | None = None
+    metric: str = ""
+    run: str = ""
+    error: str = ""
+
+    @property
+    def saved_ms(self) -> float | None:
+        """What it saves, as measured."""
+        return None if self.before_ms is None or self.after_ms is None else self.before_ms - self.after_ms
+
+
+@dataclass(frozen=True)
+class Otherwise:
+    """Another cell of the run, which differs in one condition that is not a link's: what was measured there."""
+
+    condition: str
+    before_ms: float
+    after_ms: float
+
+
+@dataclass(frozen=True)
+class Cured:
+    """All cures of an account: measured or not, and what other cells of the run show."""
+
+    outcomes: tuple[Outcome, ...]
+    others: tuple[Otherwise, ...]
+
+    def to_json(self) -> dict[str, object]:
+        """Return them as data: promised and measured savings in ms."""
+        return {
+            "cures": [
+                {
+                    "cure": each.cure.name, "at_most_ms": each.cure.saves_ns / 1e6, "because": each.cure.because,
+                    "settings": dict(each.cure.settings), "conditions": dict(each.cure.conditions),
+                    "not_measured": each.error or each.cure.not_switched, "metric": each.metric, "before_ms": each.before_ms,
+                    "after_ms": each.after_ms, "run": each.run,
+                }
+                for each in self.outcomes
+            ],
+            "other_cells": [
+                {"condition": each.condition, "before_ms": each.before_ms, "after_ms": each.after_ms} for each in self.others
+            ],
+        }  # fmt: skip
+
+
+def cured(
+    run: RunData, account: Account, label: Mapping[str, str], client: str | None = None, *, whole: bool = False,
+    notify: Callable[[str], None] = lambda line: None,
+) -> Cured:  # fmt: skip
+    """Measure an account's cures.
+
+    Parameters
+    ----------
+    run : RunData
+        The run whose captures the account is of.
+    account : Account
+        The account.
+    label : mapping of str to str
+        The cell's conditions, as they were given.
+    client, whole
+        As for the account.
+    notify : callable
+        Gets a line about what is measured.
+
+    Returns
+    -------
+    Cured
+        What cannot be measured has the reason; no error ends the others.
+
+    Raises
+    ------
+    SlownetError
+        The run has no such cell.
+    """
+    sample = of_run.sample_of(run, label)
+    metric = metric_of(sample, account)
+    before = _time(sample, account, metric)
+    outcomes = []
+    for cure in cures(account, sample["cell"], str(sample.get("tool") or "")):
+        if cure.not_switched:
+            outcomes.append(Outcome(cure))
+            continue
+        notify(f"{cell_in_words(sample['cell'])} is measured with {cure.name}")
+        try:
+            again, after = _with(run, sample, cure)
+            found = of_run.of_sample(again, after, client, whole=whole)
+        except SlownetError as error:
+            outcomes.append(Outcome(cure, error=error.line))
+            continue
+        outcomes.append(Outcome(cure, before, _time(after, found, metric), metric or ELAPSED, str(again.directory)))
+    return Cured(tuple(outcomes), tuple(_others(run, sample, metric)))
+
+
+def metric_of(sample: Sample, account: Account) -> str:
+    """Return the metric that is the time of the operation of an account: the one nearest to it; empty if none is near."""
+    times = {name: ms for name, each in (sample.get("metrics") or {}).items() if (ms := _ms(name, each)) is not None}
+    elapsed = account.elapsed_ns / 1e6
+    nearest = min(times, key=lambda name: abs(times[name] - elapsed), default="")
+    return nearest if nearest and abs(times[nearest] - elapsed) <= NEAR * elapsed else ""
+
+
+def _ms(name: str, metric: object) -> float | None:
+    mean = metric.get("mean") if isinstance(metric, Mapping) else metric
+    unit = next((factor for end, factor in UNITS.items() if name.endswith(end)), None)
+    if unit is None or not isinstance(mean, int | float) or (isinstance(metric, Mapping) and metric.get("of")):
+        return None
+    return float(mean) * unit
+
+
+def _time(sample: Sample, account: Account, metric: str) -> float:
+    found = _ms(metric, (sample.get("metrics") or {}).get(metric)) if metric else None
+    return account.elapsed_ns / 1e6 if found is None else found
+
+
+def _with(run: RunData, sample: Sample, cure: Cure) -> tuple[RunData, Sample]:
+    """Measure a sample's cell with a cure. Raises SlownetError."""
+    cell = {**sample["cell"], **cure.conditions}
+    env = {host_settings.VARIABLE: host_settings.written(cure.settings)} if cure.settings else {}
+    again = accounted.again(run, cell, env)
+    return again, accounted.captured(again, cell)
+
+
+def _others(run: RunData, sample: Sample, metric: str) -> Sequence[Otherwise]:
+    """Return what the run's cells show that differ in one condition of the experiment's own, such as its cure."""
+    own = dict(sample["cell"])
+    cells = [(dict(each.samples[0]["cell"]), each) for each in run.cells if each.samples and metric in each.metrics]
+    before = next((_mean(cell, metric) for label, cell in cells if label == own), 0.0)
+    found = []
+    for label, cell in cells:
+        names = [name for name in own if label.get(name) != own[name]]
+        if len(names) == 1 and label.keys() == own.keys() and not is_of_links(names[0]):
+            text = f"{names[0]} {label[names[0]]} instead of {own[names[0]]}"
+            found.append(Otherwise(text, before, _mean(cell, metric)))
+    return sorted(found, key=lambda each: each.after_ms)
+
+
+def _mean(cell: Cell, metric: str) -> float:
+    return _ms(metric, {"mean": cell.metrics[metric].mean}) or 0.0

@@ -1,0 +1,218 @@
+"""What would shorten an account, by the kinds of its steps: how much at most, what would remain, and what switches it on.
+
+A promise is the time of the steps that a cure takes away, and nothing else: those steps are its origin. What a cure changes
+besides, such as a window that a kept connection has opened already, only a measurement shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from slownet.model.host_settings import KEEP_ALIVE
+from slownet.why.account import Account, Cause, Step
+from slownet.why.blocks import alike, without_values
+
+LEAST = 0.01
+"""Cures that save a smaller part of the time are left out."""
+WINDOW = "100"
+"""Segments of a larger first window: 144,800 bytes."""
+BUFFERS = {"net.ipv4.tcp_rmem": "4096 4194304 16777216", "net.ipv4.tcp_wmem": "4096 4194304 16777216", "initrwnd": "1000"}
+OF_THE_PROGRAM = "a setting of the program"
+
+
+@dataclass(frozen=True)
+class Cure:
+    """Something that takes steps away.
+
+    Attributes
+    ----------
+    name : str
+        What to do, and where.
+    saves_ns : int
+        The time of the steps that it takes away.
+    because : str
+        Which steps these are.
+    settings : mapping of str to str
+        Settings of hosts that switch it on (`slownet.net.host_settings`).
+    conditions : mapping of str to str
+        Other values of the cell that switch it on.
+    not_switched : str
+        Why slownet cannot switch it on; empty if it can.
+    is_of_questions : bool
+        True for one question instead of many.
+    """
+
+    name: str
+    saves_ns: int
+    because: str
+    settings: Mapping[str, str] = field(default_factory=dict)
+    conditions: Mapping[str, str] = field(default_factory=dict)
+    not_switched: str = ""
+    is_of_questions: bool = False
+
+    def remains_ns(self, account: Account) -> int:
+        """Return what remains of the time."""
+        return account.elapsed_ns - self.saves_ns
+
+
+def cures(account: Account, cell: Mapping[str, str] | None = None, tool: str = "") -> list[Cure]:
+    """Return the cures of an account, the one that saves most first.
+
+    Parameters
+    ----------
+    account : Account
+        What to shorten.
+    cell : mapping of str to str, optional
+        The conditions under which it was measured: a loss or a rate among them can be switched.
+    tool : str
+        The client that was measured, if it is known.
+    """
+    found = [each for make in _KINDS for each in make(account, cell or {}, tool)]
+    least = LEAST * account.elapsed_ns
+    return sorted((each for each in found if each.saves_ns >= least), key=lambda each: -each.saves_ns)
+
+
+def _connections(account: Account, cell: Mapping[str, str], tool: str) -> Iterator[Cure]:
+    """Yield a kept connection for each two hosts, and fewer flights of TLS."""
+    by = _by_hosts(each for each in account.steps if each.cause in (Cause.HANDSHAKE, Cause.TLS) and each.detail != "refused")
+    for hosts, steps in by.items():
+        where = _where(hosts, account.client)
+        keeps = tool == "ab" and account.client in hosts
+        yield Cure(
+            f"a kept connection {where}", _ns(steps), _counted(steps), {KEEP_ALIVE: "1"} if keeps else {},
+            not_switched="" if keeps else OF_THE_PROGRAM,
+        )  # fmt: skip
+        tls = [each for each in steps if each.cause is Cause.TLS]
+        if tls:
+            yield Cure(f"TLS with 0-RTT {where}", _ns(tls), _counted(tls), not_switched=OF_THE_PROGRAM)
+
+
+def _windows(account: Account, cell: Mapping[str, str], tool: str) -> Iterator[Cure]:
+    """Yield a larger first window for slow start, larger buffers, and what only a program can open."""
+    steps = list(account.of(Cause.WINDOW))
+    slow = [each for each in steps if each.detail.startswith("slow start")]
+    if slow:
+        larger = {"initcwnd": WINDOW, "initrwnd": WINDOW}
+        yield Cure(f"a first window of {WINDOW} segments", _ns(slow), _counted(slow), larger)
+    if slow and any(not _opens(account, each) for each in slow):
+        kept = [each for each in slow if not _opens(account, each)]
+        yield Cure("no slow start after a rest", _ns(kept), _counted(kept), {"net.ipv4.tcp_slow_start_after_idle": "0"})
+    received = [each for each in steps if each.detail.startswith("receive window")]
+    if received:
+        yield Cure("larger buffers", _ns(received), _counted(received), BUFFERS)
+    other = [each for each in steps if each not in slow and each not in received]
+    if other:
+        yield Cure("a larger window of the protocol", _ns(other), _counted(other), not_switched=OF_THE_PROGRAM)
+
+
+def _acknowledgements(account: Account, cell: Mapping[str, str], tool: str) -> Iterator[Cure]:
+    nagle, late = list(account.of(Cause.NAGLE)), list(account.of(Cause.DELAYED_ACK))
+    waits = [each for each in (*nagle, *late) if not each.trip]
+    if waits:
+        yield Cure("every ACK at once", _ns(waits), _counted(waits), {"quickack": "1"})
+    if nagle:
+        yield Cure("TCP_NODELAY, or one write", _ns(nagle), _counted(nagle), not_switched=OF_THE_PROGRAM)
+
+
+def _losses(account: Account, cell: Mapping[str, str], tool: str) -> Iterator[Cure]:
+    steps = list(account.of(Cause.RETRANSMISSION))
+    if not steps:
+        return
+    names = [name for name in cell if name.partition("_")[0] == "loss" and cell[name].strip("0.% ")]
+    without = dict.fromkeys(names, "0%")
+    yield Cure("no loss", _ns(steps), _counted(steps), conditions=without, not_switched="" if without else "the network's")
+    timeouts = [each for each in steps if each.detail == "timeout"]
+    if timeouts:
+        yield Cure("a least timeout of 10 ms", _ns(timeouts), _counted(timeouts), {"rto_min": "10ms"})
+
+
+def _rates(account: Account, cell: Mapping[str, str], tool: str) -> Iterator[Cure]:
+    own, queued = list(account.of(Cause.SERIALISATION)), list(account.of(Cause.QUEUE))
+    twice = {name: doubled for name in cell if name.partition("_")[0] == "rate" and (doubled := _doubled(cell[name]))}
+    if own:
+        because = f"half of {_counted(own)}"
+        yield Cure("twice the rate", _ns(own) // 2, because, conditions=twice, not_switched="" if twice else "the network's")
+    if queued:
+        yield Cure(
+            "queues that stay empty", _ns(queued), _counted(queued), not_switched="AQM on the way, or less other traffic"
+        )
+
+
+def _questions(account: Account, cell: Mapping[str, str], tool: str) -> Iterator[Cure]:
+    """Yield one question for many that differ by their values only."""
+    for text, count in alike(account):
+        steps = [each for each in account.of(Cause.EXCHANGE) if without_values(each.asked) == text]
+        pairs = _round_trips(account, steps)
+        yield Cure(
+            f"one question for {count}: {text}", _ns(pairs) * (count - 1) // count, f"{count - 1} of {count} round trips",
+            not_switched="the program's code", is_of_questions=True,
+        )  # fmt: skip
+
+
+def _on_hosts(account: Account, cell: Mapping[str, str], tool: str) -> Iterator[Cure]:
+    what = {
+        Cause.NAME: ("a cache of names", "the resolver's"), Cause.TIMER: ("without the program's wait", "the program's code"),
+        Cause.WAITING: ("a larger pool", OF_THE_PROGRAM), Cause.COMPUTING: ("a faster program", "the program's code"),
+        Cause.NEIGHBOUR: ("neighbours that are known", "the network's"),
+    }  # fmt: skip
+    for cause, (name, why) in what.items():
+        for hosts, steps in _by_hosts(account.of(cause)).items():
+            yield Cure(f"{name}, {' - '.join(hosts)}", _ns(steps), _counted(steps), not_switched=why)
+
+
+_KINDS: Sequence[Callable[[Account, Mapping[str, str], str], Iterator[Cure]]] = (
+    _connections, _windows, _acknowledgements, _losses, _rates, _questions, _on_hosts,
+)  # fmt: skip
+
+
+def _ns(steps: Iterable[Step]) -> int:
+    return sum(each.ns for each in steps)
+
+
+def _by_hosts(steps: Iterable[Step]) -> dict[tuple[str, ...], list[Step]]:
+    found: dict[tuple[str, ...], list[Step]] = {}
+    for each in steps:
+        found.setdefault(tuple(sorted({each.source, each.target})), []).append(each)
+    return found
+
+
+def _where(hosts: Sequence[str], client: str) -> str:
+    return (
+        f"to {next(each for each in (*hosts, client) if each != client)}"
+        if client in hosts
+        else f"between {' and '.join(hosts)}"
+    )
+
+
+def _counted(steps: Sequence[Step]) -> str:
+    """Return what steps are: "2 round trips of window", "3 steps of timer of the program"."""
+    causes = " and ".join(dict.fromkeys(str(each.cause) for each in steps))
+    trips = sum(each.trip for each in steps) / 2
+    many, word = (trips, "round trip") if trips else (len(steps), "step")
+    return f"{many:g} {word}{'s' * (many != 1)} of {causes}"
+
+
+def _opens(account: Account, step: Step) -> bool:
+    """Return whether the handshake of a step's connection is on the path: then it is not one that has rested."""
+    ends = set(step.connection.split(" > "))
+    return any(set(each.connection.split(" > ")) == ends for each in account.of(Cause.HANDSHAKE))
+
+
+def _round_trips(account: Account, questions: Sequence[Step]) -> list[Step]:
+    """Return questions with the messages that come back after them."""
+    wanted, found, last = {id(each) for each in questions}, [], None
+    for each in account.of(Cause.EXCHANGE):
+        if id(each) in wanted or (last is not None and (each.source, each.target) == (last.target, last.source)):
+            found.append(each)
+        last = each if id(each) in wanted else None
+    return found
+
+
+def _doubled(rate: str) -> str:
+    """Return twice a rate such as 10Mbit; empty if it is not understood."""
+    digits = rate.rstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ/ ")
+    try:
+        return f"{2 * float(digits):g}{rate[len(digits) :]}"
+    except ValueError:
+        return ""
