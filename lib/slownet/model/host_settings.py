@@ -1,4 +1,4 @@
-"""Settings with which an unchanged experiment is measured again: of the kernel, of routes, and of clients.
+"""Settings for another measurement of an unchanged experiment: of the kernel, of routes, and of clients.
 
 The environment has them, as `initcwnd=100;net.ipv4.tcp_rmem=4096 1048576 6291456`, so that no experiment, test or command needs
 an option for them. A name with points is a sysctl of every host. The options of `OF_ROUTES` (ip-route(8)) are those of all
