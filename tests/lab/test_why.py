@@ -1,40 +1,16 @@
 """Accounts of operations whose truth is known, because they were made so, on the lab's kernel at free CPU."""
 
-import subprocess
-import sys
-from contextlib import contextmanager
 
 import pytest
+from why_scenarios import ANSWER, ask, losing, ms, running, serving, why
 
 from slownet.lab import native
-from slownet.lab.outbox import Outbox
-from slownet.net import interface_captures
+from slownet.services.certificate import certificate
 from slownet.topologies import ClientWebDb
 from slownet.why.account import Cause
-from slownet.why.account_text import answer, text
-from slownet.why.door import account
-from slownet.why.trace import HostCapture
+from slownet.why.account_text import answer
 
 TOPOLOGY = ClientWebDb
-SERVER = """
-import socket, sys, time
-{options}
-s = socket.socket()
-s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-{before}
-s.bind(("", {port})); s.listen(64); print("up", flush=True)
-while True:
-    c, _ = s.accept()
-    {serve}
-"""
-CLIENT = """
-import socket, sys, time
-s = socket.socket()
-{before}
-s.connect(("{address}", {port}))
-{ask}
-s.close()
-"""
 
 
 @pytest.fixture(autouse=True)
@@ -43,55 +19,10 @@ def free():
         pytest.skip("the account is exact where the CPU is free: run it in a lab with --tdf inf")
 
 
-@contextmanager
-def serving(host, serve, *, port=80, before="", options=""):
-    program = SERVER.format(serve=serve, port=port, before=before, options=options)
-    process = host.popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout.readline() == "up\n"
-        yield
-    finally:
-        process.kill()
-        process.communicate()
-
-
-def why(net, folder, program, client="client", whole=False):
-    """Run a Python program on a host, with captures; return its account."""
-    started = []
-    with (
-        interface_captures.capturing(interface_captures.find(net, ["hosts"]), folder, "000", started),
-        net[client].popen([sys.executable, "-c", program], stderr=subprocess.PIPE, text=True) as process,
-    ):
-        _, complaint = process.communicate(timeout=200)
-    assert not process.returncode, complaint
-    captures = [
-        HostCapture(entry["host"], tuple(entry["addresses"]), Outbox(folder), entry["file"], entry["before"])
-        for entry in (each.to_json(folder) for each in started)
-    ]
-    found = account(captures, client, whole=whole)
-    print(text(found))
-    for one, other in zip(found.steps, found.steps[1:], strict=False):
-        assert one.end_ns == other.begin_ns
-    assert sum(each.ns for each in found.steps) == found.elapsed_ns
-    assert found.remainder_ns == 0
-    return found
-
-
-def ask(net, ask="s.sendall(b'?'); s.recv(9)", *, server="web", before="", port=80):
-    return CLIENT.format(address=net[server].IP(), port=port, ask=ask, before=before)
-
-
-def ms(found, cause, detail=""):
-    return sum(each.ms for each in found.of(cause) if each.detail.startswith(detail))
-
-
 @pytest.fixture
 def far(net):
     with net.link("client", "switch").set(rtt="40ms"), net.link("db", "switch").set(rtt="10ms"):
         yield net
-
-
-ANSWER = "c.recv(99); c.sendall(b'!'); c.close()"
 
 
 def test_a_question_and_a_handshake(far, tmp_path):
@@ -128,21 +59,6 @@ def test_three_questions_to_another_host(far, tmp_path):
     assert ms(found, Cause.NEIGHBOUR) == pytest.approx(10, abs=0.1)
     assert ms(found, Cause.EXCHANGE) == pytest.approx(70, abs=0.2)
     assert ms(found, Cause.HANDSHAKE) == pytest.approx(50, abs=0.2)
-
-
-@contextmanager
-def losing(host, matches):
-    """Drop the first packet that arrives and matches: it has left its sender, and its receiver never sees it."""
-    rules = ("add table ip lost", "add chain ip lost c { type filter hook prerouting priority 0 ; }")
-    for rule in (*rules, f"add rule ip lost c {matches} limit rate 1/day burst 1 packets drop"):
-        with host.popen(["nft", rule], stderr=subprocess.PIPE, text=True) as done:
-            _, complaint = done.communicate()
-        assert not done.returncode, complaint
-    try:
-        yield
-    finally:
-        with host.popen(["nft", "delete table ip lost"], stderr=subprocess.PIPE) as done:
-            done.communicate()
 
 
 def test_a_lost_syn(far, tmp_path):
@@ -248,16 +164,22 @@ def test_a_pool_of_one(far, tmp_path):
     """The web server has one connection to its database, which takes 100 ms: the second question is 20 ms later."""
     with (
         serving(far["db"], "\n    while c.recv(99): time.sleep(0.1); c.sendall(b'a')", port=3306),
-        far["web"].popen([sys.executable, "-c", POOL.format(db=far["db"].IP())], stdout=subprocess.PIPE, text=True) as pool,
+        running(far["web"], POOL.format(db=far["db"].IP())),
     ):
-        assert pool.stdout.readline() == "up\n"
-        try:
-            found = why(far, tmp_path, TWO_AT_ONCE.format(web=far["web"].IP()), whole=True)
-        finally:
-            pool.kill()
+        found = why(far, tmp_path, TWO_AT_ONCE.format(web=far["web"].IP()), whole=True)
     (waited,) = found.of(Cause.WAITING)
     assert (waited.source, waited.ms) == ("web", pytest.approx(90, abs=1))
     assert {each.source for each in found.of(Cause.TIMER)} == {"client", "db"}
+
+
+DATAGRAMS = """
+import socket, time
+u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+u.bind(("", {port})); print("up", flush=True)
+count = 0
+while True:
+    d, a = u.recvfrom(2048); count += 1; {answer}
+"""
 
 
 def test_a_dead_name_server(far, tmp_path):
@@ -272,25 +194,11 @@ for server in ("{far["db"].IP()}", "{far["web"].IP()}"):
         u.recv(512); break
     except TimeoutError: pass
 """
-    names = """
-import socket
-u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-u.bind(("", 53)); print("up", flush=True)
-while True:
-    d, a = u.recvfrom(512); u.sendto(d, a)
-"""
-    swallow = names.replace("u.sendto(d, a)", "pass")
-    servers = [
-        far[name].popen([sys.executable, "-c", each], stdout=subprocess.PIPE, text=True)
-        for name, each in (("web", names), ("db", swallow))
-    ]
-    try:
-        assert [each.stdout.readline() for each in servers] == ["up\n"] * 2
+    with (
+        running(far["web"], DATAGRAMS.format(port=53, answer="u.sendto(d, a)")),
+        running(far["db"], DATAGRAMS.format(port=53, answer="pass")),
+    ):
         found = why(far, tmp_path, program)
-    finally:
-        for each in servers:
-            each.kill()
-            each.communicate()
     assert ms(found, Cause.NAME, "no answer came") == pytest.approx(1000, abs=2)
     assert ms(found, Cause.NAME) == pytest.approx(1040, abs=2)
 
@@ -384,3 +292,145 @@ s.setblocking(True); s.recv(9); t.setblocking(True); t.recv(9)
         found = why(far, tmp_path, program)
     (beside,) = found.beside
     assert (beside.target, beside.slack_ns) == ("web", pytest.approx(10 * 10**6, abs=10**5))
+
+
+def test_an_upload_in_the_window_of_http2(far, tmp_path):
+    """The server allows 64 kB, and as many more with each of four WINDOW_UPDATE frames of 13 bytes."""
+    update = "bytes.fromhex('000004080000000000') + (65536).to_bytes(4, 'big')"
+    serve = (
+        f"\n    for n in range(4): c.recv(65536, socket.MSG_WAITALL); c.sendall({update})\n    c.sendall(b'!' * 20); c.close()"
+    )
+    upload = "\nfor n in range(4): s.sendall(bytes(65536)); s.recv(13, socket.MSG_WAITALL)\ns.recv(20, socket.MSG_WAITALL)"
+    with serving(far["web"], serve):
+        found = why(far, tmp_path, ask(far, upload))
+    assert ms(found, Cause.WINDOW, "HTTP/2's") == pytest.approx(3 * 40, abs=1)
+    assert ms(found, Cause.TIMER) == ms(found, Cause.QUEUE) == 0
+
+
+def test_the_window_of_ssh(far, tmp_path):
+    """Like a copy by scp: 32 kB each time that the other end has made room, in messages of 36 bytes."""
+    serve = "\n    for n in range(5): c.recv(32768, socket.MSG_WAITALL); c.sendall(bytes(36))\n    c.close()"
+    copy = "\nfor n in range(5): s.sendall(bytes(32768)); s.recv(36, socket.MSG_WAITALL)"
+    with serving(far["web"], serve, port=22):
+        found = why(far, tmp_path, ask(far, copy, port=22))
+    assert ms(found, Cause.WINDOW, "SSH's") == pytest.approx(4 * 40, abs=1)
+
+
+SECURE = """
+import ssl
+context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER); context.load_cert_chain("{certificate}", "{key}")
+"""
+
+
+@pytest.mark.parametrize(("version", "trips"), [("TLSv1_2", 2), ("TLSv1_3", 1)])
+def test_a_handshake_of_tls(far, tmp_path, version, trips):
+    """RFC 5246 needs two round trips before the question, RFC 8446 one."""
+    public, private = certificate(tmp_path)
+    serve = "c = context.wrap_socket(c, server_side=True); c.recv(99); c.sendall(b'!'); c.close()"
+    lines = (
+        "import ssl; context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT); context.check_hostname = False",
+        f"context.verify_mode = ssl.CERT_NONE; context.maximum_version = ssl.TLSVersion.{version}",
+        "s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)",
+        "s = context.wrap_socket(s); s.sendall(b'?'); s.recv(9)",
+    )
+    with serving(far["web"], serve, port=443, options=SECURE.format(certificate=public, key=private)):
+        found = why(far, tmp_path, ask(far, "\n".join(lines), port=443))
+    assert ms(found, Cause.TLS) == pytest.approx(40 * trips, abs=0.5)
+    assert ms(found, Cause.HANDSHAKE) == pytest.approx(40, abs=0.5)
+    assert ms(found, Cause.EXCHANGE) == pytest.approx(40, abs=0.5)
+
+
+@pytest.fixture
+def unknown(far):
+    """The client does not know the server's address; as it is usual here, it does afterwards."""
+    client, address = far["client"], far["web"].IP()
+    interface = client.defaultIntf().name
+    with client.popen(["ip", "neigh", "del", address, "dev", interface]) as done:
+        done.wait()
+    yield
+    words = ["ip", "neigh", "replace", address, "lladdr", far["web"].MAC(), "dev", interface, "nud", "permanent"]
+    with client.popen(words) as done:
+        done.wait()
+
+
+@pytest.mark.usefixtures("unknown")
+def test_a_neighbour_whose_address_is_not_known(far, tmp_path):
+    with serving(far["web"], ANSWER):
+        found = why(far, tmp_path, ask(far))
+    assert ms(found, Cause.NEIGHBOUR, "ARP") == pytest.approx(40, abs=0.2)
+
+
+@pytest.mark.usefixtures("unknown")
+def test_a_neighbour_that_answers_the_second_question(far, tmp_path):
+    with serving(far["web"], ANSWER), losing(far["web"], "arp operation request", family="arp", hook="input"):
+        found = why(far, tmp_path, ask(far))
+    assert ms(found, Cause.NEIGHBOUR, "no answer came") == pytest.approx(1000, abs=35)
+
+
+def test_a_program_that_asks_again_over_udp(far, tmp_path):
+    """The server ignores the first question; the program's limit is 250 ms, then 500 ms, as a backoff is."""
+    program = f"""
+import socket
+u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for limit in (0.25, 0.5, 1):
+    u.settimeout(limit); u.sendto(b"?", ("{far["web"].IP()}", 4000))
+    try:
+        u.recv(9); break
+    except TimeoutError: pass
+"""
+    with running(far["web"], DATAGRAMS.format(port=4000, answer="count < 3 or u.sendto(d, a)")):
+        found = why(far, tmp_path, program)
+    assert [each.ms for each in found.of(Cause.TIMER)] == [pytest.approx(250, abs=1), pytest.approx(500, abs=1)]
+    assert {(each.source, each.detail) for each in found.of(Cause.TIMER)} == {("client", "between two messages that it sent")}
+
+
+def test_a_proxy_with_a_kept_connection(far, tmp_path):
+    """The proxy asks the database on a connection that it has already: no handshake there."""
+    relay = "d.sendall(c.recv(99)); c.sendall(d.recv(99)); c.close()"
+    opened = f"d = socket.create_connection(('{far['db'].IP()}', 81)); d.sendall(b'?'); d.recv(9)"
+    with (
+        serving(far["db"], "\n    while c.recv(99): c.sendall(b'!')", port=81),
+        serving(far["web"], relay, options=opened),
+    ):
+        found = why(far, tmp_path, ask(far))
+    assert answer(found) == (
+        "90 ms: 2 round trips to web (1 TCP handshake, 1 question and answer), "
+        "1 round trip between db and web of question and answer"
+    )
+
+
+def test_a_queue_in_the_middle(far, tmp_path):
+    """The rate is the switch's, not the server's: what waits there has left the server at once."""
+    flood = "u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)"
+    flood += "; [u.sendto(bytes(1000), (c.getpeername()[0], 9)) for _ in range(60)]"
+    with (
+        far.link("client", "switch").set(rtt="40ms", rate_down="10mbit", queue="500p"),
+        serving(far["web"], f"c.recv(99); {flood}; c.sendall(b'!'); c.close()"),
+    ):
+        found = why(far, tmp_path, ask(far))
+    assert ms(found, Cause.QUEUE) == pytest.approx(60 * 1042 * 8 / 10_000, abs=1.5)
+
+
+def test_a_delay_that_has_changed_is_no_queue(far, tmp_path):
+    """The link's delay grows from 40 to 100 ms between two questions of ten: the later ones cross a longer way."""
+    asks = "for n in range(20): s.sendall(b'?'); s.recv(9); n == 9 and time.sleep(1)"
+    with serving(far["web"], "\n    while c.recv(99): c.sendall(b'!')"):
+        found = why(far, tmp_path, ask(far, asks), meanwhile=lambda: far.link("client", "switch").set(rtt="100ms"), after=0.9)
+    assert ms(found, Cause.QUEUE) == ms(found, Cause.SERIALISATION) == 0
+    assert ms(found, Cause.EXCHANGE) == pytest.approx(10 * 40 + 10 * 100, abs=1)
+
+
+def test_pages_of_connections_side_by_side(far, tmp_path):
+    """Three pages of three connections each, a second apart: the account is that of the last one."""
+    program = f"""
+import socket, time
+for page in range(3):
+    some = [socket.create_connection(("{far["web"].IP()}", 80)) for _ in range(3)]
+    for each in some: each.sendall(b"?")
+    for each in some: each.recv(9); each.close()
+    time.sleep(1)
+"""
+    with serving(far["web"], ANSWER):
+        last, all_of_them = (why(far, tmp_path / str(whole), program, whole=whole) for whole in (False, True))
+    assert last.elapsed_ns == pytest.approx(160 * 10**6, abs=10**6)
+    assert all_of_them.elapsed_ns == pytest.approx(2480 * 10**6, abs=10**6)

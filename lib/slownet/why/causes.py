@@ -40,7 +40,7 @@ class Causes:
 
     def __init__(self, trace: Trace, parts: Sequence[Part], asked: Asked, free: bool, window: tuple[int, int]) -> None:
         self._trace, self._parts, self._asked, self._free = trace, parts, asked, free
-        self._ways = paths.ways(trace, *window)
+        self._ways = paths.Ways(trace, *window)
         self._messages: list[list[Packet]] = []
         self._places: list[int] = []
         for packet in (each.packet for each in parts if isinstance(each, Trip)):
@@ -73,7 +73,8 @@ class Causes:
         """Return the steps of a message on one of its hops: the queue, its own bytes, and the way."""
         message = self._messages[number]
         cause, detail = self._given.get(number) or self._cause(message[0])
-        distance, own, queued = self._ways[paths.pair(packet)].split(packet)
+        found = self._ways.split(packet)
+        distance, own, queued = found.distance, found.own, found.queued
         hop = {"source": packet.sender, "target": packet.receiver, "connection": packet.ends(), "size": packet.length}
         at, steps = packet.sent, []
         if queued:
@@ -217,17 +218,11 @@ class Causes:
             return Cause.COMPUTING, "or a timer: this clock charges for CPU, and cannot tell"
         if packet.is_tcp and packet.edge < 0 and packet.length <= 1 and packet.flight == 0:
             return Cause.WINDOW, "receive window: closed, and probed"
-        if 0 <= took - RTO_MIN_NS - self._round_trip(packet) <= CORKED_NS and 0 < packet.length < packet.mss:
+        if 0 <= took - RTO_MIN_NS - self._ways.round_trip(packet) <= CORKED_NS and 0 < packet.length < packet.mss:
             return Cause.TIMER, "as long as TCP_CORK holds a segment"
         if before and before.connection == packet.connection:
             return Cause.TIMER, "between two messages that it sent"
         return Cause.TIMER, "nothing arrived meanwhile"
-
-    def _round_trip(self, packet: Packet) -> float:
-        """Return the shortest round trip between the two ends of a packet, in ns."""
-        sender, receiver, source, target = paths.pair(packet)
-        both = (sender, receiver, source, target), (receiver, sender, target, source)
-        return sum(self._ways[each].base for each in both if each in self._ways)
 
 
 def _goes_on(before: Step, step: Step) -> bool:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections import defaultdict
-from collections.abc import Iterable
+from collections import Counter
 from dataclasses import dataclass
 
 from slownet.model.errors import ExperimentError, ToolError, nearest
@@ -78,15 +77,14 @@ def find(trace: Trace, client: str | None = None, whole: bool = False) -> Operat
     if not any(each.last for each in connections):
         what = f"no answer came to {host.name}" if connections else f"{host.name} asked nothing"
         raise ToolError(f"{what}: there is nothing to account for", fix="name another host with --from")
-    begin, alike = (connections[0].first.sent, 0) if whole else _last_of_several(connections)
-    begin = _looked_up(host, begin)
+    chosen = _Last(connections[0].first.sent) if whole else _last_of_several(connections)
+    begin = _looked_up(host, chosen.begin)
     own = [each for each in connections if each.first.sent >= begin and each.last]
     deciding = max((each for each in own if not each.names), key=lambda each: each.end, default=None) or max(
         own, key=lambda each: each.end
     )
     assert deciding.last is not None
     server = deciding.server_name or deciding.first.ends().partition(" > ")[2]
-    of = f"the last of {alike} connections from {host.name} to {server}" if alike else f"what {host.name} asked of {server}"
     beside = [
         Beside(
             connection=each.first.ends(),
@@ -99,7 +97,13 @@ def find(trace: Trace, client: str | None = None, whole: bool = False) -> Operat
         for each in own
         if each is not deciding and not each.names
     ]
-    return Operation(host.name, begin, deciding.last, of, tuple(sorted(beside, key=lambda each: each.slack_ns)))
+    return Operation(
+        host.name,
+        begin,
+        deciding.last,
+        chosen.words(host.name, server),
+        tuple(sorted(beside, key=lambda each: each.slack_ns)),
+    )
 
 
 def _looked_up(host: Host, begin: int) -> int:
@@ -203,32 +207,45 @@ def _end_of_datagrams(each: Connection) -> None:
         each.last = each.before_last
 
 
-def _last_of_several(connections: list[Connection]) -> tuple[int, int]:
-    """Return when the last of several connections to the same server began, and how many there are; 0 if it is the only one.
+@dataclass(frozen=True)
+class _Last:
+    """The last of several operations that are alike.
 
-    They count as several if each began after the one before it had ended.
+    begin: its begin in ns; of: how many there are, 0 if there is only one; connections: how many each has.
     """
-    by: dict[tuple[bytes, int], list[Connection]] = defaultdict(list)
+
+    begin: int
+    of: int = 0
+    connections: int = 1
+
+    def words(self, source: str, target: str) -> str:
+        """Return which operation it is."""
+        if not self.of:
+            return f"what {source} asked of {target}"
+        several = f" times {self.connections}" if self.connections > 1 else ""
+        return f"the last of {self.of}{several} connections from {source} to {target}"
+
+
+def _last_of_several(connections: list[Connection]) -> _Last:
+    """Return the last of several operations that are alike.
+
+    Connections that overlap in time belong to one operation. Two are alike if they ask the same servers equally often; what is
+    asked of others between them belongs to the later one.
+    """
+    groups: list[list[Connection]] = []
+    end = -1
     for each in connections:
-        if not each.names:
-            by[each.server].append(each)
-    last = connections[-1]
-    for each in reversed(connections):
-        if not each.names:
-            last = each
-            break
-    alike = by.get(last.server, [])
-    if len(alike) < 2 or not _one_by_one(alike):
-        return connections[0].first.sent, 0
-    before = max(each.end for each in alike[:-1])
-    begin = min(each.first.sent for each in connections if each.first.sent >= before)
-    return begin, len(alike)
-
-
-def _one_by_one(alike: Iterable[Connection]) -> bool:
-    end = 0
-    for each in alike:
-        if each.first.sent < end:
-            return False
+        if each.names:
+            continue
+        if not groups or each.first.sent >= end:
+            groups.append([])
+        groups[-1].append(each)
         end = max(end, each.end)
-    return True
+    if not groups:
+        return _Last(connections[0].first.sent)
+    servers = [Counter(each.server for each in group) for group in groups]
+    alike = [group for group, asked in zip(groups, servers, strict=True) if asked == servers[-1]]
+    if len(alike) < 2:
+        return _Last(connections[0].first.sent)
+    before = max(each.end for each in alike[-2])
+    return _Last(min(each.first.sent for each in connections if each.first.sent >= before), len(alike), len(alike[-1]))

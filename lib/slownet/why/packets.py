@@ -146,6 +146,12 @@ class Packet:
         return self.kind == ARP or (self.protocol == ICMPV6 and self.data[:1] in (b"\x87", b"\x88"))
 
     @property
+    def is_ping(self) -> bool:
+        """True for an echo, or its answer."""
+        kinds = {ICMP: (b"\x00", b"\x08"), ICMPV6: (b"\x80", b"\x81")}
+        return self.data[:1] in kinds.get(self.protocol, ())
+
+    @property
     def is_for_many(self) -> bool:
         """True for a broadcast or multicast."""
         return bool(self.target and (self.target[0] == 0xFF or (len(self.target) == 4 and self.target[0] >= 224)))

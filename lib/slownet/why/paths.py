@@ -1,38 +1,35 @@
-"""How long packets take from one host to another without a queue: the least that was seen, by their size."""
+"""How long packets take from one host to another: the distance, their own bytes at the link's rate, and what was ahead of them.
+
+A packet that had nothing ahead of it takes the distance and its own bytes. One had nothing ahead if the packet before it had
+gone, at the sender's interface and at the receiver's, longer ago than its own bytes take there. The distance of others is that
+of such packets near them in time, because a link's delay may change; a delay that grows for a few packets only is a queue's.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
+from operator import attrgetter
 
 from slownet.why.packets import Packet
 from slownet.why.trace import Trace
 
 SMALL, LARGE = 200, 600
-"""Bytes of frames: what is smaller, and larger, shows by the difference of their times how long a byte takes."""
-
-
-@dataclass(frozen=True)
-class Way:
-    """From one host to another: the ns of an empty packet, and of each byte."""
-
-    base: float
-    per_byte: float
-
-    def split(self, packet: Packet) -> tuple[int, int, int]:
-        """Return the ns of a packet for the distance, for its own bytes on the line, and in queues."""
-        took = packet.arrived - packet.sent
-        own = min(took, round(packet.size * self.per_byte))
-        distance = min(took - own, round(self.base))
-        return distance, own, took - own - distance
-
-
-@dataclass(frozen=True)
-class _Least:
-    ns: int
-    size: int
-
-
+"""Bytes of frames: a smaller and a larger one show by the difference of their times how long a byte takes."""
+NEAR = 8
+"""Packets before, and after, that show the distance."""
+FAR = 4096
+"""Packets that are looked at for those."""
+SURE = 3
+"""Packets after one, at least, that show that a distance has changed."""
+STRETCHED = 0.2
+"""The quantile of the gaps behind packets in a queue that shows the line's rate: short ones, but not those of the few packets
+that a token bucket passes at once."""
+TICK_NS = 1000
+"""Differences that are no difference: programs read the clock between two packets."""
 Pair = tuple[str, str, bytes, bytes]
 """Sender and receiver, source and target: two addresses of a host may be of different networks, or paths."""
 
@@ -42,33 +39,151 @@ def pair(packet: Packet) -> Pair:
     return packet.sender, packet.receiver, packet.source, packet.target
 
 
-def ways(trace: Trace, begin: int, end: int) -> dict[Pair, Way]:
-    """Return the ways that packets took between two times."""
-    small: dict[Pair, _Least] = {}
-    middle: dict[Pair, _Least] = {}
-    large: dict[Pair, _Least] = {}
+@dataclass(frozen=True)
+class Parts:
+    """The ns of a packet on one hop: distance, its own bytes, and in queues."""
+
+    distance: int
+    own: int
+    queued: int
+
+
+class Ways:
+    """All ways between hosts that packets took between two times."""
+
+    def __init__(self, trace: Trace, begin: int, end: int) -> None:
+        by: dict[Pair, list[Packet]] = defaultdict(list)
+        for host in trace.hosts.values():
+            for number in range(bisect_left(host.arrivals, begin), host.arrived_by(end)):
+                each = host.received[number]
+                if each.sender and each.sent >= 0:
+                    by[pair(each)].append(each)
+        gaps = _gaps(trace)
+        self._ways = {key: _Way(sorted(packets, key=lambda each: each.sent), gaps) for key, packets in by.items()}
+
+    def split(self, packet: Packet) -> Parts:
+        """Return the parts of the time of a packet on its hop."""
+        return self._ways[pair(packet)].split(packet)
+
+    def round_trip(self, packet: Packet) -> float:
+        """Return the shortest round trip between the two ends of a packet, in ns."""
+        sender, receiver, source, target = pair(packet)
+        both = (sender, receiver, source, target), (receiver, sender, target, source)
+        return sum(self._ways[each].least for each in both if each in self._ways)
+
+
+class _Way:
+    """One way, its packets in the order in which they were sent."""
+
+    def __init__(self, packets: Sequence[Packet], gaps: Mapping[int, int]) -> None:
+        self._packets = packets
+        self._gaps = [gaps.get(id(each)) for each in packets]
+        self._place = {id(each): number for number, each in enumerate(packets)}
+        self.least = min(_took(each) for each in packets)
+        self._stretched: list[tuple[int, float]] = []
+        self._differences: list[tuple[int, float]] = []
+        small, at = None, 0
+        waiting: list[tuple[int, Packet, float]] = []
+        for number, each in enumerate(packets):
+            if number and each.size >= LARGE:
+                before = packets[number - 1]
+                gap = each.arrived - before.arrived
+                if each.sent < before.arrived and gap > each.sent - before.sent + TICK_NS:
+                    self._stretched.append((number, gap / each.size))
+            if each.size <= SMALL:
+                for place, large, known in waiting:
+                    self._differences.append((place, min(known, _difference(large, each))))
+                waiting, small, at = [], each, number
+            elif each.size >= LARGE and len(waiting) < NEAR:
+                waiting.append((number, each, _difference(each, small) if small and number - at <= NEAR else inf))
+        self._differences += [(place, known) for place, _, known in waiting if known < inf]
+
+    def split(self, packet: Packet) -> Parts:
+        """Return the parts of the time of a packet."""
+        place, took = self._place[id(packet)], _took(packet)
+        per_byte = self._per_byte(place)
+        own = min(took, round(packet.size * per_byte))
+        distance = min(took - own, self._distance(place, per_byte))
+        return Parts(distance, own, took - own - distance)
+
+    def _per_byte(self, place: int) -> float:
+        """Return the ns of a byte on the line, near a packet."""
+        found = []
+        stretched = sorted(_near(self._stretched, place))
+        if len(stretched) >= SURE:
+            found.append(stretched[int(len(stretched) * STRETCHED)])
+        differences = _near(self._differences, place, 4 * NEAR)
+        return min([*found, *differences], default=0.0)
+
+    def _distance(self, place: int, per_byte: float) -> int:
+        """Return the ns of the distance, near a packet."""
+        alone = self._alone(place, per_byte)
+        here = [self._rest(place, per_byte)] if alone else []
+        before = here + self._side(place, -1, per_byte)
+        after = here + self._side(place, 1, per_byte)
+        if len(before) >= SURE and len(after) >= SURE:
+            return max(min(before), min(after))
+        some = before if len(before) >= SURE else after if len(after) >= SURE else before + after
+        if not some:
+            around = range(max(0, place - LARGE), min(len(self._packets), place + LARGE))
+            some = [self._rest(each, per_byte) for each in around]
+        return min(some)
+
+    def _side(self, place: int, step: int, per_byte: float) -> list[int]:
+        """Return the distances that the nearest packets show which had nothing ahead of them, before one or after it."""
+        found: list[int] = []
+        at = place + step
+        while 0 <= at < len(self._packets) and len(found) < NEAR and abs(at - place) < FAR:
+            if self._alone(at, per_byte):
+                found.append(self._rest(at, per_byte))
+            at += step
+        return found
+
+    def _alone(self, place: int, per_byte: float) -> bool:
+        """Return whether a packet had nothing ahead of it."""
+        gap = self._gaps[place]
+        return gap is None or gap > self._packets[place].size * per_byte + TICK_NS
+
+    def _rest(self, place: int, per_byte: float) -> int:
+        each = self._packets[place]
+        return max(0, _took(each) - round(each.size * per_byte))
+
+
+def _took(packet: Packet) -> int:
+    return packet.arrived - packet.sent
+
+
+def _difference(large: Packet, small: Packet) -> float:
+    """Return the ns of a byte that two packets show."""
+    return max(0.0, (_took(large) - _took(small)) / (large.size - small.size))
+
+
+def _near(values: Sequence[tuple[int, float]], place: int, reach: int = FAR) -> list[float]:
+    """Return the values of the places nearest to one, as many before as after, and none farther away than so many places."""
+    at = bisect_left(values, (place, -inf))
+    return [value for each, value in values[max(0, at - NEAR) : at + NEAR] if abs(each - place) <= reach]
+
+
+def _gaps(trace: Trace) -> dict[int, int]:
+    """Return by packet the ns since the one before it left its sender's interface, or reached its receiver's: the shorter.
+
+    The first packets of interfaces are not in it.
+    """
+    found: dict[int, int] = {}
     for host in trace.hosts.values():
-        for number in range(bisect_left(host.arrivals, begin), host.arrived_by(end)):
-            each = host.received[number]
-            if not each.sender or each.sent < 0:
-                continue
-            took = each.arrived - each.sent
-            kept = small if each.size <= SMALL else large if each.size >= LARGE else middle
-            key = pair(each)
-            least = kept.get(key)
-            if least is None or took < least.ns or (took == least.ns and each.size < least.size):
-                kept[key] = _Least(took, each.size)
-    small = middle | small
-    return {key: _way(small.get(key), large.get(key)) for key in small.keys() | large.keys()}
-
-
-def _way(small: _Least | None, large: _Least | None) -> Way:
-    if small is None or large is None:
-        least = small or large
-        assert least is not None
-        return Way(least.ns, 0.0)
-    per_byte = max(0.0, (large.ns - small.ns) / (large.size - small.size))
-    return Way(max(0.0, min(small.ns - small.size * per_byte, large.ns - large.size * per_byte)), per_byte)
+        for packets, interface, time in (
+            (sorted(host.sent, key=attrgetter("left")), "interface", "left"),
+            (host.received, "interface_arrived", "arrived"),
+        ):
+            last: dict[str, int] = {}
+            for each in packets:
+                at, name = getattr(each, time), getattr(each, interface)
+                if at >= 0:
+                    if name in last:
+                        gap = at - last[name]
+                        found[id(each)] = min(gap, found.get(id(each), gap))
+                    last[name] = at
+    return found
 
 
 def ahead(trace: Trace, packet: Packet) -> int:

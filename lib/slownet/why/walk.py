@@ -197,6 +197,8 @@ class Walk:
         """Return whether what arrived on another connection may have woken the program that sent a packet."""
         if arrived.is_pure_ack and not self._wakes[host.name].opens(arrived):
             return False
+        if arrived.is_ping and not packet.is_ping:
+            return False
         of_arrived, of_packet = self._openers.get(arrived.connection), self._openers.get(packet.connection)
         return of_arrived in (host.name, None) or of_packet in (host.name, None)
 
@@ -231,7 +233,8 @@ class Walk:
             if (id(each), False) in self._seen:
                 continue
             if not each.is_pure_ack and (
-                each.connection == packet.connection or self._openers.get(each.connection) in (host.name, None)
+                each.connection == packet.connection
+                or (self._openers.get(each.connection) in (host.name, None) and (packet.is_ping or not each.is_ping))
             ):
                 return each, False
         return (came, True) if came else None

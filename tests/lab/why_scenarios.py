@@ -1,0 +1,98 @@
+"""Scenarios for `slownet why`: programs on hosts that take their time in a known way, and the accounts of it."""
+
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+
+from slownet.lab.outbox import Outbox
+from slownet.net import interface_captures
+from slownet.why.account_text import text
+from slownet.why.door import account
+from slownet.why.trace import HostCapture
+
+SERVER = """
+import socket, sys, time
+{options}
+s = socket.socket()
+s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+{before}
+s.bind(("", {port})); s.listen(64); print("up", flush=True)
+while True:
+    c, _ = s.accept()
+    {serve}
+"""
+CLIENT = """
+import socket, sys, time
+s = socket.socket()
+{before}
+s.connect(("{address}", {port}))
+{ask}
+s.close()
+"""
+ANSWER = "c.recv(99); c.sendall(b'!'); c.close()"
+
+
+def serving(host, serve, *, port=80, before="", options=""):
+    """Run a TCP server on a host; `serve` is what it does with each connection `c`."""
+    return running(host, SERVER.format(serve=serve, port=port, before=before, options=options))
+
+
+@contextmanager
+def running(host, program):
+    """Run a Python program on a host that prints "up"; end it afterwards."""
+    process = host.popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout.readline() == "up\n"
+        yield
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def why(net, folder, program, client="client", whole=False, meanwhile=None, after=0.0):
+    """Run a Python program on a host, with captures; return its account. `meanwhile` is called so many s after its start."""
+    started = []
+    with (
+        interface_captures.capturing(interface_captures.find(net, ["hosts"]), folder, "000", started),
+        net[client].popen([sys.executable, "-c", program], stderr=subprocess.PIPE, text=True) as process,
+    ):
+        if meanwhile is not None:
+            time.sleep(after)
+            meanwhile()
+        _, complaint = process.communicate(timeout=200)
+    assert not process.returncode, complaint
+    captures = [
+        HostCapture(entry["host"], tuple(entry["addresses"]), Outbox(folder), entry["file"], entry["before"])
+        for entry in (each.to_json(folder) for each in started)
+    ]
+    found = account(captures, client, whole=whole)
+    print(text(found))
+    for one, other in zip(found.steps, found.steps[1:], strict=False):
+        assert one.end_ns == other.begin_ns
+    assert sum(each.ns for each in found.steps) == found.elapsed_ns
+    assert found.remainder_ns == 0
+    return found
+
+
+def ask(net, ask="s.sendall(b'?'); s.recv(9)", *, server="web", before="", port=80):
+    return CLIENT.format(address=net[server].IP(), port=port, ask=ask, before=before)
+
+
+def ms(found, cause, detail=""):
+    return sum(each.ms for each in found.of(cause) if each.detail.startswith(detail))
+
+
+@contextmanager
+def losing(host, matches, family="ip", hook="prerouting"):
+    """Drop the first packet that arrives and matches: it has left its sender, and its receiver never sees it."""
+    rules = (f"add table {family} lost", f"add chain {family} lost c {{ type filter hook {hook} priority 0 ; }}")
+    for rule in (*rules, f"add rule {family} lost c {matches} limit rate 1/day burst 1 packets drop"):
+        with host.popen(["nft", rule], stderr=subprocess.PIPE, text=True) as done:
+            _, complaint = done.communicate()
+        assert not done.returncode, complaint
+    try:
+        yield
+    finally:
+        with host.popen(["nft", f"delete table {family} lost"], stderr=subprocess.PIPE) as done:
+            done.communicate()
