@@ -1,6 +1,5 @@
 """Accounts of operations whose truth is known, because they were made so, on the lab's kernel at free CPU."""
 
-
 import pytest
 from why_scenarios import ANSWER, ask, losing, ms, running, serving, why
 

@@ -29,7 +29,7 @@ STRETCHED = 0.2
 """The quantile of the gaps behind packets in a queue that shows the line's rate: short ones, but not those of the few packets
 that a token bucket passes at once."""
 TICK_NS = 1000
-"""Differences that are no difference: programs read the clock between two packets."""
+"""Differences up to this do not count: programs read the clock between two packets."""
 Pair = tuple[str, str, bytes, bytes]
 """Sender and receiver, source and target: two addresses of a host may be of different networks, or paths."""
 
@@ -73,7 +73,7 @@ class Ways:
 
 
 class _Way:
-    """One way, its packets in the order in which they were sent."""
+    """One way, its packets by the time they were sent."""
 
     def __init__(self, packets: Sequence[Packet], gaps: Mapping[int, int]) -> None:
         self._packets = packets
