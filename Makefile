@@ -138,13 +138,13 @@ test-vagrant: $(VENV)/dev ## test `vagrant up` and what it is for; needs vagrant
 
 wheel: docs lab ## make dist/ a wheel that carries the lab's kernel, its WordPress site and the documentation, and the source archive; the same bytes each time
 	rm -rf build dist
-	$(BIN)/python -m slownet.runner.transfer.bundle build/bundle
+	$(BIN)/python -m slownet.transfer.bundle build/bundle
 	SLOWNET_BUNDLE=$(abspath build/bundle) $(BIN)/python -m build --wheel
 	rm -rf build
 	$(BIN)/python -m build --sdist
 
 release: wheel ## make dist/ all that a release publishes: wheel, source archive, lab file, notes, checksums; nothing is uploaded
-	$(BIN)/python -m slownet.runner.transfer.release dist
+	$(BIN)/python -m slownet.transfer.release dist
 	cd dist && sha256sum --check --quiet SHA256SUMS
 
 test-packaging: $(VENV)/dev lab ## install the wheel in clean Debian 12, 13, 14 and Ubuntu 24.04 roots, Python 3.11 to 3.14; a quarter of an hour

@@ -1,6 +1,6 @@
 """One wheel of three folders: lib/slownet, topologies and experiments. Everything else is in pyproject.toml.
 
-SLOWNET_BUNDLE, a folder that `python -m slownet.runner.transfer.bundle` made, goes into the wheel too: `make wheel`. The same
+SLOWNET_BUNDLE, a folder that `python -m slownet.transfer.bundle` made, goes into the wheel too: `make wheel`. The same
 sources (and bundle) give the same bytes, dated SOURCE_DATE_EPOCH. A wheel that is built after `make docs` has the documentation
 too: as slownet/manual, and as a manual page.
 """
@@ -120,7 +120,8 @@ setup(
             "wordpress/*",
             "wordpress/theme/*",
         ],
-        "slownet.cli": ["autograder/*", "starter/*"],
+        "slownet.classroom": ["autograder/*"],
+        "slownet.cli": ["starter/*"],
         "slownet.judge.histories": ["porcupine/*"],
         "slownet.report": ["*.css", "*.js", "*.j2"],
         "slownet.tools.programs": ["*.php"],

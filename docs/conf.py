@@ -26,7 +26,7 @@ else:
 nitpicky = True
 # Types of other projects cannot be looked up offline; a reference to a name of slownet's own must resolve.
 nitpick_ignore_regex = [(r"py:.*", r"(?!slownet\.).*")]
-nitpick_ignore = [("py:class", "slownet.containers.compose.model.Project")]  # not public
+nitpick_ignore = [("py:class", "slownet.compose.model.Project")]  # not public
 
 myst_enable_extensions = ["colon_fence", "deflist", "substitution"]
 myst_heading_anchors = 4

@@ -16,12 +16,12 @@ from typing import Any
 
 from slownet.judge.records import sweep_samples
 from slownet.judge.records.sweep_sample import SweepSample
-from slownet.runner.cluster import Dask
+from slownet.runner.boot_store.sweep_store import Store
+from slownet.runner.boot_store.task import Result, Task
 from slownet.runner.engine import Engine, Workers
-from slownet.runner.sweep.spec import Where
-from slownet.runner.sweep.sweep_store import Store
-from slownet.runner.sweep.task import Result, Task
+from slownet.runner.where import Where
 from slownet.runner.workers import Pool
+from slownet.sweep.cluster import Dask
 
 Say = Callable[[str, str, str], None]
 Timed = Callable[..., tuple[float, str]]

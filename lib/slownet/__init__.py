@@ -148,14 +148,17 @@ __all__ = [
 ]
 
 _HOMES = {
-    "slownet.runner.api": "Compared Plot Run compare load run",
+    "slownet.api.calls": "compare load run",
+    "slownet.api.compared": "Compared",
+    "slownet.api.plot": "Plot",
+    "slownet.api.presented": "Run",
     "slownet.tools.browser.act": "Act act",
     "slownet.tools.browser.browse": "Browse browse",
     "slownet.judge.claim": (
         "Claim about all_of any_of bound constant_round_trips equal expected_round_trips fitted follows grows law monotone "
         "more_round_trips no_worse_than not_ predicted published_times ratio round_trips_between slowed"
     ),
-    "slownet.containers.compose.project_topology": "Compose",
+    "slownet.compose.project_topology": "Compose",
     "slownet.links.conditions.link": "Condition",
     "slownet.links.conditions.schedule": "Schedule",
     "slownet.links.faults": "Faults",
@@ -216,7 +219,11 @@ TYPE_CHECKING = False  # type checkers assume True; importing it from `typing` w
 if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
 
-    from slownet.containers.compose.project_topology import Compose
+    from slownet.api.calls import compare, load, run
+    from slownet.api.compared import Compared
+    from slownet.api.plot import Plot
+    from slownet.api.presented import Run
+    from slownet.compose.project_topology import Compose
     from slownet.containers.container import Container
     from slownet.containers.healthcheck import healthy
     from slownet.containers.mount import Mount
@@ -276,7 +283,6 @@ if TYPE_CHECKING:
     from slownet.net.network import Network
     from slownet.net.network_link import Link
     from slownet.net.process import Host, Hosts
-    from slownet.runner.api import Compared, Plot, Run, compare, load, run
     from slownet.services.command import Command
     from slownet.services.files import FileServer
     from slownet.services.mariadb import MariaDB

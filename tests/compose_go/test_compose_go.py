@@ -19,7 +19,7 @@ import forms  # noqa: E402  # stands beside the files
 import probes  # noqa: E402
 import public_files  # noqa: E402
 
-from slownet.containers.compose import values  # noqa: E402
+from slownet.compose import values  # noqa: E402
 
 EXPECTED = public_files.FILES / "expected.json"
 

@@ -112,7 +112,7 @@ class Reader:
             code = "from pathlib import Path; from slownet.hypotheses.file import read; read(Path('block.toml')).experiment()"
             (self.folder / "block.toml").write_text(block.text)
         elif block.language == "yaml" and re.search(r"^services:", block.text, re.MULTILINE):
-            code = "from slownet.containers.compose.project_topology import Compose; Compose('block.yaml')"
+            code = "from slownet.compose.project_topology import Compose; Compose('block.yaml')"
             (self.folder / "block.yaml").write_text(block.text)
         else:
             return

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from slownet.runner.cluster import DASK
+from slownet.sweep.cluster import DASK
 
 CHECKOUT = Path(__file__).parents[2]
 FOLDERS = ("docs", "examples", "lib", "experiments", "topologies")
@@ -64,9 +64,7 @@ def test_the_mends_of_missing_packages_are_the_packages_themselves():
     """Pinned as the extras have them, so that a mend does what installing the extra would."""
     extras = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     assert " ".join(f"'{each}'" for each in extras["cluster"]) == DASK
-    assert (
-        f"python -m pip install '{extras['notebook'][0]}'" in (CHECKOUT / "lib/slownet/runner/api/data_frames.py").read_text()
-    )
+    assert f"python -m pip install '{extras['notebook'][0]}'" in (CHECKOUT / "lib/slownet/api/data_frames.py").read_text()
 
 
 def blocks():

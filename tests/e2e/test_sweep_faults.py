@@ -17,7 +17,7 @@ from conftest import children_of
 from test_sweep import FILE, means
 
 from slownet.judge.records import sweep_samples
-from slownet.runner.sweep import sweep_store as stores
+from slownet.runner.boot_store import sweep_store as stores
 
 GRID = ["--vary", "rtt=10,20,30ms", "--vary", "loss=0,20%", "--repeat", "2", "--fresh"]
 UNITS = 12

@@ -15,9 +15,9 @@ from test_sweep import means
 from test_sweep_faults import command, of_threads
 
 from slownet.lab import boot
+from slownet.runner.boot_store import task
 from slownet.runner.engine import Engine
-from slownet.runner.sweep import task
-from slownet.runner.sweep.spec import Where
+from slownet.runner.where import Where
 from slownet.runner.workers import Threads
 
 FILE = '''

@@ -67,7 +67,7 @@ def test_the_key_needs_no_lab(folder):
 @pytest.mark.long
 def test_a_wheel_with_the_kernel_needs_neither_compiler_nor_kernel(built, folder):
     bundle = folder / "bundle"
-    subprocess.run([sys.executable, "-m", "slownet.runner.transfer.bundle", bundle], check=True)
+    subprocess.run([sys.executable, "-m", "slownet.transfer.bundle", bundle], check=True)
     assert "linux-source-" in (bundle / "SOURCES").read_text()
     assert (bundle / "site").exists() == (built.image.site_key is not None)
     environment = {**os.environ, "SLOWNET_BUNDLE": str(bundle)}

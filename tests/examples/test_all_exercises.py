@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from slownet.hypotheses import key
+from slownet.classroom import key
 
 EXERCISES = Path(__file__).parents[2] / "examples" / "exercises"
 

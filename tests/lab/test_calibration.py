@@ -7,17 +7,17 @@ from scapy.layers.inet import ICMP, TCP, UDP
 from scapy.layers.inet6 import ICMPv6EchoReply, ICMPv6EchoRequest, IPv6
 from scapy.layers.l2 import Ether
 
+from slownet.calibration.carried import carried
+from slownet.calibration.cases import Case, choose, matrix
+from slownet.calibration.frames import OURS
+from slownet.calibration.judge import OWN_FREE_CPU_S, OWN_S, judge
+from slownet.calibration.probe_run import ends, measure, prepare
+from slownet.calibration.probes import PROBES
 from slownet.lab import native
 from slownet.links.ip import IPV4, IPV6
 from slownet.links.packets import capture as packets
 from slownet.net.network import Network
 from slownet.topologies import TwoHosts
-from slownet.trials.calibration.carried import carried
-from slownet.trials.calibration.cases import Case, choose, matrix
-from slownet.trials.calibration.frames import OURS
-from slownet.trials.calibration.judge import OWN_FREE_CPU_S, OWN_S, judge
-from slownet.trials.calibration.probe_run import ends, measure, prepare
-from slownet.trials.calibration.probes import PROBES
 
 
 @pytest.fixture(scope="module")

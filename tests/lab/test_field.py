@@ -6,15 +6,15 @@ import sys
 import pytest
 
 from slownet.cli.app import main
+from slownet.comparison import record
+from slownet.comparison.extrapolation import compare_field, round_trip
+from slownet.comparison.row import EQUIVALENT, compared
 from slownet.judge.records.result import gather
 from slownet.net.tool import run
 from slownet.services.wordpress import WordPress
 from slownet.theory.stats import from_moments
 from slownet.tools.ab import ab
 from slownet.tools.fetch import fetch
-from slownet.trials.field import record
-from slownet.trials.field.extrapolation import compare_field, round_trip
-from slownet.trials.field.row import EQUIVALENT, compared
 
 RTTS = (0, 10, 40)
 HERE = 25

@@ -33,7 +33,7 @@ def kit(tmp_path_factory):
     """A folder with the wheel and an exported lab."""
     folder = tmp_path_factory.mktemp("kit")
     bundle = folder.parent / "bundle"
-    subprocess.run([sys.executable, "-m", "slownet.runner.transfer.bundle", bundle], check=True)
+    subprocess.run([sys.executable, "-m", "slownet.transfer.bundle", bundle], check=True)
     build = [sys.executable, "setup.py", "-q", "bdist_wheel", "--dist-dir", folder, "--bdist-dir", folder.parent / "bdist"]
     copy = folder.parent / "copy"
     shutil.copytree(CHECKOUT, copy, ignore=shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "runs"))

@@ -8,10 +8,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from slownet.comparison.compare import compare
+from slownet.comparison.row import DIFFERS, EQUIVALENT, INCONCLUSIVE, Row
 from slownet.model.errors import SlownetError
 from slownet.theory.stats import Summary
-from slownet.trials.field.compare import compare
-from slownet.trials.field.row import DIFFERS, EQUIVALENT, INCONCLUSIVE, Row
 from trust import t0, verdicts
 from trust.figures import Figure, Report, of, table
 from trust.steps import ALONE, BESIDE_HOGS, Log, Options, Record, Step

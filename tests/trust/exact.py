@@ -14,10 +14,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from slownet.comparison.compare import COUNTED, compare
+from slownet.comparison.outcome import BETTER, EQUAL, WORSE
 from slownet.judge.claim import REFUTED, SUPPORTED
 from slownet.judge.records import result
-from slownet.trials.field.compare import COUNTED, compare
-from slownet.trials.field.outcome import BETTER, EQUAL, WORSE
 from trust.figures import Figure, Report, of, table
 from trust.steps import CommandError, Log, Options, Record, Step, slownet
 

@@ -13,11 +13,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from slownet.comparison.row import DIFFERS, compared
 from slownet.judge.claim import REFUTED
 from slownet.judge.records import result
 from slownet.judge.records.samples import RUN
 from slownet.model.errors import SlownetError
-from slownet.trials.field.row import DIFFERS, compared
 from trust import t0, verdicts
 from trust.figures import Figure, Report, of, table
 from trust.steps import Log, Options, Record, Step, slownet

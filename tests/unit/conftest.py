@@ -7,8 +7,8 @@ import pytest
 
 OF_DEVELOPERS = {
     "colour": ("colour",),
-    "distributed": ("slownet.runner.cluster",),
-    "hypothesis": ("hypothesis", "fuzzing", "slownet.runner.hunt"),
+    "distributed": ("slownet.sweep.cluster",),
+    "hypothesis": ("hypothesis", "fuzzing", "slownet.hunt"),
     "prometheus_client": ("prometheus_client",),
 }
 """Packages of the extra "dev", and what imports them: a machine that was only provisioned, as by Vagrant, has none of them."""

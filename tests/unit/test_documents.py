@@ -186,7 +186,7 @@ def test_every_room_has_one_row():
     assert sorted(told) == sorted({room(name) for name, _ in modules()} - {"slownet"})
 
 
-OF_ALL = {"slownet.runner.sweep.identity"}
+OF_ALL = {"slownet.runner.boot_store.identity"}
 """Modules that ask the package itself: for a sweep's key, what code its public names stand for."""
 
 

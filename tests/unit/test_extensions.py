@@ -74,7 +74,7 @@ def test_its_tool_is_known_at_every_door(package, on_path, tmp_path):
 
 def test_its_condition_is_known_at_every_door(package, on_path, tmp_path):
     from slownet.cli import completing
-    from slownet.containers.compose import links
+    from slownet.compose import links
     from slownet.links.conditions import profiles
     from slownet.links.conditions.schedule import Schedule
     from slownet.model.errors import ConditionError

@@ -11,8 +11,9 @@ from fuzzing import altered, as_toml, damaged, only, scalars, values
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slownet.containers.compose import reader
-from slownet.containers.compose.dotenv import read as read_dotenv
+from slownet.comparison import baseline, record
+from slownet.compose import reader
+from slownet.compose.dotenv import read as read_dotenv
 from slownet.hypotheses import answers, composed, specs
 from slownet.hypotheses import file as hypotheses
 from slownet.judge.records import sweep_samples
@@ -22,8 +23,7 @@ from slownet.links.conditions.schedule import Schedule
 from slownet.links.traces import mahimahi, pinglog, trace_summary
 from slownet.model import units, userfile
 from slownet.model.errors import ComposeError, ConditionError, ExperimentError, LabError, SweepError, TraceError, UnitError
-from slownet.runner.sweep import spec
-from slownet.trials.field import baseline, record
+from slownet.sweep import spec
 
 CHECKOUT = Path(__file__).parents[2]
 FOLDER = Path(tempfile.mkdtemp(prefix="fuzz-of-slownet-"))

@@ -57,7 +57,7 @@ def test_a_fault_is_one_row():
 UNIT = """
 add("slownet.model.units", '    TimeUnit("w", Decimal(604800), None, ("w",), is_read=False),\\n',
     '    TimeUnit("fn", Decimal(1209600), 2419200.0, ("fn", "fortnight"), of_metrics=True),\\n')
-from slownet.containers.compose import casts
+from slownet.compose import casts
 from slownet.hypotheses.answers import questions
 from slownet.hypotheses.predictions import Prediction
 from slownet.model import units

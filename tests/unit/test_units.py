@@ -1,6 +1,6 @@
 import pytest
 
-from slownet.containers.compose import casts
+from slownet.compose import casts
 from slownet.model import units
 from slownet.model.errors import UnitError
 from slownet.model.units import duration, rate, show_duration, size

@@ -9,11 +9,11 @@ import threading
 
 import pytest
 
+from slownet.comparison import record
 from slownet.judge.records import samples, sweep_samples
 from slownet.model import userfile, whole_file
 from slownet.model.errors import ExperimentError
 from slownet.report import reproduction
-from slownet.trials.field import record
 
 OLD = "what was there before"
 

@@ -232,7 +232,7 @@ def kill_after(seconds, words, folder, environment=None):
 
 @pytest.mark.parametrize("number", range(KILLS))
 def test_a_lab_whose_import_was_killed_is_imported_again(tmp_path, number, monkeypatch):
-    from slownet.runner.transfer import export, unpack
+    from slownet.transfer import export, unpack
 
     spec = spec_from_file_location("small_lab", SMALL_LAB)
     small = module_from_spec(spec)

@@ -9,7 +9,7 @@ import slownet
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "claims": ("slownet.judge.claim",),
     "tools": ("slownet.tools", "slownet.tools.browser"),
-    "services": ("slownet.services", "slownet.containers", "slownet.containers.compose"),
+    "services": ("slownet.services", "slownet.containers", "slownet.compose"),
     "networks": ("slownet.net", "slownet.links.conditions", "slownet.links.fault", "slownet.model.mininets"),
     "errors": ("slownet.model.errors",),
     "topologies": ("slownet.topologies",),

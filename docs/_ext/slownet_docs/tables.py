@@ -12,7 +12,7 @@ from typing import Any
 
 from slownet import topologies
 from slownet.cli import examples
-from slownet.containers.compose import fields as compose_fields
+from slownet.compose import fields as compose_fields
 from slownet.hypotheses import file, predictions, toolbox
 from slownet.judge.records import samples
 from slownet.judge.records.judgement import Reason

@@ -178,10 +178,10 @@ def calibrate(
     as_json: JsonOption = False,
 ) -> None:
     """Compare the stated and the measured effect of links, for a matrix of conditions."""
+    from slownet.calibration.cases import choose as choose_cases
     from slownet.cli.calibrating import calibrate_and_show
     from slownet.lab.clock import ClockRequest
     from slownet.lab.place import choose
-    from slownet.trials.calibration.cases import choose as choose_cases
 
     choose_cases((), only or [])
     ip = IPV6 if ipv6 else IPV4

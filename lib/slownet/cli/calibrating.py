@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from slownet.calibration.calibration_table import show
+from slownet.calibration.cases import choose, matrix
+from slownet.calibration.measure import calibrate
 from slownet.cli.terminal import console, interrupted
 from slownet.lab.events import Event
 from slownet.lab.place import Interrupts, Place
 from slownet.links.ip import IP
 from slownet.model.errors import SlownetError
 from slownet.report.bars import bars
-from slownet.trials.calibration.calibration_table import show
-from slownet.trials.calibration.cases import choose, matrix
-from slownet.trials.calibration.measure import calibrate
 
 
 def calibrate_and_show(place: Place, only: Sequence[str], quick: bool, seed: int, ip: IP, as_json: bool) -> int:

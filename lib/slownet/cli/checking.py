@@ -9,16 +9,15 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from slownet.cli.asking import Ask, answered
 from slownet.cli.outputs import Outputs
 from slownet.cli.running import say_clocks, say_how_to_judge, say_last
 from slownet.cli.terminal import console, say_records
 from slownet.hypotheses import file as hypothesis
-from slownet.hypotheses import key as keys
 from slownet.hypotheses.answers import questions
 from slownet.hypotheses.file import Hypothesis
-from slownet.hypotheses.key import Exercise
 from slownet.hypotheses.predictions import Prediction
 from slownet.judge.claim import Judgement, interval
 from slownet.judge.records.result import RunData
@@ -31,6 +30,9 @@ from slownet.report.view import clock_line
 from slownet.runner import planning
 from slownet.runner import run as runs
 from slownet.theory.stats import Summary
+
+if TYPE_CHECKING:
+    from slownet.classroom.key import Exercise
 
 RECORD = "prediction.json"
 
@@ -83,6 +85,8 @@ def key(files: Sequence[Path], place: Place, root: Path, path: Path) -> int:
 
     It is Markdown for people, or for `slownet mark` TOML, with the range of right answers, if the file's name ends so.
     """
+    from slownet.classroom import key as keys
+
     read = [hypothesis.read(each) for each in files]
     done = _run(read, [tuple(each.blank for each in one.predictions) for one in read], place, root)
     failed = [each.run for each in done if each.run.failed]
@@ -98,9 +102,11 @@ def key(files: Sequence[Path], place: Place, root: Path, path: Path) -> int:
 
 
 def _exercise(done: Checked) -> Exercise:
+    from slownet.classroom.key import Exercise, solve
+
     judged = [judgement for _, _, judgement in done.judged]
     asked = questions(done.hypothesis.predictions)
-    solutions = [keys.solve(each, done.run, judged[each.position]) for each in asked]
+    solutions = [solve(each, done.run, judged[each.position]) for each in asked]
     return Exercise(done.hypothesis.name, done.hypothesis.question, clock_line(done.run), solutions)
 
 

@@ -48,7 +48,7 @@ def variants(
     out: Annotated[Path | None, typer.Option("--out", metavar="FOLDER", help="Where. Default: beside the exercise.")] = None,
 ) -> None:
     """Write the variants of exercises: all, for the teacher to measure a key of them, or a student's."""
-    from slownet.hypotheses import variants as made
+    from slownet.classroom import variants as made
 
     for path in exercises:
         for written in made.write(path, made.read(table, path.stem), out or path.parent, student):
@@ -79,8 +79,8 @@ def grade(
     visibility: VisibilityOption = "visible",
 ) -> None:
     """Grade one submission. What is wrong with it costs its points, and is said; it never stops the grading."""
-    from slownet.hypotheses import attempts, autograders, grading
-    from slownet.hypotheses import key as keys
+    from slownet.classroom import attempts, autograders, grading
+    from slownet.classroom import key as keys
 
     if form not in FORMS:
         raise ExperimentError(f"unknown form '{form}'", "--for", nearest(form, FORMS))
@@ -93,7 +93,7 @@ def grade(
         raise ExperimentError("it is not said what is right", "--key", "name a key, with --test a file for code, or both")
     found = grading.answers(folder, keys.read(key), student or who.student) if key else []
     if test and not (only and any(each.name == only for each in found)):
-        from slownet.cli import student_code
+        from slownet.classroom import student_code
 
         found += student_code.grade(folder, test, duration(limit, "--limit"), memory)
     if only is not None:
@@ -139,9 +139,8 @@ def bundle(
     visibility: VisibilityOption = "visible",
 ) -> None:
     """Write what a class's program runs: an autograder of Gradescope, a configuration of Submitty, a workflow of GitHub's."""
-    from slownet.cli import bundling
-    from slownet.cli.bundling import Wanted
-    from slownet.hypotheses import attempts
+    from slownet.classroom import attempts, bundling
+    from slownet.classroom.bundling import Wanted
 
     if kind not in KINDS:
         raise ExperimentError(f"unknown kind '{kind}'", "--for", nearest(kind, KINDS))
@@ -159,7 +158,7 @@ def _unknown(only: str, known: list[str]) -> NoReturn:
 
 
 def _check_visibility(word: str) -> None:
-    from slownet.hypotheses.autograders import VISIBLE
+    from slownet.classroom.autograders import VISIBLE
 
     if word not in VISIBLE:
         raise ExperimentError(f"unknown visibility '{word}'", "--visibility", nearest(word, VISIBLE))

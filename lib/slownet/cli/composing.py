@@ -27,10 +27,10 @@ from slownet.lab.boot import MEGABYTES, Share
 from slownet.model.errors import ComposeError, nearest
 
 if TYPE_CHECKING:
-    from slownet.containers.compose.model import Project
+    from slownet.compose.model import Project
 
 EXEC = "exec"
-WORDS = "slownet.containers.compose.exec"
+WORDS = "slownet.compose.exec"
 """Where a context has the service and the command after `EXEC`."""
 
 
@@ -86,9 +86,9 @@ def compose(
 
     `slownet compose exec SERVICE COMMAND...` runs one command in a service's container instead.
     """
-    from slownet.containers.compose import fields as table
-    from slownet.containers.compose import project_files as compose_files
-    from slownet.containers.compose import project_images, reader
+    from slownet.compose import fields as table
+    from slownet.compose import project_files as compose_files
+    from slownet.compose import project_images, reader
 
     if fields:
         print(table.markdown())
@@ -124,7 +124,7 @@ def _bring_up(
     lab: tuple[Any, Any, Any, int, Any, str | None],
 ) -> int:  # fmt: skip
     """Run the prompt, or one command, in the project's network; return its exit status."""
-    from slownet.containers.compose import handover
+    from slownet.compose import handover
     from slownet.lab.clock import ClockRequest
     from slownet.lab.place import choose
 
@@ -157,7 +157,7 @@ def _checked(words: Sequence[str], project: Project) -> list[str]:
 
 def _check(named: Sequence[Path], profile: Sequence[str]) -> int:
     """Print all that is wrong with a project, and what is ignored; return 2 if it would not come up."""
-    from slownet.containers.compose import project_images, reader
+    from slownet.compose import project_images, reader
 
     found = reader.check(named, profile)
     missing = project_images.lacking(found.services)

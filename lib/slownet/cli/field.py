@@ -9,6 +9,10 @@ from pathlib import Path
 
 from slownet.cli.outputs import Outputs
 from slownet.cli.terminal import console
+from slownet.comparison import baseline, field_page, field_tables
+from slownet.comparison.compare import compare
+from slownet.comparison.row import asked_margin
+from slownet.comparison.service_measurement import measure
 from slownet.judge.records.result import RunData
 from slownet.judge.records.samples import need_place_for_runs, new_run_directory
 from slownet.model.errors import ExperimentError, SlownetError
@@ -16,10 +20,6 @@ from slownet.report.bars import bars
 from slownet.report.words import few_boots
 from slownet.tools.web import address
 from slownet.tools.web.page_requests import INTERRUPTED
-from slownet.trials.field import baseline, field_page, field_tables
-from slownet.trials.field.compare import compare
-from slownet.trials.field.row import asked_margin
-from slownet.trials.field.service_measurement import measure
 
 
 def measure_and_show(url: str, requests: int, pause: str, timeout: str, root: Path, as_json: bool, http: str, tls: str) -> int:

@@ -33,10 +33,10 @@ from slownet.report.bars import bars
 from slownet.report.fitted import Fitted
 
 if TYPE_CHECKING:
-    from slownet.runner.hunt.bench import Example
-    from slownet.runner.hunt.hunt_outcome import Hunted
-    from slownet.runner.hunt.replaying import Replayed
-    from slownet.runner.sweep.spec import Where
+    from slownet.hunt.bench import Example
+    from slownet.hunt.hunt_outcome import Hunted
+    from slownet.hunt.replaying import Replayed
+    from slownet.runner.where import Where
 
 HUNTS = Path("hunts")
 LISTED = 12
@@ -75,7 +75,7 @@ def hunt(
     as_json: JsonOption = False,
 ) -> None:
     """Look for the schedule of faults that breaks a system, and make it as small as it can be."""
-    from slownet.runner.hunt.hunting import Hunt
+    from slownet.hunt.hunting import Hunt
     from slownet.runner.rule import wall_time
     from slownet.runner.sharing import read_labs
 
@@ -112,7 +112,7 @@ def replay(
     as_json: JsonOption = False,
 ) -> None:
     """Repeat a schedule of faults that a hunt has found, and say whether its history is the same."""
-    from slownet.runner.hunt.replaying import replay as replayed
+    from slownet.hunt.replaying import replay as replayed
 
     where = _where(place, clock, tdf, cpu, memory, env, share, kernel)
     if report:
@@ -126,7 +126,7 @@ def replay(
     else:
         show_replayed(done)
     if report:
-        from slownet.runner.hunt import replay_drawing
+        from slownet.hunt import replay_drawing
 
         replay_drawing.write(report, done)
     raise typer.Exit(int(any(each.breaks or each.error for each in done.examples)))
@@ -134,8 +134,8 @@ def replay(
 
 def show(done: Hunted) -> None:
     """Print what came of a hunt."""
-    from slownet.runner.hunt import coverage
-    from slownet.runner.hunt.hunt_outcome import in_words
+    from slownet.hunt import coverage
+    from slownet.hunt.hunt_outcome import in_words
 
     screen = console()
     tried = coverage.of(each.faults for each in done.measured)
@@ -166,8 +166,8 @@ def show(done: Hunted) -> None:
 def _show_coverage(screen: Any, tried: Any) -> None:
     if not tried.begun:
         return
-    from slownet.runner.hunt.hunt_drawing import parts
-    from slownet.runner.hunt.hunt_outcome import in_words
+    from slownet.hunt.hunt_drawing import parts
+    from slownet.hunt.hunt_outcome import in_words
 
     table = Fitted()
     table.add_column("breaks tried, by their begin")
@@ -200,7 +200,7 @@ def _where(
     place: str, clock: str | None, tdf: str | None, cpu: str | None, memory: int, env: list[str] | None,
     share: list[str] | None, kernel: str | None,
 ) -> Where:  # fmt: skip
-    from slownet.runner.sweep.spec import Where
+    from slownet.runner.where import Where
 
     where = Where(place, clock, tdf, cpu, memory, tuple(env or ()), tuple(share or ()), str(Path.cwd()), kernel)
     return where.with_values()

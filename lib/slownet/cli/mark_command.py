@@ -14,7 +14,7 @@ from slownet.model import whole_file
 from slownet.model.control_characters import visible
 
 if TYPE_CHECKING:  # `slownet --help` imports this module
-    from slownet.hypotheses.class_marks import Marked
+    from slownet.classroom.class_marks import Marked
 
 COLUMNS = (
     "student", "exercise", "answer to", "answer", "number", "unit", "measured", "low", "high", "mark", "file", "attempt",
@@ -60,8 +60,8 @@ def mark(
 
     A file that cannot be marked is named in a line, and the others are marked.
     """
-    from slownet.hypotheses import attempts, class_marks, gradebook, marks
-    from slownet.hypotheses import key as keys
+    from slownet.classroom import attempts, class_marks, gradebook, marks
+    from slownet.classroom import key as keys
     from slownet.report.html_page import write_html
 
     for option, path in (("--csv", csv_file), ("--page", page), ("--moodle", moodle), ("--canvas", canvas)):

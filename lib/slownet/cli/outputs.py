@@ -13,9 +13,9 @@ from slownet.model import whole_file
 from slownet.model.errors import ExperimentError, nearest
 
 if TYPE_CHECKING:  # most commands write neither
+    from slownet.comparison.runs import Comparison
     from slownet.judge.records.result import RunData
     from slownet.model.shapes import Json
-    from slownet.trials.field.runs import Comparison
 
 OUT = "--out"
 STDOUT = Path("-")
@@ -71,7 +71,7 @@ class Outputs:
             if path != STDOUT:
                 need_place(path, _where(kind), HISTORIES if kind == HISTORY else whole_file.NONE)
         if history := self.files.get(HISTORY):
-            from slownet.trials.field import comment
+            from slownet.comparison import comment
 
             comment.read(history)
 
@@ -101,12 +101,12 @@ class Outputs:
     def write_comparison(self, found: Comparison) -> None:
         """Write the results of a comparison. Raises ExperimentError."""
         if self.files.keys() & {JUNIT, MARKDOWN}:
+            from slownet.comparison import field_tables
             from slownet.report import junit
-            from slownet.trials.field import field_tables
 
             self._write(junit.write([field_tables.suite(found)]), field_tables.markdown(found))
         if self.files.keys() & {COMMENT, HISTORY}:
-            from slownet.trials.field import comment
+            from slownet.comparison import comment
 
             history = self.files.get(HISTORY)
             before = comment.read(history) if history else []

@@ -28,7 +28,7 @@ from slownet.net.piped_cli import PipedCLI
 from slownet.runner.inside import end_with_parent
 
 if TYPE_CHECKING:
-    from slownet.containers.compose.hosting import Hosted, Running
+    from slownet.compose.hosting import Hosted, Running
 
 _OF_A_SHELL = set("|&;<>()$`*?~")
 """Characters for which a command needs the container's shell."""
@@ -215,8 +215,8 @@ def main(argv: list[str]) -> int:
 
 
 def _project(job: Mapping[str, Json]) -> Any:
-    from slownet.containers.compose import handover
-    from slownet.containers.compose.project_topology import Compose
+    from slownet.compose import handover
+    from slownet.compose.project_topology import Compose
 
     handover.use(Path(job["handed"]))
     files, profiles = job["compose"]

@@ -106,10 +106,10 @@ def _criterion(directory: Path) -> Iterator[str]:
 
 def _differences(runs: Sequence[RunData], titles: Sequence[str]) -> Iterator[Differences]:
     """Yield the comparison of each run with the first one of the same experiment; none where they share no number."""
+    from slownet.comparison.compare import compare
+    from slownet.comparison.field_tables import lines
     from slownet.model.errors import ExperimentError
     from slownet.report.html_page import Differences
-    from slownet.trials.field.compare import compare
-    from slownet.trials.field.field_tables import lines
 
     for run, title in zip(runs, titles, strict=True):
         first, of_first = next(pair for pair in zip(runs, titles, strict=True) if pair[0].experiment == run.experiment)

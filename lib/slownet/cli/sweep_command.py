@@ -30,7 +30,7 @@ from slownet.report.bars import bars
 from slownet.report.fitted import Fitted
 
 if TYPE_CHECKING:
-    from slownet.runner.sweep import Sweep
+    from slownet.sweep import Sweep
 
 SHOWN = 20
 """Rows of the table on the terminal; the others are in the report."""
@@ -114,10 +114,11 @@ def sweep(
     as_json: JsonOption = False,
 ) -> None:
     """Measure an experiment under many conditions, over many labs, and draw maps of the results."""
+    from slownet.runner.boot_store.task import choice_of
     from slownet.runner.sharing import read_labs
-    from slownet.runner.sweep import factors, sweeping
-    from slownet.runner.sweep.spec import PLACED, Where, from_file, is_file
-    from slownet.runner.sweep.task import choice_of
+    from slownet.runner.where import PLACED, Where
+    from slownet.sweep import factors, sweeping
+    from slownet.sweep.spec import from_file, is_file
 
     given: dict[str, Any] = {
         "experiment": experiment, "vary": factors.parse(vary or []) or None, "sample": sample, "seed": seed,

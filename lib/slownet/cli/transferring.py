@@ -21,8 +21,8 @@ def export(
 
     What was measured of this machine is not in it. The same lab gives the same bytes.
     """
-    from slownet.runner.transfer.export import write
-    from slownet.runner.transfer.lab_download import source
+    from slownet.transfer.export import write
+    from slownet.transfer.lab_download import source
 
     written = write(file, here(), images)
     print(f"exported  {file}, {written.size / 2**20:.1f} MB: {_said(written.folders)}")
@@ -39,8 +39,8 @@ def import_(
     """Put a lab from a file into the cache, so that it need not be built here. All of it is checked before."""
     from slownet.lab import cache, parts
     from slownet.lab.place import charged
-    from slownet.runner.transfer import lab_download
-    from slownet.runner.transfer.unpack import read
+    from slownet.transfer import lab_download
+    from slownet.transfer.unpack import read
 
     if system:
         cache.use_system()

@@ -42,12 +42,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from slownet.containers.compose.project_topology import Compose
 from slownet.hypotheses import own, predictions
 from slownet.hypotheses.experiment import Experiment, condition, grid, once
 from slownet.hypotheses.predictions import Prediction
 from slownet.hypotheses.source import Source, read_toml
 from slownet.hypotheses.toolbox import SERVICES
+from slownet.hypotheses.uses import is_project
 from slownet.judge.claim import preflight
 from slownet.judge.records.unreadable import MALFORMED
 from slownet.links.conditions.link import Condition
@@ -127,7 +127,7 @@ class Hypothesis:
                 return tool.run(net, rest[0] if rest else None, self.options)
 
         topology = own.topology(self.topology, folder)
-        if self.parameters and not isinstance(topology, Compose):
+        if self.parameters and not is_project(topology):
             topology = functools.partial(topology, **self.parameters)
         judged_by = [] if any(each.open for each in self.predictions) else [each.claim() for each in self.predictions]
         return Experiment(

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from slownet.containers.compose.project_topology import Compose
 from slownet.hypotheses.toolbox import SERVICES
 from slownet.model import importing
 from slownet.model.errors import ExperimentError, nearest
@@ -70,9 +69,11 @@ def is_project(text: object) -> bool:
     return isinstance(text, str) and text.endswith(PROJECTS)
 
 
-def topology(text: str, folder: Path) -> Compose | Callable[..., Any]:
+def topology(text: str, folder: Path) -> Any:
     """Return a compose project, a topology's class, or a function that makes one. Raises ExperimentError, ComposeError."""
     if is_project(text):
+        from slownet.compose.project_topology import Compose
+
         return Compose(folder.absolute() / text)
     made: Callable[..., Any] = load(text, folder) if is_own(text) else find_topology(text)
     return made

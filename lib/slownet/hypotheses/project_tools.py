@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from slownet.containers.compose.model import CLIENT, Project
+from slownet.compose.model import CLIENT, Project
 from slownet.model.errors import ExperimentError, ToolError, nearest
 from slownet.model.shapes import Json
 from slownet.model.units import whole_number

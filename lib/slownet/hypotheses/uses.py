@@ -30,6 +30,11 @@ def has_containers(*parts: Any) -> bool:
     return any(getattr(each, NEEDS, "") == CONTAINERS for each in used(*parts))
 
 
+def is_project(topology: Any) -> bool:
+    """Return whether a topology is a compose project, whose programs slownet does not know."""
+    return getattr(topology, "is_compose_project", False) is True
+
+
 def used(*parts: Any) -> Iterator[Used]:
     """Yield the functions and classes that parts of an experiment are or hold, and those that their files import."""
     seen: dict[int, Any] = {}

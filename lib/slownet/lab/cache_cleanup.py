@@ -20,12 +20,12 @@ from slownet.lab.shelf import Shelf
 from slownet.model.errors import DamagedError, LabError
 
 WARM = "warm"
-"""The kind of snapshots of prepared services; see `slownet.runner.sweep.warm`."""
+"""The kind of snapshots of prepared services; see `slownet.runner.boot_store.warm`."""
 SNAPSHOTS: Shelf[Path] = Shelf(WARM, Part("the snapshot of prepared services", (), "slownet lab clean"), lambda folder: folder)
 IN_USE = {WARM: "a sweep uses it", standstill.KIND: "an exact lab uses it"}
 """Kinds of what is only kept for speed, and goes unless it is used now; and what that is called."""
 DOWNLOAD = "download"
-"""The kind of labs that are being fetched; see `slownet.runner.transfer.lab_download`."""
+"""The kind of labs that are being fetched; see `slownet.transfer.lab_download`."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The highest rate that a place's CPU can carry, as `slownet.trials.calibration.carried` measures it.
+"""The highest rate that a place's CPU can carry, as `slownet.calibration.carried` measures it.
 
 If CPU is charged, a link with a higher rate is only as fast as the CPU: each packet that waits in a rate limiter takes a timer
 in addition to its way through the kernel.
@@ -18,7 +18,7 @@ from slownet.lab.place import PACKAGE, Place
 from slownet.model.errors import LabError
 
 FILE = "ceiling.json"
-MEASURES = PACKAGE / "trials" / "calibration" / "carried.py"
+MEASURES = PACKAGE / "calibration" / "carried.py"
 """The program that measures it in the place."""
 
 
@@ -42,7 +42,7 @@ def known(place: Place) -> float | None:
 def _measured(place: Place) -> float:
     output, errors = Excerpt(), Excerpt()
     status = place.run(
-        [place.python, "-m", "slownet.trials.calibration.carried"],
+        [place.python, "-m", "slownet.calibration.carried"],
         stdout=output.add, stderr=errors.add,
     )  # fmt: skip
     if status < 0:

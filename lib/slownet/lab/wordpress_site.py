@@ -17,7 +17,7 @@ from slownet.lab.shelf import Shelf
 from slownet.model.errors import LabError
 
 KIND = "site"
-"""The kind of the folders of a wheel that hold one; see `slownet.runner.transfer.bundle`."""
+"""The kind of the folders of a wheel that hold one; see `slownet.transfer.bundle`."""
 NAME = "site.tar.xz"
 SHELF: Shelf[Path] = Shelf(
     KIND, Part("the WordPress site of the wheel", (NAME,), "install slownet again"), lambda folder: folder

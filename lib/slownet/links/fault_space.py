@@ -2,7 +2,7 @@
 
 A schedule is made of breaks, each of which is mended again. What cannot happen because of another break, such as the death of
 what is dead, is left out, so that every choice is a schedule that can happen. Hypothesis makes the choices
-(`slownet.runner.hunt.strategy`); this module is imported in labs, too, which have no Hypothesis.
+(`slownet.hunt.strategy`); this module is imported in labs, too, which have no Hypothesis.
 """
 
 from __future__ import annotations

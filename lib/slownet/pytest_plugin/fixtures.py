@@ -16,7 +16,7 @@ from slownet.pytest_plugin.exports import LOGS
 from slownet.pytest_plugin.wishes import ROOT_FIXTURE, SEED, of_item
 
 if TYPE_CHECKING:
-    from slownet.containers.compose.hosting import Running
+    from slownet.compose.hosting import Running
     from slownet.pytest_plugin.networks import LiveNetwork, Net, Networks, Wanted
     from slownet.services.mariadb import MariaDB
     from slownet.services.nginx import Nginx
@@ -175,7 +175,7 @@ def slownet_compose(request: pytest.FixtureRequest, slownet_net: Net, slownet_ne
     The project is that of a marker such as `@pytest.mark.compose("compose.yaml")`, else the compose file beside the test. `net`
     is its network: a host for each service, and `client`.
     """
-    from slownet.containers.compose.project_topology import Compose
+    from slownet.compose.project_topology import Compose
 
     topology = slownet_net.topology
     if not isinstance(topology, Compose):
@@ -261,7 +261,7 @@ def _wanted_project(node: Any) -> Wanted | None:
         found = projects.named(node)
     if not found:
         return None
-    from slownet.containers.compose.project_topology import Compose
+    from slownet.compose.project_topology import Compose
 
     return Wanted.of(Compose, *found[0], profiles=found[1])
 

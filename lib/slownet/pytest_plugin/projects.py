@@ -5,20 +5,22 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from slownet.containers.compose import handover
-from slownet.containers.compose.model import Project
 from slownet.lab.boot import Share
 from slownet.model.errors import ComposeError
 from slownet.pytest_plugin import short_names
 from slownet.pytest_plugin.staging import say
 from slownet.pytest_plugin.wishes import needs_network
 
+if TYPE_CHECKING:
+    from slownet.compose.model import Project
+
 MARKER, FIXTURE = "compose", "slownet_compose"
-AT = f"{handover.AT}/session"
+SESSION = "session"
+"""The folder of a session's projects in a lab, below the one for projects."""
 _SHARES = pytest.StashKey[list[Share]]()
 
 Named = tuple[tuple[str, ...], tuple[str, ...]]
@@ -37,7 +39,7 @@ def named(node: Any) -> Named | None:
     stated = marker.args if marker else ()
     profiles = tuple(marker.kwargs.get("profiles", ())) if marker else ()
     if not stated:
-        from slownet.containers.compose import project_files  # needs PyYAML, which labs lack
+        from slownet.compose import project_files  # needs PyYAML, which labs lack
 
         return tuple(map(str, project_files.usual(folder))), profiles
     return tuple(_whole(str(each), folder, node.config.rootpath) for each in stated), profiles
@@ -65,21 +67,23 @@ def hand_over(config: pytest.Config, asked: Sequence[Named]) -> None:
     """Read the projects of a session, for its labs. What is wrong with one fails the tests that name it."""
     if not asked:
         return
+    from slownet.compose import handover
+
     read = {handover.key(*each): _read(*each) for each in asked}
-    found = [each for each in read.values() if isinstance(each, Project)]
+    found = [each for each in read.values() if not isinstance(each, ComposeError)]
     say(config, dict.fromkeys(line for each in found for line in each.warnings))  # such as limits that nothing keeps
     parent = tempfile.TemporaryDirectory(prefix="slownet-compose-")
     config.add_cleanup(parent.cleanup)
     folder = Path(parent.name, "projects")
     handover.write(folder, read)
     config.stash[_SHARES] = [
-        Share(folder, at=AT),
+        Share(folder, at=f"{handover.AT}/{SESSION}"),
         *handover.shares(found),
     ]
 
 
 def _read(paths: tuple[str, ...], profiles: tuple[str, ...]) -> Project | ComposeError:
-    from slownet.containers.compose import reader
+    from slownet.compose import reader
 
     try:
         return reader.read([Path(each) for each in paths], profiles)
@@ -94,4 +98,8 @@ def shares(config: pytest.Config) -> list[Share]:
 
 def variables(config: pytest.Config) -> dict[str, str]:
     """Return the environment variables by which a lab finds the projects."""
-    return {handover.VARIABLE: AT} if shares(config) else {}
+    if not shares(config):
+        return {}
+    from slownet.compose import handover
+
+    return {handover.VARIABLE: f"{handover.AT}/{SESSION}"}

@@ -131,7 +131,7 @@ class Comment:
         self._before = self._read()
 
     def _read(self) -> Sequence[Any]:
-        from slownet.trials.field import comment
+        from slownet.comparison import comment
 
         try:
             return comment.read(self._history) if self._history else []
@@ -148,7 +148,7 @@ class Comment:
 
     def write(self) -> None:
         """Write the comment, and add to the history; what cannot be written is a line."""
-        from slownet.trials.field import comment
+        from slownet.comparison import comment
 
         numbers = self.tests.all()
         now = {each.name: each.value.mean for each in numbers if each.value}
@@ -197,9 +197,9 @@ def text(outcomes: str, numbers: Sequence[Number], entries: Sequence[Any]) -> st
     str
         Markdown of at most 20 lines.
     """
+    from slownet.comparison import comment
     from slownet.report import summary
     from slownet.report.text import confidence
-    from slownet.trials.field import comment
 
     last = entries[-2].numbers if len(entries) > 1 else {}
     shown = entries[-comment.RUNS :]

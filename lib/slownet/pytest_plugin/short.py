@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from slownet.containers.compose.hosting import Running
+    from slownet.compose.hosting import Running
     from slownet.net.network import Network
     from slownet.services.mariadb import MariaDB
     from slownet.services.nginx import Nginx

@@ -21,7 +21,6 @@ from slownet.lab import emulator, packed
 from slownet.lab.clock import EXACT, TDF_INF, TIME
 from slownet.lab.place import Place
 from slownet.model.errors import LabError
-from slownet.runner import compose_project
 
 COST = "about five times the CPU of a boot"
 """What the exact clock costs from a snapshot: 23 s of CPU for client_delay, which takes 4.4 s where CPU time is charged."""
@@ -91,7 +90,7 @@ def _whose(claims: Sequence[Claim]) -> str:
 
 def _why_not_exact(experiment: Experiment, folders: Sequence[Path]) -> str:
     """Return why an experiment has no exact clock unless it asks for it; empty if only what labs take can be why."""
-    if compose_project.is_project(experiment.topology) or uses.has_containers(*experiment.parts):
+    if uses.is_project(experiment.topology) or uses.has_containers(*experiment.parts):
         return "containers do not run on the exact clock"
     if tool := uses.lasting(*experiment.parts):
         return f"{tool} runs for a fixed time, which takes six times longer on the exact clock"

@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from slownet.containers.compose import handover, project_images
-from slownet.containers.compose.project_topology import Compose
+from slownet.hypotheses.uses import is_project
 from slownet.lab.boot import Share
 from slownet.lab.caller import disguised
 from slownet.model.errors import ComposeError
@@ -19,11 +18,6 @@ from slownet.model.facts import Facts
 FOLDER = "compose"
 """In the run directory; only its owner may enter it."""
 REMOVE = "it may hold secrets: remove it yourself"
-
-
-def is_project(topology: Any) -> bool:
-    """Return whether a topology is a compose project, whose programs slownet does not know."""
-    return isinstance(topology, Compose)
 
 
 def not_on_the_exact_clock() -> ComposeError:
@@ -36,6 +30,8 @@ def hand_over(topology: Any, directory: Path) -> dict[str, object]:
     """Write a project into a run directory, and return what the run records of it, if anything. Raises ComposeError."""
     if not is_project(topology):
         return {}
+    from slownet.compose import handover, project_images
+
     found = project_images.need(topology.project)
     handover.write(directory / FOLDER, {topology.key: topology.project})
     digests = {name: each.digest for name, each in found.items()}
@@ -45,6 +41,8 @@ def hand_over(topology: Any, directory: Path) -> dict[str, object]:
 def check(topology: Any) -> None:
     """Raise ComposeError if an image of a project is not kept."""
     if is_project(topology):
+        from slownet.compose import project_images
+
         project_images.need(topology.project)
 
 
@@ -55,6 +53,8 @@ def fingerprint(topology: Any) -> str:
     """
     if not is_project(topology):
         return ""
+    from slownet.compose import handover, project_images
+
     found = project_images.need(topology.project)
     digest = hashlib.sha256(json.dumps(topology.project.to_json(), sort_keys=True, default=str).encode())
     digest.update(json.dumps({name: each.digest for name, each in found.items()}, sort_keys=True).encode())
@@ -71,6 +71,8 @@ def fingerprint(topology: Any) -> str:
 def take(directory: Path) -> None:
     """Take the project of an earlier run, whatever its files say by now."""
     if (directory / FOLDER).is_dir():
+        from slownet.compose import handover
+
         handover.use(directory / FOLDER)
 
 
@@ -81,6 +83,8 @@ def take_again(topology: Any, directory: Path, facts: Facts) -> None:
     """
     if not is_project(topology) or (directory / FOLDER).is_dir():
         return
+    from slownet.compose import handover
+
     project = topology.project
     if (facts.get("compose") or {}).get("hash") != disguised(fingerprint(topology)):
         what = "the project, its images or the files that it mounts are not what the run was given"
@@ -101,11 +105,17 @@ def end(directory: Path) -> None:
 
 def shares(directory: Path) -> list[Share]:
     """Return shares of the folders that the project of a run mounts."""
-    folder = directory / FOLDER
-    return handover.shares(handover.projects(folder)) if folder.is_dir() else []
+    if not (folder := directory / FOLDER).is_dir():
+        return []
+    from slownet.compose import handover
+
+    return handover.shares(handover.projects(folder))
 
 
 def variables(directory: Path) -> Mapping[str, str]:
     """Return the environment variables by which the place finds the project of a run."""
-    folder = directory / FOLDER
-    return {handover.VARIABLE: str(folder)} if folder.is_dir() else {}
+    if not (folder := directory / FOLDER).is_dir():
+        return {}
+    from slownet.compose import handover
+
+    return {handover.VARIABLE: str(folder)}

@@ -1,9 +1,9 @@
 """Measures boots by any `concurrent.futures.Executor`, whatever happens to its workers: for runs, checks, sweeps and hunts.
 
 A policy says which boot is next, and gets what came of it: `slownet.runner.repetition` for runs, whose boots depend on claims
-that are open, `slownet.runner.sweep.sweep_session` for the cells of a sweep, `slownet.runner.hunt.bench` for schedules of
+that are open, `slownet.sweep.sweep_session` for the cells of a sweep, `slownet.hunt.bench` for schedules of
 faults. Workers measure them: labs of this process's threads or of processes (`slownet.runner.workers`), or a cluster
-(`slownet.runner.cluster`).
+(`slownet.sweep.cluster`).
 
 A boot, here called a task, that fails is tried elsewhere, as often as is allowed; then the policy decides, which may have its
 cells tried one by one. If workers die without saying whose task it was (a broken process pool), each task that was under way is

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from slownet.hypotheses.catalogue import FILES, RECORD, find
 from slownet.hypotheses.experiment import Cell, Experiment, condition
+from slownet.hypotheses.uses import is_project
 from slownet.judge.claim import preflight
 from slownet.judge.records import measured_folder, run_facts, samples
 from slownet.judge.records.charging import Charging, Terms
@@ -160,7 +161,7 @@ def plan(
     experiment = experiment or (find(name) if isinstance(name, str) else name)
     decided = clock_choice.choose(experiment, place, experiment.judged_by, _around(name))
     place = decided.place
-    if place.clock.is_exact and compose_project.is_project(experiment.topology):
+    if place.clock.is_exact and is_project(experiment.topology):
         raise compose_project.not_on_the_exact_clock()
     cells = experiment.cells(chosen)
     directory = samples.new_run_directory(root, experiment.name).resolve()

@@ -163,7 +163,7 @@ def names(asked: RunRequest) -> Sequence[str | Composed]:
         raise ExperimentError("either experiments or a compose project", "--compose", "leave one of them out")
     if not asked.tool:
         raise ExperimentError("nothing measures the project", "--compose", "add --tool ab --option url=http://SERVICE:PORT/")
-    from slownet.containers.compose import project_files
+    from slownet.compose import project_files
     from slownet.hypotheses import composed
 
     paths = project_files.named(asked.compose)

@@ -83,7 +83,7 @@ class Pool:
 
         if getattr(multiprocessing.current_process(), "_inheriting", False):
             raise SweepError(
-                "a worker that imports your script starts the sweep again", "slownet.runner.sweep.run",
+                "a worker that imports your script starts the sweep again", "slownet.sweep.run",
                 'call it below `if __name__ == "__main__":`',
             )  # fmt: skip
         context = multiprocessing.get_context("spawn")  # a fork would copy threads' locks

@@ -9,12 +9,12 @@ import pytest
 import typer
 
 import slownet
+from slownet.api import calls
 from slownet.cli import app as cli
 from slownet.hypotheses.experiment import experiment
 from slownet.judge.records.samples import SampleLog, write_run_json
-from slownet.runner.api import calls
+from slownet.runner.boot_store.sweep_store import Store
 from slownet.runner.run_request import RunRequest
-from slownet.runner.sweep.sweep_store import Store
 
 MEANS = {"0ms": 10.0, "10ms": 50.0, "40ms": 170.0}
 FOR_THE_TERMINAL = {"explain_clock", "out", "help"}
@@ -191,7 +191,7 @@ def test_a_sweep_is_a_run_with_more_cells(tmp_path):
 
 
 def test_a_baseline_is_a_run(tmp_path):
-    from slownet.trials.field import baseline
+    from slownet.comparison import baseline
 
     baseline.save(saved(tmp_path / "run"), tmp_path / "baseline.json")
     assert len(slownet.load(tmp_path / "baseline.json").cells) == 3

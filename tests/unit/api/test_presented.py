@@ -10,11 +10,11 @@ import pytest
 from test_calls import MEANS, saved
 
 import slownet
+from slownet.api import presented
 from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.result import load
 from slownet.judge.records.statement import TEXT
 from slownet.model.errors import DamageWarning
-from slownet.runner.api import presented
 
 HOSTILE = "<script>alert(1)</script>"
 NEEDS_PANDAS = pytest.mark.skipif(not find_spec("pandas"), reason="the extra notebook is not installed")

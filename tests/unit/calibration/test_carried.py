@@ -1,4 +1,4 @@
-from slownet.trials.calibration.carried import BEYOND, NEAR, highest
+from slownet.calibration.carried import BEYOND, NEAR, highest
 
 
 def through(rate, carries=250e6, heaps=1.3e9):

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
+from slownet.calibration.chain import Chain
 from slownet.links.conditions.impairment import Chance, GilbertElliott, Markov
 from slownet.model.errors import ConditionError
-from slownet.trials.calibration.chain import Chain
 
 BURSTS = GilbertElliott.bursts(0.05, 8)
 ELLIOTT = GilbertElliott(0.01, 0.1, 0.7, 0.001)

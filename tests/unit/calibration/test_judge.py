@@ -6,9 +6,9 @@ import math
 import pytest
 from scipy.stats import binomtest
 
+from slownet.calibration.cases import Case
+from slownet.calibration.judge import CONFIDENCE, judge
 from slownet.links.ip import IPV4, IPV6
-from slownet.trials.calibration.cases import Case
-from slownet.trials.calibration.judge import CONFIDENCE, judge
 
 FREE, CHARGED = True, False
 TABLE = [round(8192 * each / 100) for each in range(-100, 101)]  # uniform

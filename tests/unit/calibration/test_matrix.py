@@ -1,8 +1,8 @@
 import pytest
 
+from slownet.calibration.cases import choose, groups, matrix
 from slownet.links.ip import IPV4, IPV6
 from slownet.model.errors import ExperimentError
-from slownet.trials.calibration.cases import choose, groups, matrix
 
 
 def test_the_matrix_spans_what_can_be_set_on_links():

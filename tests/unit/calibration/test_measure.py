@@ -6,14 +6,14 @@ import json
 import pytest
 from rich.console import Console
 
+from slownet.calibration.calibration_table import show
+from slownet.calibration.cases import choose, matrix
+from slownet.calibration.measure import calibrate
 from slownet.cli.calibrating import calibrate_and_show
 from slownet.lab.clock import INF, Clock
 from slownet.lab.events import line
 from slownet.links.ip import IPV4, IPV6
 from slownet.model.errors import SlownetError
-from slownet.trials.calibration.calibration_table import show
-from slownet.trials.calibration.cases import choose, matrix
-from slownet.trials.calibration.measure import calibrate
 
 CASES = choose(matrix(), ["mtu", "duplicate", "rate"], quick=True)  # duplicate, rate, mtu
 TRUE = [

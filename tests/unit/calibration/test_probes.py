@@ -5,8 +5,8 @@ from scapy.layers.inet import ICMP, IP, TCP
 from scapy.layers.inet6 import ICMPv6EchoRequest, IPv6
 from scapy.packet import Raw
 
+from slownet.calibration.probes import echo_request, segment
 from slownet.links.ip import IPV4, IPV6
-from slownet.trials.calibration.probes import echo_request, segment
 
 OPTIONS = [("NOP", None), ("NOP", None), ("Timestamp", (1, 2))]
 

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from slownet.cli import app, student_code
+from slownet.classroom import student_code
+from slownet.cli import app
 from slownet.model.errors import ExperimentError
 
 ROOT = Path(__file__).parents[3]

@@ -13,11 +13,11 @@ from rich.table import Table
 from rich.text import Text
 
 import slownet
+from slownet.api import presented
 from slownet.cli.app import main
 from slownet.model.control_characters import VisibleStream
 from slownet.report.progress import Terminal
 from slownet.report.screen import Screen
-from slownet.runner.api import presented
 
 EVIL = "\x1b]0;pwned\x07\x1b[2J\x9b31m\x08\rslownet: all is well\u202e[/red][bold][link=http://evil]:skull:"
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")

@@ -10,8 +10,8 @@ import itertools
 from dataclasses import dataclass
 from pathlib import Path
 
-from slownet.containers.compose import kinds
-from slownet.containers.compose.document import Items, Map, Place
+from slownet.compose import kinds
+from slownet.compose.document import Items, Map, Place
 from slownet.model.errors import ComposeError
 
 FILE = Path(__file__).with_name("data") / "values.json"

@@ -4,9 +4,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from slownet.containers.compose.hosting import Hosted, Running
-from slownet.containers.compose.model import Project, Service
-from slownet.containers.compose.project_images import Ready
+from slownet.compose.hosting import Hosted, Running
+from slownet.compose.model import Project, Service
+from slownet.compose.project_images import Ready
 from slownet.model.errors import ExperimentError, ServiceError
 
 HOST = SimpleNamespace(name="web", IP=lambda: "10.0.0.2")

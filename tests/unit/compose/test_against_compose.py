@@ -12,9 +12,9 @@ from pathlib import Path
 import public_files
 import pytest
 
-from slownet.containers.compose import reader
-from slownet.containers.compose.model import Health
-from slownet.containers.compose.services import duration
+from slownet.compose import reader
+from slownet.compose.model import Health
+from slownet.compose.services import duration
 
 DATA = Path(__file__).with_name("data")
 CASES = {

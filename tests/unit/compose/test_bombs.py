@@ -108,7 +108,7 @@ BOMBS = {
 CHILD = """
 import json, sys, time
 from pathlib import Path
-from slownet.containers.compose import reader
+from slownet.compose import reader
 from slownet.model.errors import ComposeError
 try:
     found = [""] if reader.read([Path("compose.yaml")], machine={}).services else []

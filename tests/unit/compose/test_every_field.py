@@ -10,7 +10,7 @@ import json
 
 import pytest
 
-from slownet.containers.compose import fields, kinds, reader, values
+from slownet.compose import fields, kinds, reader, values
 from slownet.model.errors import ComposeError
 
 HERE = object()

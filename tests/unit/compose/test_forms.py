@@ -7,7 +7,7 @@ import forms
 import pytest
 import test_against_compose
 
-from slownet.containers.compose import reader
+from slownet.compose import reader
 from slownet.model.errors import ComposeError
 
 EXPECTED = json.loads(forms.FILE.read_text())

@@ -2,8 +2,8 @@
 
 import pytest
 
-from slownet.containers.compose import handover, reader
-from slownet.containers.compose.project_topology import Compose
+from slownet.compose import handover, reader
+from slownet.compose.project_topology import Compose
 from slownet.lab import native
 from slownet.model.errors import ComposeError
 

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 from kept import keep
 
-from slownet.containers.compose import project_images, reader
+from slownet.compose import project_images, reader
 from slownet.lab import native
 from slownet.model.errors import ComposeError
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from slownet.containers.compose import project_files, reader
+from slownet.compose import project_files, reader
 from slownet.model.errors import ComposeError
 
 STOCK = """

@@ -2,8 +2,8 @@
 
 import pytest
 
-from slownet.containers.compose import reader
-from slownet.containers.compose.model import Interface, of_json
+from slownet.compose import reader
+from slownet.compose.model import Interface, of_json
 from slownet.model.errors import ComposeError
 
 

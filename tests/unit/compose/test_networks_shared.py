@@ -2,9 +2,9 @@
 
 import pytest
 
-from slownet.containers.compose import hosts_file, reader
-from slownet.containers.compose.model import of_json
-from slownet.containers.compose.project_topology import Compose
+from slownet.compose import hosts_file, reader
+from slownet.compose.model import of_json
+from slownet.compose.project_topology import Compose
 from slownet.model.errors import ComposeError
 
 TEXT = """

@@ -2,7 +2,7 @@
 
 import pytest
 
-from slownet.containers.compose import parser, reader, scalars
+from slownet.compose import parser, reader, scalars
 from slownet.model.errors import ComposeError
 
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from slownet.containers.compose import breaking, reader
-from slownet.containers.compose.model import Step, of_json
+from slownet.compose import breaking, reader
+from slownet.compose.model import Step, of_json
 from slownet.links.faults import Faults
 from slownet.model.errors import ComposeError, ConditionError
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from slownet.containers.compose import hosts_file, reader
-from slownet.containers.compose.project_topology import Compose
+from slownet.compose import hosts_file, reader
+from slownet.compose.project_topology import Compose
 from slownet.model.errors import ComposeError
 
 LAN = """

@@ -2,8 +2,8 @@
 
 import pytest
 
-from slownet.containers.compose import hosts_file
-from slownet.containers.compose.project_topology import Compose
+from slownet.compose import hosts_file
+from slownet.compose.project_topology import Compose
 from slownet.links.conditions.link import Condition
 from slownet.net import check_topology
 

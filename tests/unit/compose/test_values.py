@@ -5,9 +5,9 @@ import json
 import probes
 import pytest
 
-from slownet.containers.compose import kinds, values
-from slownet.containers.compose.document import Reset
-from slownet.containers.compose.scalars import date
+from slownet.compose import kinds, values
+from slownet.compose.document import Reset
+from slownet.compose.scalars import date
 from slownet.model.errors import ComposeError
 
 EXPECTED = json.loads(probes.FILE.read_text())
@@ -52,7 +52,7 @@ WRONG = {
 
 @pytest.mark.parametrize("text", WRONG)
 def test_what_is_wrong_has_its_place_and_a_fix(text, tmp_path):
-    from slownet.containers.compose import parser
+    from slownet.compose import parser
 
     what, fix = WRONG[text]
     file = tmp_path / "compose.yaml"

@@ -7,16 +7,16 @@ import pytest
 from slownet import ConditionError, ExperimentError, LabError
 from slownet.cli import hunt_command as command
 from slownet.cli.app import main
+from slownet.hunt import bench, hunting, replaying, strategy
+from slownet.hunt.bench import Example, Subject
+from slownet.hunt.hunting import Hunt
 from slownet.judge.records import measured_folder
 from slownet.judge.records.sweep_samples import SCHEMA, sealed
 from slownet.links import fault_file
 from slownet.links.faults import Faults
 from slownet.model.importing import Terminated
-from slownet.runner.hunt import bench, hunting, replaying, strategy
-from slownet.runner.hunt.bench import Example, Subject
-from slownet.runner.hunt.hunting import Hunt
-from slownet.runner.sweep.spec import Where
-from slownet.runner.sweep.task import Result
+from slownet.runner.boot_store.task import Result
+from slownet.runner.where import Where
 from slownet.runner.workers import Threads
 
 MINE = """

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import pytest
 
 from slownet import ConditionError, ExperimentError, Faults, UnitError, faults
+from slownet.hunt import coverage, strategy
 from slownet.links.fault_space import KINDS, REPAIRS, Break, breaks, repairs
 from slownet.links.faults import VERBS
-from slownet.runner.hunt import coverage, strategy
 
 SPACE = faults(["a", "b", "c"], within="10s", services=["a", "b"])
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from slownet.classroom import grading, key, variants
 from slownet.hypotheses import file as hypothesis
-from slownet.hypotheses import grading, key, variants
 from slownet.hypotheses.answers import questions
 from slownet.model import importing
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from slownet.hypotheses import autograders, class_marks, grading
-from slownet.hypotheses.grading import Graded
-from slownet.hypotheses.key import Exercise, Solution
+from slownet.classroom import autograders, class_marks, grading
+from slownet.classroom.grading import Graded
+from slownet.classroom.key import Exercise, Solution
 from slownet.model.errors import ExperimentError
 
 KEY = [

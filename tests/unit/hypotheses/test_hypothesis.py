@@ -7,8 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from slownet.hypotheses import class_marks, key, toolbox
+from slownet.classroom import class_marks, key
 from slownet.hypotheses import file as hypothesis
+from slownet.hypotheses import toolbox
 from slownet.hypotheses.answers import questions
 from slownet.hypotheses.file import read
 from slownet.hypotheses.predictions import COMPOSED, KINDS

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from slownet.classroom import attempts, class_marks, gradebook, key, marks
+from slownet.classroom.attempts import Rules
+from slownet.classroom.key import Exercise, Solution
 from slownet.cli import app
-from slownet.hypotheses import answers, attempts, class_marks, gradebook, key, marks
+from slownet.hypotheses import answers
 from slownet.hypotheses.answers import Answers, questions
-from slownet.hypotheses.attempts import Rules
-from slownet.hypotheses.key import Exercise, Solution
 from slownet.hypotheses.predictions import Prediction
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.result import RunData

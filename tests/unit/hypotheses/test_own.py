@@ -2,7 +2,7 @@
 
 import pytest
 
-from slownet.containers.compose.project_topology import Compose
+from slownet.compose.project_topology import Compose
 from slownet.hypotheses import file, own
 from slownet.model.errors import ComposeError, ExperimentError
 

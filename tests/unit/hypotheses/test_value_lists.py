@@ -6,7 +6,7 @@ from slownet.hypotheses import value_lists
 from slownet.hypotheses.catalogue import find
 from slownet.model.errors import ExperimentError
 from slownet.runner.run_request import conditions
-from slownet.runner.sweep import cells, factors
+from slownet.sweep import cells, factors
 
 WAYS = ["new", "new, TLS", "new, TLS at once", "new, TLS, name with TTL 0", "pool"]
 

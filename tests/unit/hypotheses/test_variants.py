@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from slownet.hypotheses import class_marks, marks, variants
+from slownet.classroom import class_marks, marks, variants
+from slownet.classroom.key import Exercise, Solution
 from slownet.hypotheses import file as hypothesis
-from slownet.hypotheses.key import Exercise, Solution
 from slownet.model.errors import ExperimentError
 
 EXERCISE = """\

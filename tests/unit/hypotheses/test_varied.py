@@ -5,8 +5,8 @@ import pytest
 from slownet.hypotheses.experiment import Experiment, once
 from slownet.model.errors import ExperimentError, UnitError
 from slownet.runner.run_request import conditions
-from slownet.runner.sweep import cells
-from slownet.runner.sweep.design import Design
+from slownet.sweep import cells
+from slownet.sweep.design import Design
 from slownet.topologies import find
 
 

@@ -15,7 +15,7 @@ class FakePlace:
         self.clock, self.status, self.boots = clock, status, 0
 
     def run(self, argv, *, stdout, stderr):
-        assert argv[1:] == ["-m", "slownet.trials.calibration.carried"]
+        assert argv[1:] == ["-m", "slownet.calibration.carried"]
         self.boots += 1
         stdout(json.dumps({"bit_s": 1e6 * self.boots}).encode())
         stderr(b"some\nlast words\n")

@@ -5,7 +5,7 @@ import os
 import ordinary_user
 import pytest
 
-from slownet.containers.compose import project_files, reader
+from slownet.compose import project_files, reader
 from slownet.lab import ownership, project
 from slownet.model.errors import ComposeError
 

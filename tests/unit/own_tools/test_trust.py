@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from slownet.comparison import row
 from slownet.theory.stats import Summary
-from slownet.trials.field import row
 
 FOLDER = Path(__file__).parents[2]
 MODULES = ("__main__", "aa", "coverage", "digits", "exact", "figures", "power", "simulated", "steps", "t0", "verdicts")

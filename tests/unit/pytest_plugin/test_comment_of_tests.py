@@ -6,13 +6,13 @@ from types import SimpleNamespace
 import pytest
 
 from slownet import about
+from slownet.comparison.comment import Entry
 from slownet.judge.measured import Measured
 from slownet.judge.records import comparisons
 from slownet.judge.records.comparisons import Comparisons, compared_in
 from slownet.pytest_plugin import session_comment
 from slownet.pytest_plugin.several_boots import COMPARISONS
 from slownet.theory.stats import from_moments
-from slownet.trials.field.comment import Entry
 
 pytest_plugins = "pytester"
 

@@ -8,6 +8,7 @@ from xml.dom import minidom
 
 import pytest
 
+from slownet.api.presented import Run
 from slownet.cli.app import main
 from slownet.cli.outputs import OF_RUNS, Outputs
 from slownet.judge.records.judgement import Judgement
@@ -15,7 +16,6 @@ from slownet.judge.records.result import gather
 from slownet.judge.records.statement import TEXT
 from slownet.model.errors import ExperimentError
 from slownet.report import junit, summary
-from slownet.runner.api import Run
 
 FILES = ("junit", "markdown", "comment", "history", "openmetrics")
 FACTS = {

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import pytest
 from rich.console import Console
 
+from slownet.api.presented import Run
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.result import RunData
@@ -23,7 +24,6 @@ from slownet.report.plots import dot_figure, figures, rate_figure, time_figure
 from slownet.report.table import show, table
 from slownet.report.text import milliseconds, number, spelled, trimmed, with_interval
 from slownet.report.view import law_line, view
-from slownet.runner.api.presented import Run
 from slownet.theory import published
 from slownet.theory.stats import Summary
 

@@ -17,9 +17,9 @@ from pathlib import Path
 import pytest
 
 from slownet.model.errors import SweepError
-from slownet.runner.cluster import Dask
+from slownet.runner.boot_store.task import reason
 from slownet.runner.engine import Engine
-from slownet.runner.sweep.task import reason
+from slownet.sweep.cluster import Dask
 
 HERE = str(Path(__file__).parent)
 
@@ -253,7 +253,7 @@ def test_a_scheduler_file_that_is_not_there_is_one_line(tmp_path):
 
 
 def test_a_worker_of_another_version_is_refused_by_name(tmp_path, monkeypatch):
-    monkeypatch.setattr("slownet.runner.cluster.__version__", "9.9")
+    monkeypatch.setattr("slownet.sweep.cluster.__version__", "9.9")
     file = tmp_path / "scheduler.json"
     said = r"worker tcp://127.0.0.1:\d+ has slownet 0.1.0, not 9.9"
     with scheduler(file), worker(file, "--resources", "lab=1"), pytest.raises(SweepError, match=said):

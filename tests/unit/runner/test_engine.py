@@ -12,8 +12,8 @@ import pytest
 
 from slownet.model.errors import LabError, SweepError
 from slownet.runner import engine
+from slownet.runner.boot_store.task import given_up, reason
 from slownet.runner.engine import TRIES, Engine
-from slownet.runner.sweep.task import given_up, reason
 from slownet.runner.workers import Pool
 from slownet.runner.workers import Threads as OwnThreads
 

@@ -4,12 +4,12 @@ import random
 
 import pytest
 
+from slownet.comparison.compare import compare
 from slownet.judge.records.charging import Terms
 from slownet.judge.records.result import gather
 from slownet.model.errors import ExperimentError
 from slownet.runner import finding, sampling
 from slownet.runner.rule import Rule, read_rule
-from slownet.trials.field.compare import compare
 
 EXACT = {"experiment": "page", "clock": "exact", "cpu": "instructions", "own_programs": True}
 PART = 0.01

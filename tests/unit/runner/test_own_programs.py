@@ -22,9 +22,9 @@ from slownet.report.view import intervals_line, view
 from slownet.report.words import measuring_more
 from slownet.runner import planning
 from slownet.runner.rule import Rule
-from slownet.runner.sweep.criterion import Criterion
-from slownet.runner.sweep.sweeping import _repetitions
 from slownet.services.wordpress import WordPress
+from slownet.sweep.criterion import Criterion
+from slownet.sweep.sweeping import _repetitions
 
 INF = Place(Clock("virtual", INF_TDF), {"kernel": "k", "place": "lab"})
 TIME = "time_per_request_ms"

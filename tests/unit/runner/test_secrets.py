@@ -6,15 +6,17 @@ import os
 import ordinary_user
 import pytest
 
-from slownet.containers.compose import handover
-from slownet.containers.compose.project_topology import Compose
+from slownet.compose import handover
+from slownet.compose.project_topology import Compose
 from slownet.lab.caller import Given, disguised, without_values
 from slownet.lab.clock import Clock
 from slownet.lab.place import Place
 from slownet.model.errors import ComposeError, LabError
 from slownet.runner import compose_project
-from slownet.runner.sweep import identity, sweeping
-from slownet.runner.sweep.spec import Spec, Where
+from slownet.runner.boot_store import identity
+from slownet.runner.where import Where
+from slownet.sweep import sweeping
+from slownet.sweep.spec import Spec
 
 SECRET = "pass word 4711"
 TEXT = """

@@ -4,8 +4,8 @@ import pytest
 
 from slownet.hypotheses.experiment import experiment
 from slownet.model.errors import SlownetError, SweepError
-from slownet.runner.sweep import cells
-from slownet.runner.sweep.design import Design
+from slownet.sweep import cells
+from slownet.sweep.design import Design
 
 FACTORS = {"rtt": tuple(f"{each}ms" for each in range(64)), "loss": tuple(f"{each}%" for each in range(64))}
 

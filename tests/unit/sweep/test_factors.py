@@ -3,7 +3,7 @@
 import pytest
 
 from slownet.model.errors import SweepError
-from slownet.runner.sweep import factors
+from slownet.sweep import factors
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from slownet.lab.caller import Given
 from slownet.lab.clock import INF, Clock
 from slownet.lab.place import Place
-from slownet.runner.sweep import identity
+from slownet.runner.boot_store import identity
 
 MINE = """
 from slownet import TwoHosts, experiment
@@ -53,7 +53,7 @@ def test_the_code_is_the_file_what_it_imports_and_slownets_own(folder):
         "tools/programs/page.php",
     } <= found.keys()
     assert not {"json", "numpy"} & found.keys()
-    assert not [name for name in found if name.startswith(("slownet.cli", "slownet.runner.sweep", "slownet.report"))]
+    assert not [name for name in found if name.startswith(("slownet.cli", "slownet.sweep", "slownet.report"))]
 
 
 def test_a_change_of_any_of_it_is_another_measurement(folder):

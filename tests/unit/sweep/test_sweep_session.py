@@ -7,12 +7,12 @@ from slownet.judge.records.sweep_samples import read_aside
 from slownet.lab.clock import INF, Clock
 from slownet.lab.place import Place
 from slownet.model.errors import LabError, SweepError
-from slownet.runner.sweep import sweep_session as sessions
-from slownet.runner.sweep.spec import Spec
-from slownet.runner.sweep.sweep_session import Session
-from slownet.runner.sweep.sweep_store import Store
-from slownet.runner.sweep.task import Result
+from slownet.runner.boot_store.sweep_store import Store
+from slownet.runner.boot_store.task import Result
 from slownet.runner.workers import Threads
+from slownet.sweep import sweep_session as sessions
+from slownet.sweep.spec import Spec
+from slownet.sweep.sweep_session import Session
 
 
 class Counted(Threads):

@@ -15,9 +15,9 @@ import pytest
 
 from slownet.judge.records import measured_folder, sweep_samples
 from slownet.model.errors import DamageWarning, SweepError
-from slownet.runner.sweep import sweep_store as stores
-from slownet.runner.sweep import tables
-from slownet.runner.sweep.sweep_store import Store
+from slownet.runner.boot_store import sweep_store as stores
+from slownet.runner.boot_store import tables
+from slownet.runner.boot_store.sweep_store import Store
 
 FACTS = {"circumstances": {"experiment": "page"}}
 

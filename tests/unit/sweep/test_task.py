@@ -13,9 +13,10 @@ from slownet.lab.clock import INF, Clock
 from slownet.lab.place import Place
 from slownet.model.errors import LabError, SlownetError, SweepError
 from slownet.runner import workers
-from slownet.runner.sweep import task
-from slownet.runner.sweep.spec import Spec, Where, from_file, is_file
-from slownet.runner.sweep.task import Task
+from slownet.runner.boot_store import task
+from slownet.runner.boot_store.task import Task
+from slownet.runner.where import Where
+from slownet.sweep.spec import Spec, from_file, is_file
 
 CELLS = tuple({"rtt": f"{each}ms"} for each in range(3))
 TASK = Task("echo", CELLS, ("a", "b", "c"), 2, 1, Where())

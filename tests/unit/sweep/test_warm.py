@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from slownet.lab import cache, cache_cleanup, shelf
-from slownet.runner.sweep import warm
+from slownet.runner.boot_store import warm
 
 
 @pytest.fixture

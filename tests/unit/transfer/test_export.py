@@ -8,7 +8,7 @@ import pytest
 
 from slownet.lab import image, init, kernel, parts
 from slownet.model.errors import ExperimentError, LabError
-from slownet.runner.transfer import export
+from slownet.transfer import export
 
 
 def members(path):

@@ -10,8 +10,8 @@ import pytest
 
 from slownet.lab import parts
 from slownet.model.errors import LabError
-from slownet.runner.transfer import export, lab_download
-from slownet.runner.transfer.lab_download import Source
+from slownet.transfer import export, lab_download
+from slownet.transfer.lab_download import Source
 
 
 class Handler(BaseHTTPRequestHandler):

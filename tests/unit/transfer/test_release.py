@@ -11,7 +11,7 @@ import pytest
 
 from slownet import __version__
 from slownet.model.errors import LabError
-from slownet.runner.transfer import release
+from slownet.transfer import release
 
 CHECKOUT = Path(__file__).parents[3]
 CHANGES = "# Changes\n\n## Unreleased\n\n### Added\n- Links of paper.\n\n## 0.0.9\n\n### Fixed\n- Old.\n"
@@ -99,7 +99,7 @@ def test_the_makefile_makes_it_of_a_new_wheel():
         next(number for number, line in enumerate(lines) if word in line)
         for word in ("rm -rf build dist", "--wheel", "--sdist")
     ]
-    last = next(number for number, line in enumerate(lines) if "slownet.runner.transfer.release dist" in line)
+    last = next(number for number, line in enumerate(lines) if "slownet.transfer.release dist" in line)
     assert sorted([*at, last]) == [*at, last]
     assert lines[last + 1] == "cd dist && sha256sum --check --quiet SHA256SUMS"
 

@@ -11,7 +11,7 @@ from conftest import IMAGE, LAYER, ROOT, elf, squashfs
 from slownet.containers import store
 from slownet.lab import init, layer, parts
 from slownet.model.errors import LabError
-from slownet.runner.transfer import export, manifest, unpack
+from slownet.transfer import export, manifest, unpack
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import pytest
 
 from slownet.lab import image, init, kernel, wordpress_site
 from slownet.model.errors import LabError
-from slownet.runner.transfer import bundle
+from slownet.transfer import bundle
 
 
 def held(folder):

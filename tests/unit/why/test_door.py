@@ -323,7 +323,7 @@ def test_the_rest_is_imported_without_it():
     code = """
 import sys
 sys.modules["slownet.why"] = None
-import slownet.cli.app, slownet.report.html_page, slownet.runner.api.calls, slownet.runner.inside
+import slownet.cli.app, slownet.report.html_page, slownet.api.calls, slownet.runner.inside
 import slownet.pytest_plugin.session
 """
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -12,6 +12,6 @@ class SweepSample(Sample, total=False):
     """A sample as a sweep keeps it."""
 
     unit: Required[str]
-    """The key of all that determines it: see `slownet.runner.sweep.identity`."""
+    """The key of all that determines it: see `slownet.runner.boot_store.identity`."""
     output: Mapping[str, bytes]
     """The tools' output by file name, which a run has as files; only where it is asked for."""

@@ -1,7 +1,7 @@
 """Reads what a sweep or a hunt stored: its samples, each once, also while it is measured or after it was killed.
 
-`slownet.runner.sweep.sweep_store` writes it, and describes the files. All of them have sums: sweep.json its own and those of
-the parts, the lines of the journal and of what was set aside each its own and that of the line before. What is damaged or
+`slownet.runner.boot_store.sweep_store` writes it, and describes the files. All of them have sums: sweep.json its own and those
+of the parts, the lines of the journal and of what was set aside each its own and that of the line before. What is damaged or
 missing is left out and named, as in a run.
 """
 

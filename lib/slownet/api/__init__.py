@@ -1,0 +1,1 @@
+"""slownet in Python programs and notebooks: `slownet.run`, `slownet.load`, `slownet.compare`, and what they return."""

@@ -1,0 +1,302 @@
+"""The functions: measure as `slownet run` does, read a run, compare two."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import math
+import os
+import sys
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from numbers import Real
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from slownet.api.argument_names import naming_arguments
+from slownet.api.presented import Run
+from slownet.hypotheses.experiment import Experiment
+from slownet.judge.records import measured_folder
+from slownet.judge.records.result import RunData
+from slownet.judge.records.unreadable import MALFORMED, unreadable
+from slownet.lab.boot import MEGABYTES
+from slownet.lab.caller import without_values
+from slownet.lab.events import Event
+from slownet.lab.place import Interrupts, Place
+from slownet.model.control_characters import visible
+from slownet.model.errors import ExperimentError, SlownetError
+from slownet.model.option_names import here
+from slownet.report.progress import Follower
+from slownet.runner import RUNS, planning
+from slownet.runner.repetition import Follow
+from slownet.runner.run import ClaimsError, execute, last_lines
+from slownet.runner.run_request import HOSTS, RunRequest, what_is_left
+
+if TYPE_CHECKING:
+    from slownet.api.compared import Compared
+
+OWN = "slownet.experiments."
+Texts = Sequence[str]
+
+
+@naming_arguments()
+def run(
+    experiment: str | Path | Experiment | None = None,
+    *,
+    vary: Mapping[str, str | Texts] | None = None,
+    clock: str | None = None,
+    tdf: str | float | None = None,
+    cpu: str | None = None,
+    memory: int = MEGABYTES,
+    place: str = "auto",
+    kernel: str | None = None,
+    compose: Path | str | Sequence[Path | str] = (),
+    tool: str | None = None,
+    option: Mapping[str, object] | None = None,
+    value: str | Texts = (),
+    capture: bool | str | Texts = False,
+    repeat: int | str | None = None,
+    budget: int | str | None = None,
+    labs: int | str = "auto",
+    resume: Path | str | None = None,
+    runs: Path | str = RUNS,
+    env: Mapping[str, str] | None = None,
+    share: Path | str | Sequence[Path | str] = (),
+    progress: bool = True,
+) -> Run:
+    """Run an experiment, judge its claims and write its records and report, as `slownet run` does.
+
+    It runs in the caller's process and its labs as child processes. An interrupt ends them and keeps the samples.
+
+    Parameters
+    ----------
+    experiment : str, Path or Experiment, optional
+        A name (see ``slownet list``), a Python or hypothesis file, or an experiment that was imported from a file; none with
+        ``compose`` or ``resume``.
+    vary : mapping of str to sequence of str, optional
+        Values by condition, to measure instead: ``{"rtt": ["0ms", "25ms"]}``. ``"faults"``, for an experiment that varies them,
+        has a TOML file, or words such as ``"kill db at 4 s"``.
+    clock : str, optional
+        ``"real"``, ``"virtual"``, the default, or ``"exact"``, which counts instructions in an emulated machine: 3 of them in a
+        nanosecond, or N with ``"exact:N"``.
+    tdf : str or float, optional
+        How many times faster the CPU looks on the virtual clock: a whole number, ``"auto"``, or ``"inf"``.
+    cpu : str, optional
+        What the virtual clock charges: ``"work"`` (instructions), ``"time"`` (of the CPU) or ``"auto"``.
+    memory : int
+        Memory of each lab in MB.
+    place : str
+        ``"lab"``, ``"native"``, ``"confined"``: a lab, but only where this machine's kernel confines it, or ``"auto"``: native
+        if possible.
+    kernel : str, optional
+        The lab's kernel: ``"base"``, the default, or ``"wide"``, with what Debian's can do with networks.
+    compose : Path, str, or sequence of them
+        A compose project's file or folder, to be measured with ``tool``; several files are merged.
+    tool : str, optional
+        The client that measures the compose project from its host client; with ``value``, any command.
+    option : mapping, optional
+        Options of the tool: ``{"url": "http://web:8000/", "requests": 50}``.
+    value : str or sequence of str
+        Regular expressions for the numbers in the command's output: ``"tps = ([0-9.]+)"``, or ``(?P<name_ms>...)``.
+    capture : bool, str or sequence of str
+        Save the packets of these interfaces; True: of all hosts.
+    repeat : int or str, optional
+        Number of repetitions; ``"auto"``, the default: until every claim is decided.
+    budget : int or str, optional
+        Limit on repetitions, wall time or both; ``"30,1h"`` by default.
+    labs : int or str
+        Labs that repeat the experiment in parallel; ``"auto"``: one per processor.
+    resume : Path or str, optional
+        The directory of an interrupted run, to be continued.
+    runs : Path or str
+        Where to create the run directory.
+    env : mapping of str to str, optional
+        Variables for the experiment, here and in the lab; the caller's are as before afterwards.
+    share : Path, str, or sequence of them
+        Folders that the lab sees under the same path; with ``:rw`` at the end it may write to them.
+    progress : bool
+        Whether to show progress on standard error.
+
+    Returns
+    -------
+    Run
+        The measured run.
+
+    Raises
+    ------
+    SlownetError
+        A user error, or the lab failed.
+    KeyboardInterrupt
+        It was interrupted; its note says how to continue.
+    """
+    asked = RunRequest(
+        experiments=[_named(experiment)] if experiment is not None else [],
+        clock=clock, tdf=_number(tdf), cpu=cpu, memory=memory, place=place, kernel=kernel,
+        vary=[f"{name}={_joined(values)}" for name, values in _mapped("vary", vary).items()],
+        compose=[Path(each) for each in _all(compose)], tool=tool, option=_assigned("option", option), value=list(_all(value)),
+        capture=HOSTS if capture is True else _joined(capture or "") or None,
+        repeat=_number(repeat), budget=_number(budget), labs=str(labs), resume=Path(resume) if resume else None,
+        runs=Path(runs), env=_assigned("env", env), share=[str(each) for each in _all(share)],
+    )  # fmt: skip
+    asked.check()
+    with _restored(env or {}):
+        plans, where = asked.plans()
+        for line in asked.notices(plans):
+            print(f"slownet: {visible(here(line))}", file=sys.stderr)
+        plans[0].state(argv=without_values(asked.words()))
+        with Follower(planning.totals(plans)) if progress else contextlib.nullcontext(_ignore) as follow:
+            return _measured(plans, where, follow)
+
+
+@naming_arguments()
+def load(path: Path | str) -> Run:
+    """Read a run or a sweep from its directory.
+
+    Parameters
+    ----------
+    path : Path or str
+        The directory of a run or of a sweep, its run.json or sweep.json, or a baseline (see ``slownet baseline save``).
+
+    Raises
+    ------
+    SlownetError
+        There is no run, or its records are damaged or of a newer version.
+    """
+    path = measured_folder.of(Path(path))
+    run = Run.of(_read(path))
+    try:
+        _ = run.law  # makes the view, which reads all that is shown
+    except MALFORMED as error:
+        raise unreadable(path, error) from error
+    return run
+
+
+def _read(path: Path) -> RunData:
+    from slownet.comparison import baseline
+
+    return baseline.read(path) if baseline.is_one(path) else measured_folder.load(path)
+
+
+@naming_arguments()
+def compare(
+    first: RunData | Path | str,
+    second: RunData | Path | str,
+    *,
+    within: float | str | None = None,
+    fail_if_slower: str | None = None,
+    metric: str | Texts = (),
+    at: Mapping[str, str] | None = None,
+    t0: str | None = None,
+) -> Compared:
+    """Compare two runs, or a run and a field measurement, as ``slownet compare`` does.
+
+    Parameters
+    ----------
+    first, second : RunData, Path or str
+        Runs, directories of runs, baselines; the second may be a field.json.
+    within : float or str, optional
+        Relative difference that counts as equal; 0.05 unless given, and 0.005 of two runs on the exact clock.
+    fail_if_slower : str, optional
+        Ask only whether a time is longer or a rate lower by more than this: ``"5%"``.
+    metric : str or sequence of str
+        Compare only these metrics.
+    at : mapping of str to str, optional
+        Compare only at these conditions: ``{"loss": "0%"}``.
+    t0 : str, optional
+        Time per operation at the field site without delay.
+
+    Returns
+    -------
+    Compared
+        Its ``outcome.word`` is "better", "equal", "worse", "different" or "open", or "no slower" with ``fail_if_slower``.
+
+    Raises
+    ------
+    SlownetError
+        One of them cannot be read, or they have no condition or metric in common.
+    """
+    from slownet.api.compared import Compared
+    from slownet.comparison import compare as comparing
+    from slownet.comparison.row import asked_margin
+
+    part = asked_margin(within, fail_if_slower)
+    sides = [each if isinstance(each, RunData) else Path(each) for each in (first, second)]
+    names, only = [str(each) for each in _all(metric)], dict(_mapped("at", at, "slownet.compare()"))
+    found = comparing.compare(sides[0], sides[1], part, names, only, t0, one_sided=fail_if_slower is not None)
+    return Compared.of(found)
+
+
+def _measured(plans: Sequence[planning.Plan], place: Place, follow: Follow) -> Run:
+    """Execute the plan; a signal is passed to the labs if this is the main thread, which alone gets signals."""
+    try:
+        with Interrupts(place) if threading.current_thread() is threading.main_thread() else contextlib.nullcontext():
+            (done,) = execute(plans, place, follow)
+    except ClaimsError as error:
+        error.add_note(f"corrected, it is judged without measuring again: slownet.run(resume={str(plans[0].directory)!r})")
+        raise
+    except (SlownetError, KeyboardInterrupt) as error:
+        if left := what_is_left(plans[0]):
+            error.add_note(f"{left}, continue with slownet.run(resume={str(plans[0].directory)!r})")
+        raise
+    for line in last_lines([done]):
+        print(f"slownet: {visible(here(line))}", file=sys.stderr)
+    return Run.of(done)
+
+
+def _ignore(name: str, event: Event) -> None:
+    """Follow a run without showing it."""
+
+
+def _named(experiment: str | Path | Experiment) -> str:
+    """Return what the lab imports it by: a name, or a file. Raises ExperimentError."""
+    if not isinstance(experiment, Experiment):
+        return str(experiment)
+    if experiment.measure.__module__.startswith(OWN):
+        return experiment.name
+    file = inspect.getsourcefile(experiment.measure) or ""
+    if file.endswith(".py") and Path(file).is_file():
+        return file
+    fix = "write it into a file, in a notebook with %%writefile mine.py, and name the file"
+    raise ExperimentError(f"{experiment.name} is in no file that a lab could import", "in slownet.run()", fix)
+
+
+@contextlib.contextmanager
+def _restored(names: Mapping[str, str]) -> Iterator[None]:
+    """Restore these environment variables afterwards."""
+    before = {name: os.environ.get(name) for name in names}
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def _all(given: Any) -> list[Any]:
+    if given is None:
+        return []
+    return [given] if isinstance(given, str) or not isinstance(given, Iterable) else list(given)
+
+
+def _joined(values: str | Texts) -> str:
+    return ",".join(map(str, _all(values)))
+
+
+def _assigned(argument: str, values: Mapping[str, object] | None) -> list[str]:
+    return [f"{name}={value}" for name, value in _mapped(argument, values).items()]
+
+
+def _mapped(argument: str, values: Any, call: str = "slownet.run()") -> Mapping[str, Any]:
+    """Return the mapping that an argument is to be. Raises ExperimentError."""
+    if values is None or isinstance(values, Mapping):
+        return values or {}
+    raise ExperimentError(f"{argument} is {values!r}", f"in {call}", f'give a dict: {argument}={{"NAME": "VALUE"}}')
+
+
+def _number(value: float | str | None) -> str | None:
+    """Write a number as on the command line: 4 for 4.0."""
+    if value is None or isinstance(value, str):
+        return value
+    return f"{value:g}" if isinstance(value, Real) and math.isfinite(value) else str(value)

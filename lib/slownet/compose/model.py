@@ -1,0 +1,256 @@
+"""A compose project as a lab needs it: services in the order of their start, with absolute paths and no variables left."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+
+from slownet.links.faults import NONE, Faults
+from slownet.model.shapes import Json
+
+CLIENT, SWITCH = "client", "switch"
+"""The host that measures, and what connects all hosts."""
+STARTED, HEALTHY, COMPLETED = "service_started", "service_healthy", "service_completed_successfully"
+
+
+@dataclass(frozen=True)
+class Volume:
+    """Something mounted in a container.
+
+    kind: "bind" (source: a path of the host), "volume" (source: its name, empty for one of the service's own) or "tmpfs".
+    """
+
+    kind: str
+    target: str
+    source: str = ""
+    read_only: bool = False
+    subpath: str = ""
+    """A folder in a volume, which is mounted in its place."""
+    copies: bool = True
+    """Whether an empty volume begins with what the image has at the target."""
+    options: tuple[str, ...] = ()
+    """Of a tmpfs: mount options such as ``size=64m``."""
+
+
+@dataclass(frozen=True)
+class Hook:
+    """A command that runs in a service's container after its start or before its end; empty texts are the service's own."""
+
+    command: tuple[str, ...]
+    user: str = ""
+    working_dir: str = ""
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Content:
+    """A config or secret: a file in the container, with the content of a host's file or a text."""
+
+    target: str
+    path: str = ""
+    text: str | None = None
+    mode: int = 0o444
+    uid: int = 0
+    gid: int = 0
+
+
+@dataclass(frozen=True)
+class Health:
+    """A healthcheck; times in seconds. test: empty for that of the image, ("NONE",) for none; None: the file does not say."""
+
+    test: tuple[str, ...] = ()
+    interval: float | None = None
+    timeout: float | None = None
+    retries: int | None = None
+    start_period: float | None = None
+    start_interval: float | None = None
+
+
+@dataclass(frozen=True)
+class Dependency:
+    """What a service waits for; `at` is where the file says so."""
+
+    service: str
+    condition: str = STARTED
+    at: str = ""
+    required: bool = True
+
+
+@dataclass(frozen=True)
+class Interface:
+    """An interface of a service, in a network; mac: empty if the files do not state it."""
+
+    network: str
+    name: str
+    mac: str = ""
+
+
+@dataclass(frozen=True)
+class Service:
+    """One service: a container on a host of its name."""
+
+    name: str
+    image: str
+    at: str = ""
+    """Where in the files it is."""
+    command: tuple[str, ...] | None = None
+    entrypoint: tuple[str, ...] | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
+    ports: tuple[int, ...] = ()
+    """The TCP ports that it states."""
+    depends_on: tuple[Dependency, ...] = ()
+    health: Health | None = None
+    volumes: tuple[Volume, ...] = ()
+    contents: tuple[Content, ...] = ()
+    networks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Its networks, each with the further names that it has there."""
+    links: Mapping[str, str] = field(default_factory=dict)
+    """Aliases under which this service knows others (compose ``links``)."""
+    hostname: str = ""
+    user: str = ""
+    working_dir: str = ""
+    read_only: bool = False
+    """Whether it may write to its volumes alone."""
+    init: bool = False
+    """Whether an init is its first process."""
+    stop_signal: str = ""
+    stop_s: float = 10.0
+    extra_hosts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    condition: Mapping[str, str] = field(default_factory=dict)
+    """The condition of its host's link: fields as for `Condition.parse`, and "condition" for a named one to start from."""
+    build: str = ""
+    """How to build the image, if the file says how: the command's arguments."""
+    dockerfile: str = ""
+    """The text that the command reads from its standard input, if the file has it inline."""
+    replica_of: str = ""
+    """The service's name in the files, if there are several: its own is then that with a number, ``web-1``."""
+    addresses: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Its addresses with prefix, such as ``172.28.0.10/16``, in each network that has a subnet; IPv4 first."""
+    interfaces: tuple[Interface, ...] = ()
+    """One for each network, in the order of `slownet.compose.interfaces`: the first is its host's cable."""
+    mtu: int | None = None
+    ulimits: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """Soft and hard limits by name, such as ``nofile``; -1 is none."""
+    post_start: tuple[Hook, ...] = ()
+    pre_stop: tuple[Hook, ...] = ()
+    capabilities: tuple[str, ...] | None = None
+    """In place of Docker's default ones."""
+    groups: tuple[str, ...] = ()
+    """Further groups of its user."""
+    sysctls: Mapping[str, str] = field(default_factory=dict)
+    shares: str = ""
+    """The host whose network it has in place of one of its own: another service's, or the client."""
+
+    @property
+    def host(self) -> str:
+        """The name of the host that it runs on."""
+        return self.shares or self.name
+
+    @property
+    def origin(self) -> str:
+        """Its name in the files."""
+        return self.replica_of or self.name
+
+
+@dataclass(frozen=True)
+class Hosts:
+    """What networks state of all hosts of a project."""
+
+    own: str = "10.0.0.0/24"
+    """The network of hosts without a stated subnet; the client has its first address."""
+    client: tuple[str, ...] = ()
+    """Further addresses of the client, with prefix."""
+    subnets: tuple[str, ...] = ()
+    client_mtu: int | None = None
+
+
+@dataclass(frozen=True)
+class Step:
+    """A fault, in words with its time, such as ``kill db at 5 s``; `at` is where the files say so."""
+
+    words: str
+    at: str = ""
+
+
+@dataclass(frozen=True)
+class Project:
+    """A compose project."""
+
+    name: str
+    files: tuple[str, ...]
+    services: tuple[Service, ...]
+    """In the order of their start."""
+    client: Mapping[str, str] = field(default_factory=dict)
+    """The condition of the client's link."""
+    warnings: tuple[str, ...] = ()
+    network: Hosts = field(default_factory=Hosts)
+    steps: tuple[Step, ...] = ()
+    """What breaks, in the order of the times."""
+
+    def __getitem__(self, name: str) -> Service:
+        return next(each for each in self.services if each.name == name)
+
+    def replicas(self, name: str) -> tuple[Service, ...]:
+        """Return the services of a name in the files: one, or its replicas."""
+        return tuple(each for each in self.services if each.origin == name)
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The names of its hosts, the client's first."""
+        return (CLIENT, *(each.name for each in self.services if not each.shares))
+
+    @property
+    def faults(self) -> Faults:
+        """What breaks; no step if the files say nothing."""
+        return Faults.parse("; ".join(each.words for each in self.steps) or NONE)
+
+    @property
+    def conditions(self) -> dict[str, Mapping[str, str]]:
+        """The conditions that links have from the start, by host; those without one are left out."""
+        found = {CLIENT: self.client, **{each.name: each.condition for each in self.services}}
+        return {name: each for name, each in found.items() if each}
+
+    def to_json(self) -> dict[str, object]:
+        """Return it for `of_json`."""
+        return asdict(self)
+
+
+Record = Mapping[str, Json]
+"""A project, or a part of one, as `Project.to_json` returned it."""
+
+
+def of_json(record: Record) -> Project:
+    """Return the project of a record."""
+    services = tuple(_service(each) for each in record["services"])
+    return Project(
+        record["name"], tuple(record["files"]), services, record["client"], tuple(record["warnings"]),
+        _hosts(record["network"]), tuple(Step(**each) for each in record["steps"]),
+    )  # fmt: skip
+
+
+def _hosts(record: Record) -> Hosts:
+    return Hosts(record["own"], tuple(record["client"]), tuple(record["subnets"]), record["client_mtu"])
+
+
+def _hook(record: Record) -> Hook:
+    return Hook(**{**record, "command": tuple(record["command"])})
+
+
+def _service(record: Record) -> Service:
+    lists = ("command", "entrypoint", "capabilities")
+    parts: dict[str, Json] = {
+        "depends_on": tuple(Dependency(**each) for each in record["depends_on"]),
+        "volumes": tuple(Volume(**{**each, "options": tuple(each["options"])}) for each in record["volumes"]),
+        "contents": tuple(Content(**each) for each in record["contents"]),
+        "ports": tuple(record["ports"]),
+        "groups": tuple(record["groups"]),
+        "interfaces": tuple(Interface(**each) for each in record["interfaces"]),
+        "health": Health(**record["health"] | {"test": tuple(record["health"]["test"])}) if record["health"] else None,
+        **{name: tuple(record[name]) if record[name] is not None else None for name in lists},
+        **{
+            name: {key: tuple(each) for key, each in record[name].items()}
+            for name in ("networks", "extra_hosts", "addresses", "ulimits")
+        },
+        **{name: tuple(map(_hook, record[name])) for name in ("post_start", "pre_stop")},
+    }
+    return Service(**{**record, **parts})

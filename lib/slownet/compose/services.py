@@ -1,0 +1,345 @@
+"""Reads one service, whose fields have the long form, into the model."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+from slownet.compose import (
+    borrowed,
+    build_command,
+    casts,
+    consistency,
+    dotenv,
+    interfaces,
+    links,
+    network_mode,
+    powers,
+    shellwords,
+)
+from slownet.compose.document import Map
+from slownet.compose.fields import X_SLOWNET
+from slownet.compose.longform import MOST_PORT, is_address, text
+from slownet.compose.model import STARTED, Content, Dependency, Health, Hook, Service
+from slownet.compose.project_files import Source
+from slownet.compose.storage import Storage
+from slownet.compose.variables import Budget
+from slownet.lab.folders import refused
+from slownet.model.errors import ComposeError, nearest
+from slownet.model.units import whole_number
+
+_EXPOSED = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?(?:/(tcp|udp|sctp))?")
+LIMITS = (
+    "as", "core", "cpu", "data", "fsize", "locks", "memlock", "msgqueue", "nice", "nofile", "nproc", "rss", "rtprio", "rttime",
+    "sigpending", "stack",
+)  # fmt: skip
+"""Names of limits, as in Docker's ``--ulimit`` and setrlimit(2)."""
+MOST_PORTS = 1_000_000
+"""In all ranges of a service: there are 65,535, which ranges may repeat."""
+DEFAULT = "default"
+"""The network of services that name none."""
+
+
+class Reader:
+    """Reads the services of a project. `warnings` are what the reader should know afterwards."""
+
+    def __init__(self, source: Source, project: str) -> None:
+        self._source, self._project = source, project
+        self.warnings: list[str] = []
+        self._storage = Storage(source, self.warnings)
+        self._budget = Budget()
+
+    def service(self, name: str, tree: Map) -> Service:
+        """Return a service. Raises ComposeError."""
+        consistency.service(name, tree)
+        build = tree.get("build") or {}
+        networks = self._networks(tree)
+        declared = self._source.tree.get("networks") or {}
+        entrypoint, command = (_words(tree, each, self.warnings) for each in ("entrypoint", "command"))
+        return Service(
+            name=name, image=self._image(name, tree), at=str(tree.place), command=command, entrypoint=entrypoint,
+            environment=self._environment(tree), ports=tuple(self._ports(tree)),
+            depends_on=self._dependencies(name, tree), health=_health(tree),
+            volumes=tuple(self._storage.volumes(tree)),
+            contents=tuple(self._contents(tree)), networks=networks, links=_links(tree),
+            interfaces=interfaces.of(tree, [*networks], declared, self._project),
+            hostname=tree.get("hostname") or "", user=tree.get("user") or "", working_dir=tree.get("working_dir") or "",
+            read_only=tree.get("read_only") is True, init=tree.get("init") is True,
+            stop_signal=text(tree.get("stop_signal") or ""), stop_s=_seconds(tree, "stop_grace_period", 10.0),
+            extra_hosts={name: tuple(each) for name, each in (tree.get("extra_hosts") or {}).items()},
+            condition=links.condition(tree, X_SLOWNET), build=self._build(name, tree),
+            dockerfile=str(build.get("dockerfile_inline") or ""), ulimits=dict(_ulimits(tree)),
+            post_start=tuple(self._hooks(tree, "post_start")), pre_stop=tuple(self._hooks(tree, "pre_stop")),
+            capabilities=powers.capabilities(tree, self.warnings), groups=powers.groups(tree), sysctls=powers.sysctls(tree),
+            shares=network_mode.host(name, tree),
+        )  # fmt: skip
+
+    def _image(self, name: str, tree: Map) -> str:
+        if tree.get("image"):
+            return str(tree["image"])
+        if "build" not in tree:
+            _fail(f"the service '{name}' has no image", tree.place, "add image: with a name that slownet image list shows")
+        return f"{self._project}-{name}"
+
+    def _build(self, name: str, tree: Map) -> str:
+        """Return the arguments with which the image is built; empty if the file says nothing."""
+        found = tree.get("build")
+        secrets = self._source.tree.get("secrets") or {}
+        if not found:
+            return ""
+        path = functools.partial(self._storage.path, at=tree.keys_at["build"])
+        return build_command.arguments(found, self._image(name, tree), path, secrets)
+
+    def replicas(self, name: str, tree: Map) -> int:
+        """Return how many of a service there are. Raises ComposeError."""
+        deploy = tree.get("deploy") or {}
+        around: Any
+        around, key = (tree, "scale") if tree.get("scale") is not None else (deploy, "replicas")
+        value = around.get(key)
+        if value is None:
+            return 1
+        number = whole_number(text(value))
+        if number is None:
+            _fail(f"{value} replicas of {name}", around.keys_at[key], "write a whole number")
+        other = deploy.get("replicas")
+        if other is not None and whole_number(text(other)) != number:
+            _fail(f"{name} has scale: {value} and {other} replicas", around.keys_at[key], "leave one of them out")
+        if number > 1 and tree.get("container_name"):
+            fix = "leave it out, or have one replica"
+            _fail(f"{name} has {value} replicas, and one container_name", tree.keys_at["container_name"], fix)
+        return number
+
+    def _hooks(self, tree: Map, name: str) -> Iterator[Hook]:
+        for number, each in enumerate(tree.get(name) or ()):
+            words = _words(each, "command", self.warnings)
+            if not words:
+                _fail(f"{name} without a command", tree[name].at[number], "add command:")
+            yield Hook(words, str(each.get("user") or ""), each.get("working_dir") or "", self._stated(each))
+
+    def _dependencies(self, name: str, tree: Map) -> tuple[Dependency, ...]:
+        every = [*_dependencies(tree), *network_mode.dependency(name, tree), *borrowed.dependencies(tree)]
+        return tuple({each.service: each for each in reversed(every)}.values())[::-1]
+
+    def _environment(self, tree: Map) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for entry in tree.get("env_file") or ():
+            at = entry.values_at["path"]
+            path = self._storage.path(entry["path"], at)
+            written = entry.get("format")
+            if written not in dotenv.FORMATS:
+                fix = "write format: raw, or leave it out"
+                _fail(f"unknown format '{written}' of the file of variables", entry.values_at["format"], fix)
+            if path.is_file():
+                found |= dotenv.read(path, self._source.variables, found, written == dotenv.RAW, self._budget)
+            elif entry.get("required", True) is not False:
+                _fail(f"no file {path}", at, "create it, or write required: false")
+        return found | self._stated(tree)
+
+    def _stated(self, tree: Map) -> dict[str, str]:
+        """Return the variables that a mapping states; one without a value is the caller's, if that has it."""
+        given: Mapping[str, str | None] = tree.get("environment") or {}
+        outside = self._source.variables
+        found = {name: value for name, value in given.items() if value is not None}
+        return found | {name: outside[name] for name, value in given.items() if value is None and name in outside}
+
+    def _ports(self, tree: Map) -> Iterator[int]:
+        """Yield the TCP ports that a service states, each once. Raises ComposeError."""
+        ranges = list(dict.fromkeys(self._port_ranges(tree)))
+        if sum(map(len, ranges)) > MOST_PORTS:
+            _fail(
+                f"ranges of more than {MOST_PORTS} ports", tree.keys_at["ports" if "ports" in tree else "expose"], "write fewer"
+            )
+        return iter(dict.fromkeys(port for each in ranges for port in each))
+
+    def _port_ranges(self, tree: Map) -> Iterator[range]:
+        for number, each in enumerate(tree.get("ports") or ()):
+            address = text(each.get("host_ip") or "")
+            if address and not is_address(address):
+                _fail(f"'{address[:60]}' is not an address", each.keys_at["host_ip"], "write one such as 127.0.0.1")
+            stated = text(each["target"]) if "target" in each else _fail("a port lacks a target", tree["ports"].at[number], "")
+            if each.get("protocol", "tcp") == "tcp":
+                yield _range(stated, tree["ports"].at[number])
+        for number, each in enumerate(tree.get("expose") or ()):
+            yield _range(text(each), tree["expose"].at[number])
+
+    def _networks(self, tree: Map) -> dict[str, tuple[str, ...]]:
+        known = {DEFAULT, *(self._source.tree.get("networks") or ())}
+        own = [str(tree["container_name"])] if tree.get("container_name") else []
+        stated = tree.get("networks") or ({} if network_mode.mode(tree) else {DEFAULT: None})
+        for name in stated:
+            if name not in known:
+                at = tree["networks"].keys_at[name]
+                _fail(
+                    f"the network '{name}' is not declared", at, f"add it below networks: at the top, or {nearest(name, known)}"
+                )
+        return {name: (*((each or {}).get("aliases") or ()), *own) for name, each in stated.items()}
+
+    def _contents(self, tree: Map) -> Iterator[Content]:
+        """Yield the service's configs and secrets."""
+        for kind, folder, what in (("configs", "/", "config"), ("secrets", "/run/secrets/", "secret")):
+            for number, each in enumerate(tree.get(kind) or ()):
+                at = tree[kind].at[number]
+                source = each.get("source")
+                declared = (self._source.tree.get(kind) or {}).get(source)
+                if not declared:
+                    _fail(f"the {what} '{source}' is not declared", at, f"add it below {kind}: at the top")
+                target = each.get("target") or f"{folder}{source}"
+                target = target if target.startswith("/") else f"{folder}{target}"
+                made = self._content(what, source, declared, target)
+                yield replace(made, mode=_mode(each), uid=_number(each, "uid"), gid=_number(each, "gid"))
+
+    def _content(self, what: str, name: str, declared: Map, target: str) -> Content:
+        if "file" in declared:
+            at = declared.values_at["file"]
+            path = self._storage.path(declared["file"], at)
+            if not path.is_file():
+                _fail(f"no file {path} for the {what} '{name}'", at, "create it")
+            if why := refused(Path(os.path.realpath(path)), at_own_path=False):
+                _fail(f"{path} {why}", at, f"name a file with the {what}")
+            return Content(target, path=str(path))
+        if "content" in declared:
+            return Content(target, text=str(declared["content"]))
+        if "environment" in declared:
+            variable, at = str(declared["environment"]), declared.values_at["environment"]
+            if variable not in self._source.variables:
+                _fail(f"the variable {variable} of the {what} '{name}' is not set", at, f"set it: export {variable}=...")
+            return Content(target, text=self._source.variables[variable])
+        return _fail(f"the {what} '{name}' has no content", declared.place, "add file: with a path")
+
+
+def _fail(what: str, at: object, fix: str) -> NoReturn:
+    raise ComposeError(what, str(at), fix)
+
+
+def _number(tree: Map, name: str) -> int:
+    value = text(tree.get(name) or 0)
+    number = whole_number(value)
+    if number is None:
+        _fail(f"{name} is '{value}'", tree.keys_at[name], "write a number: a name is the image's own")
+    return number
+
+
+def _mode(tree: Map, name: str = "mode", default: int = 0o444) -> int:
+    """Return a file's mode; a text is octal, as a number with a leading zero is."""
+    value = tree.get(name)
+    if value is None:
+        return default
+    if not re.fullmatch(r"0?o?[0-7]{1,4}" if isinstance(value, str) else r"\d+", str(value)) or _octal(value) > 0o7777:
+        _fail(f"{name} is {value}", tree.keys_at[name], "write it like 0440")
+    return _octal(value)
+
+
+def _octal(value: Any) -> int:
+    return int(value.removeprefix("0o"), 8) if isinstance(value, str) else int(value)
+
+
+def _ulimits(tree: Map) -> Iterator[tuple[str, tuple[int, int]]]:
+    for name, value in (tree.get("ulimits") or {}).items():
+        at = tree["ulimits"].keys_at[name]
+        if name not in LIMITS:
+            _fail(f"unknown limit '{name}'", at, nearest(name, LIMITS))
+        texts = (value.get("soft"), value.get("hard")) if isinstance(value, Map) else (value, value)
+        if not all(re.fullmatch(r"-1|\d{1,18}", text(each)) and not isinstance(each, float) for each in texts):
+            _fail(f"the limit {name} is {value}", at, "write a whole number, or {soft: 1024, hard: 2048}; -1 is none")
+        soft, hard = (int(text(each)) for each in texts)
+        if hard != -1 and (soft == -1 or soft > hard):
+            _fail(f"the soft limit {name} of {soft} is above the hard one of {hard}", at, "raise hard:")
+        yield name, (soft, hard)
+
+
+def _words(tree: Map, name: str, warnings: list[str]) -> tuple[str, ...] | None:
+    """Return a command; a text is split like a shell's line, None leaves it to the image."""
+    value = tree.get(name)
+    if value is None:
+        return None
+    if isinstance(value, list):
+        return tuple(map(text, value))
+    try:
+        words, rest = shellwords.split(value)
+    except ValueError as error:
+        _fail(f"unclear {name}: {error}", tree.keys_at[name], "quote as in a shell, or write a list")
+    if rest:
+        what = f"{name} ends before '{rest[:40]}', as in compose"
+        warnings.append(f"{tree.values_at[name]}: {what}: for a shell write sh -c '...'")
+    return tuple(words)
+
+
+Seconds = TypeVar("Seconds", float, None)
+
+
+def duration(value: Any) -> float | None:
+    """Return the seconds of compose's ``1m30s``; None if it is unclear."""
+    try:
+        return casts.seconds(text(value))
+    except ValueError:
+        return None
+
+
+def _seconds(tree: Map, name: str, default: Seconds) -> float | Seconds:
+    value = tree.get(name)
+    if value is None:
+        return default
+    seconds = duration(value)
+    if seconds is None:
+        _fail(f"unclear duration '{value}'", tree.keys_at[name], "write it like 1m30s; units: w d h m s ms us")
+    return seconds
+
+
+def _range(stated: str, at: object) -> range:
+    found = _EXPOSED.fullmatch(stated)
+    first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
+    if not 0 < first <= last <= MOST_PORT:
+        _fail(f"unclear port '{stated}'", at, f"write 1 to {MOST_PORT}, or a range such as 8000-8003")
+    return range(first, last + 1) if found and found[3] in (None, "tcp") else range(0)
+
+
+def _dependencies(tree: Map) -> Iterator[Dependency]:
+    stated = tree.get("depends_on") or {}
+    for name, each in stated.items():
+        condition = (each or {}).get("condition", STARTED)
+        required = (each or {}).get("required", True) is not False
+        yield Dependency(name, condition, str(tree["depends_on"].keys_at[name]), required)
+    for number, link in enumerate(tree.get("links") or ()):
+        if link.partition(":")[0] not in stated:
+            yield Dependency(link.partition(":")[0], at=str(tree["links"].at[number]))
+
+
+def _links(tree: Map) -> dict[str, str]:
+    """Return the aliases under which a service knows others."""
+    parts = (each.partition(":") for each in tree.get("links") or ())
+    return {alias: name for name, _, alias in parts if alias}
+
+
+def _health(tree: Map) -> Health | None:
+    found = tree.get("healthcheck")
+    if not found:
+        return None
+    if found.get("disable") is True:
+        return Health(("NONE",))
+    retries = text(found.get("retries", 0))
+    if not retries.isdecimal():
+        _fail(f"{retries} retries", found.keys_at["retries"], "write a whole number")
+    times = {name: _seconds(found, name, None) for name in ("interval", "timeout", "start_period", "start_interval")}
+    return Health(_test(found), retries=int(retries) or None, **times)
+
+
+def _test(found: Map) -> tuple[str, ...]:
+    test = found.get("test")
+    if test is None:
+        return ()
+    if isinstance(test, str):
+        return ("CMD-SHELL", test)
+    words = tuple(map(text, test))
+    enough = {"NONE": 1, "CMD": 2, "CMD-SHELL": 2}
+    if not words or words[0] not in enough or len(words) < enough[words[0]]:
+        _fail(
+            f"unclear test {list(words)}",
+            found.keys_at["test"],
+            'write ["CMD", "program", "argument"], a text for a shell, or ["NONE"]',
+        )
+    return words

@@ -1,0 +1,65 @@
+"""What came of a hunt, as data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from slownet.hunt.bench import Example
+
+
+def in_words(schedules: int) -> str:
+    """Return a number of schedules in words."""
+    return f"{schedules} schedule{'s' * (schedules != 1)}"
+
+
+@dataclass(frozen=True)
+class Hunted:
+    """What came of a hunt.
+
+    Attributes
+    ----------
+    directory : Path
+        Its folder.
+    examples : tuple of Example
+        All that was tried, in the order in which it was known.
+    first, smallest : Example or None
+        The schedule that broke the system first, and the smallest one; None if none did.
+    tried : int
+        Schedules up to the first that broke it, by the plan; all if none did.
+    repeats : str or None
+        Where another boot of the smallest schedule differs, empty if in no digit; None if it was not tried.
+    is_over : bool
+        Whether the budget ended it.
+    """
+
+    directory: Path
+    examples: tuple[Example, ...]
+    first: Example | None = None
+    smallest: Example | None = None
+    tried: int = 0
+    repeats: str | None = None
+    is_over: bool = False
+
+    @property
+    def schedules(self) -> int:
+        """How many schedules were tried, without the boot that has no fault."""
+        return sum(bool(each.faults.steps) for each in self.examples)
+
+    @property
+    def measured(self) -> tuple[Example, ...]:
+        """What was tried and came to a history."""
+        return tuple(each for each in self.examples if not each.error)
+
+    @property
+    def failed(self) -> tuple[Example, ...]:
+        """What was tried and could not be measured: nobody knows whether it breaks the system."""
+        return tuple(each for each in self.examples if each.error)
+
+    @property
+    def failed_in_words(self) -> str:
+        """How many could not be measured, with one of them and why; empty if all were."""
+        if not self.failed:
+            return ""
+        one, some = self.failed[0], in_words(len(self.failed))
+        return f"{some} could not be measured, such as {one.faults}: {one.error.splitlines()[0]}"

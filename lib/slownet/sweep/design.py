@@ -1,0 +1,78 @@
+"""Which combinations of the factors' values a sweep measures: all of them (the grid), or a sample of the grid. Pure.
+
+A sample takes points from the unit cube and, for each, the value that covers it: the values of a factor share its side equally.
+Latin hypercube: each of n equal parts of every side holds one point (McKay, Beckman and Conover, Technometrics 1979). Sobol:
+scrambled (Owen 1998); the number of points is a power of two, for which its balance is proven.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from slownet.hypotheses.experiment import Cell
+from slownet.judge.records.samples import cell_key
+from slownet.model.errors import SweepError
+from slownet.sweep.factors import Factors
+
+GRID, RANDOM, LATIN, SOBOL = "grid", "random", "lhs", "sobol"
+OPTION = "--sample"
+
+
+@dataclass(frozen=True)
+class Design:
+    """How cells are chosen: ``kind`` is one of the four above; ``points`` and ``seed`` are those of a sample."""
+
+    kind: str = GRID
+    points: int = 0
+    seed: int = 1
+
+    @classmethod
+    def read(cls, text: str, seed: int = 1) -> Design:
+        """Read ``grid``, ``random:100``, ``lhs:100`` or ``sobol:128``. Raises SweepError."""
+        found = re.fullmatch(r"(random|lhs|sobol):(\d{1,9})", text, re.ASCII)
+        if text != GRID and not (found and int(found[2]) > 0):
+            raise SweepError(f"unclear sample '{text}'", OPTION, "write grid, random:100, lhs:100 or sobol:128")
+        design = cls(found[1], int(found[2]), seed) if found else cls()
+        if design.kind == SOBOL and design.points & (design.points - 1):
+            near = 2 ** round(math.log2(design.points))
+            raise SweepError(f"{design.points} points", OPTION, f"Sobol points are a power of two: sobol:{near}")
+        return design
+
+    def size(self, factors: Factors) -> int:
+        """Return how many cells these are at most."""
+        grid = math.prod(map(len, factors.values()))
+        return grid if self.kind == GRID else min(self.points, grid)
+
+    def cells(self, factors: Factors) -> Iterator[Cell]:
+        """Yield the cells, each once; a coarse grid may have fewer than ``points``."""
+        if self.kind == GRID:
+            for texts in itertools.product(*factors.values()):
+                yield dict(zip(factors, texts, strict=True))
+            return
+        seen = set()
+        for point in self._points(len(factors)):
+            cell = {
+                name: texts[min(int(at * len(texts)), len(texts) - 1)]
+                for (name, texts), at in zip(factors.items(), point, strict=True)
+            }
+            if cell_key(cell) not in seen:
+                seen.add(cell_key(cell))
+                yield cell
+
+    def _points(self, dimensions: int) -> list[list[float]]:
+        """Return points of the unit cube, the same for the same seed."""
+        import numpy as np
+        from scipy.stats import qmc
+
+        if self.kind == RANDOM:
+            drawn: Any = np.random.default_rng(self.seed).random((self.points, dimensions))
+        else:
+            kind = qmc.LatinHypercube if self.kind == LATIN else qmc.Sobol
+            drawn = kind(dimensions, seed=self.seed).random(self.points)
+        found: list[list[float]] = drawn.tolist()
+        return found

@@ -1,0 +1,297 @@
+"""`slownet sweep` and `slownet.sweep.run`: from the description of a sweep to its report."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from slownet.hypotheses.catalogue import find
+from slownet.hypotheses.experiment import Cell, Experiment
+from slownet.judge.records import sweep_samples
+from slownet.judge.records.charging import Terms
+from slownet.judge.records.exactness import verdict_from
+from slownet.judge.records.judgement import Judgement
+from slownet.judge.records.result import RunData
+from slownet.judge.records.samples import cell_key
+from slownet.judge.records.sweep_samples import HEADER, Aside
+from slownet.lab.place import Place
+from slownet.model.errors import SlownetError, SweepError
+from slownet.runner import compose_project, planning
+from slownet.runner.boot_store.sweep_store import Store
+from slownet.runner.boot_store.task import place_of
+from slownet.runner.engine import Workers
+from slownet.runner.sharing import check_labs
+from slownet.runner.where import Where
+from slownet.runner.workers import Pool, how_many
+from slownet.sweep import cells as chosen
+from slownet.sweep import factors
+from slownet.sweep import refine as refining
+from slownet.sweep.criterion import Criterion
+from slownet.sweep.design import Design
+from slownet.sweep.refine import Flip, Refinement
+from slownet.sweep.spec import Spec
+from slownet.sweep.sweep_session import Follow, Session
+
+if TYPE_CHECKING:
+    from slownet.transfer.lab_download import Source
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A measured sweep.
+
+    Attributes
+    ----------
+    run : RunData
+        The cells with their summaries, as those of a run; ``run.directory`` is the sweep's folder.
+    aside : list of dict
+        What could not be measured: ``{"cell", "repetition", "why"}``.
+    new : int
+        Cells and repetitions that were measured now; the others were in the folder before.
+    criterion : Criterion or None
+        What each cell was to meet.
+    verdicts : mapping of str to Judgement
+        Whether each cell meets it, by the cell's title.
+    flips : sequence of Flip
+        Where that changes along the refined factor.
+    """
+
+    run: RunData
+    aside: list[Aside]
+    new: int
+    criterion: Criterion | None = None
+    verdicts: Mapping[str, Judgement] = field(default_factory=dict)
+    flips: Sequence[Flip] = ()
+
+    @property
+    def directory(self) -> Path:
+        """The folder of the sweep."""
+        return self.run.directory
+
+    def table(self) -> Any:
+        """Return all samples as a `pyarrow.Table`, one row each; ``.to_pandas()`` makes a data frame of it."""
+        import pyarrow.dataset as ds
+
+        return ds.dataset(str(self.directory / sweep_samples.SAMPLES)).to_table()
+
+
+def run(
+    experiment: str | None = None,
+    vary: Mapping[str, str | Sequence[str]] | None = None,
+    *,
+    out: Path | str,
+    sample: str = "grid",
+    seed: int = 1,
+    repeat: int | None = None,
+    fresh: bool = False,
+    cold: bool = False,
+    criterion: str = "",
+    refine: str = "",
+    resume: bool = False,
+    merge: Sequence[Path | str] = (),
+    labs: int | None = None,
+    yes: bool = False,
+    where: Where | None = None,
+    cluster: str | None = None,
+    scheduler_file: Path | str | None = None,
+    lab: Path | str | None = None,
+    follow: Follow = lambda event, facts: None,
+) -> Sweep:
+    """Measure an experiment under many conditions, by many labs, and write a report.
+
+    Parameters
+    ----------
+    experiment : str, optional
+        Its name (``slownet list``) or file; what the folder says if a sweep is resumed.
+    vary : mapping, optional
+        The values of each factor: ``{"rtt": "0:200:10ms", "loss": ["0%", "1%"]}``; the experiment's own for others.
+    out : Path or str
+        The folder of the sweep, new unless it is resumed.
+    sample : str
+        ``"grid"`` for all combinations, or a sample of them: ``"random:100"``, ``"lhs:100"``, ``"sobol:128"``.
+    seed : int
+        Of the sample.
+    repeat : int, optional
+        Repetitions of each cell, each with other seeds. Unless given, one; with a criterion, as many as a verdict needs on
+        programs that slownet does not know: see `slownet.judge.records.exactness`.
+    fresh : bool
+        Whether each cell gets a lab of its own, instead of sharing one with up to 15 others.
+    cold : bool
+        Whether each lab prepares its services itself (`experiment`'s ``prepare``), instead of beginning with a snapshot.
+    criterion : str
+        What each cell is to meet: ``"time_per_request_ms<300"``, ``"p99 latency_ms<300ms"``.
+    refine : str
+        A factor and a step, ``"rtt:1ms"``: measure more of its values, down to that step, where the criterion's verdict
+        flips; without a criterion, where the first metric bends.
+    resume : bool
+        Whether the folder may hold a sweep already, of which only what failed is measured again.
+    merge : sequence of Path or str
+        Folders of other sweeps of the experiment, whose samples are taken over.
+    labs : int, optional
+        How many labs run at the same time; unless given one per processor, as far as memory allows.
+    yes : bool
+        Whether more than 100,000 samples may be measured.
+    where : Where, optional
+        The place and its clock.
+    cluster : str, optional
+        The address of a Dask scheduler, whose workers measure; ``"local"`` starts one here, for its dashboard.
+    scheduler_file : Path or str, optional
+        The file of a Dask scheduler, instead of its address.
+    lab : Path or str, optional
+        Where a cluster's workers get a lab that their machine lacks, once a machine: a file of ``slownet lab export`` at the
+        same path everywhere, or ``http://host/lab.tar#sha256=...``.
+    follow : callable
+        Gets the progress: see `slownet.sweep.sweep_session.Follow`.
+
+    Returns
+    -------
+    Sweep
+
+    Raises
+    ------
+    SlownetError
+        Something is described wrongly, or cannot be used. What was measured until then is in the folder.
+    """
+    asked = Spec(
+        experiment or "", dict(vary or {}), sample, seed, repeat or 0, fresh, cold, where or Where(), criterion, refine
+    )
+    directory = Path(out)
+    exists = (directory / HEADER).exists()
+    if exists and "hunt" in sweep_samples.read_header(directory):
+        raise SweepError(f"{directory} holds a hunt", "--out", "name another folder")
+    spec = _resumed(directory, asked) if exists and resume else asked
+    if exists and not resume:
+        raise SweepError(f"{directory} holds a sweep", "--out", "add --resume to go on with it, or name another folder")
+    spec = replace(spec, where=spec.where.with_values())
+    if not spec.experiment:
+        if resume:
+            raise SweepError(f"{directory} holds no sweep", "--resume", f"name a folder with a {HEADER}, or an experiment")
+        raise SweepError("no experiment is named", "slownet sweep", "name one of slownet list, or resume a sweep")
+    if repeat is not None and repeat < 1:
+        raise SweepError(f"{repeat} repetitions", "--repeat", "write a whole number from 1")
+    named = find(spec.experiment)
+    on_file = Path(scheduler_file) if scheduler_file else None
+    if cluster or on_file:
+        from slownet.sweep.cluster import check
+
+        check(cluster or "", on_file)
+    place = place_of(spec.where, spec.experiment)
+    compose_project.check(named.topology)
+    check_labs(labs, place)
+    spec = replace(spec, repeat=spec.repeat or _repetitions(named, place, bool(spec.criterion)))
+    values, design = factors.of_mapping(spec.vary), Design.read(spec.sample, spec.seed)
+    team = _team(cluster, on_file, labs, place, follow)
+    fetched = _source(lab) if lab else None
+    if not yes:
+        chosen.check_size(named, values, design, spec.repeat, team.width)
+    cells = chosen.cells_of(named, values, design)
+    test = Criterion.read(spec.criterion) if spec.criterion else None
+    refinement = Refinement.read(spec.refine, chosen.factors_of(named, values)) if spec.refine else None
+    with _nothing_empty(directory), Store(directory) as store:
+        session = Session(
+            spec,
+            store,
+            place,
+            team,
+            follow,
+            remote=not isinstance(team, Pool),
+            lab=fetched,
+            check=test.check if test else lambda sample: None,
+            refine=partial(_more, refinement, test) if refinement else None,
+        )
+        store.clear_failed()
+        for each in merge:
+            store.merge(Path(each))
+        before = len(store.done)
+        session.measure(cells)
+        found = session.run
+        aside, verdicts = sweep_samples.read_aside(directory), test.judge(found) if test else {}
+        done = Sweep(found, aside, len(store.done) - before, test, verdicts)
+        if test and refinement:
+            done = replace(done, flips=refining.flips(refinement, session.cells, _words(done.verdicts)))
+        store.describe(_recorded(done))
+    _write_report(done)
+    return done
+
+
+def _repetitions(named: Experiment, place: Place, is_judged: bool) -> int:
+    """Return how often to measure a cell unless the caller says it."""
+    terms = Terms.of(planning.described(named, place))
+    return verdict_from((), terms) if is_judged and terms.own_programs else 1
+
+
+@contextlib.contextmanager
+def _nothing_empty(directory: Path) -> Iterator[None]:
+    """Remove a folder that a failed sweep has made and left without a sample."""
+    was_there = directory.exists()
+    try:
+        yield
+    except SlownetError:
+        if not was_there and not ((directory / HEADER).exists() and sweep_samples.read_samples(directory)):
+            shutil.rmtree(directory, ignore_errors=True)
+        raise
+
+
+def _write_report(done: Sweep) -> None:
+    from slownet.report.sweep_page import write_sweep
+
+    text, metric = (done.criterion.text, done.criterion.metric) if done.criterion else ("", "")
+    write_sweep(done.run, _words(done.verdicts), text, metric, [str(each) for each in done.flips], done.aside)
+
+
+def _words(verdicts: Mapping[str, Judgement]) -> dict[str, str]:
+    return {title: each.verdict for title, each in verdicts.items()}
+
+
+def _recorded(done: Sweep) -> dict[str, object]:
+    """Return what sweep.json says of the result."""
+    return {"verdicts": _words(done.verdicts), "flips": [each.to_json() for each in done.flips]}
+
+
+def _more(refinement: Refinement, test: Criterion | None, cells: Sequence[Cell], found: RunData) -> list[Cell]:
+    """Return the cells that refine a sweep further: see `slownet.sweep.sweep_session.Refine`.
+
+    Raises ExperimentError for a metric that was not measured.
+    """
+    if test:
+        added = refining.at_flips(refinement, cells, _words(test.judge(found)))
+    else:
+        metric = next((name for cell in found.cells for name in cell.metrics), "")
+        means = {cell.title: cell.metrics[metric].mean for cell in found.cells if metric in cell.metrics}
+        added = refining.at_bends(refinement, cells, means)
+    known = {cell_key(cell) for cell in cells}
+    return [cell for cell in added if cell_key(cell) not in known]
+
+
+def _source(lab: object) -> Source:
+    from slownet.transfer.lab_download import source
+
+    return source(str(lab))
+
+
+def _team(cluster: str | None, scheduler_file: Path | None, labs: int | None, place: Place, follow: Follow) -> Workers:
+    """Return the workers: those of a cluster, or this machine's."""
+    if not (cluster or scheduler_file):
+        return Pool(how_many(labs, place))
+    from slownet.sweep.cluster import LOCAL, Dask
+
+    def opened(labs: int, dashboard: str) -> None:
+        follow("workers", {"labs": labs, "dashboard": dashboard})
+
+    here = how_many(labs, place) if cluster == LOCAL else 1
+    return Dask(cluster or "", scheduler_file, here, opened=opened)
+
+
+def _resumed(directory: Path, asked: Spec) -> Spec:
+    """Return what is asked of a folder's sweep now: unless an experiment is named, what was asked before."""
+    if asked.experiment:
+        return asked
+    before = Spec.from_json(sweep_samples.read_header(directory).get("spec") or {})
+    again = {each.partition("=")[0]: each for each in asked.where.env}  # their values are in no file
+    env = {**{name.partition("=")[0]: name for name in before.where.env}, **again}
+    return replace(before, where=replace(before.where, env=tuple(env.values())))

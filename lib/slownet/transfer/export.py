@@ -1,0 +1,124 @@
+"""Writes a built lab to one file: a tar whose first member is its manifest, with the same bytes for the same lab."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import json
+import os
+import tarfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from slownet.containers import store
+from slownet.lab import kernel, layer, parts, project
+from slownet.lab.digests import LOG, RECORD
+from slownet.lab.parts import Parts
+from slownet.lab.project import Project
+from slownet.model import whole_file
+from slownet.model.errors import LabError
+from slownet.transfer import sources
+from slownet.transfer.manifest import NAME, Manifest, Member
+
+
+@dataclass(frozen=True)
+class _File:
+    """A member, and where its content is."""
+
+    name: str
+    path: Path | None
+    text: bytes = b""
+
+    @contextlib.contextmanager
+    def open(self) -> Iterator[io.BufferedIOBase]:
+        with self.path.open("rb") if self.path else io.BytesIO(self.text) as file:
+            yield file
+
+    @property
+    def member(self) -> Member:
+        with self.open() as file:
+            digest = hashlib.file_digest(file, "sha256")
+            size = file.seek(0, os.SEEK_END)
+        return Member(self.name, size, digest.hexdigest(), self.path is not None and os.access(self.path, os.X_OK))
+
+
+def write(path: Path, of: Project | None, images: bool, *, layers: bool = True) -> Manifest:
+    """Write this machine's lab to a file; return its manifest.
+
+    It holds kernel (the wide one, too, if it is built), init and image, with `layers` those that projects on this machine use,
+    and with `images` all kept container images.
+    What was measured of this machine is no part of it. The file gets its name when it is whole.
+    Raises LabError; ExperimentError if it cannot be written.
+    """
+    folder = path.absolute().parent
+    if path.is_dir() or not folder.is_dir():
+        raise LabError(f"{path if path.is_dir() else folder} is {'' if path.is_dir() else 'not '}a folder", fix="name a file")
+    found = parts.need()
+    files = [*_parts(found), *(_layers(found, of) if layers else ()), *(_images() if images else ())]
+    with whole_file.output(path) as half:
+        return _write(half, files, found)
+
+
+def _write(output: BinaryIO, files: Sequence[_File], found: Parts) -> Manifest:
+    said = {
+        "kernel": sources.of_kernel(found.kernel),
+        "init": sources.of_init(),
+        "image": sources.IMAGE,
+    }
+    manifest = Manifest([each.member for each in files], parts.keys(), said)
+    with tarfile.open(fileobj=output, mode="w", format=tarfile.PAX_FORMAT) as tar:
+        _add(tar, Member(NAME, len(manifest.text()), ""), io.BytesIO(manifest.text()))
+        for each, member in zip(files, manifest.members, strict=True):
+            with each.open() as content:
+                _add(tar, member, content)
+    return manifest
+
+
+def _add(tar: tarfile.TarFile, member: Member, content: io.BufferedIOBase) -> None:
+    info = tarfile.TarInfo(member.name)
+    info.size, info.mode = member.size, member.mode
+    tar.addfile(info, content)
+
+
+def _parts(found: Parts) -> Iterator[_File]:
+    yield from _folder("kernel", found.kernel.path.parent)
+    if wide := kernel.find(kernel.WIDE):
+        yield from _folder("kernel", wide.path.parent)
+    yield from _folder("init", found.tools)
+    yield from _folder("image", found.image.path.parent)
+
+
+def _layers(found: Parts, of: Project | None) -> Iterator[_File]:
+    """Yield the layers of the projects on this machine that are built on this image."""
+    files = {each for each in layer.known().values() if each.is_file()}
+    projects = [of] if of else []
+    for file in sorted(files):
+        with contextlib.suppress(LabError):  # its file cannot be read now
+            its = project.at(file)
+            projects += [its] if its else []
+    built = (layer.find(each, found.image) for each in projects if each.needs_layer)
+    for _, each in sorted({each.key: each for each in built if each}.items()):
+        yield from _folder("layer", each.path.parent)
+
+
+def _images() -> Iterator[_File]:
+    for each in sorted(store.kept(), key=lambda image: image.digest):
+        kind = f"containers/{each.folder.name}"
+        facts = {
+            "digest": each.digest,
+            "names": list(each.names),
+            "source": each.source,
+            "aliases": list(each.aliases),
+        }
+        yield _File(f"{kind}/{store.FACTS}", None, (json.dumps(facts, indent=1) + "\n").encode())
+        for name in (store.CONFIG, store.SQUASHFS):
+            yield _File(f"{kind}/{name}", each.folder / name)
+
+
+def _folder(kind: str, folder: Path) -> Iterator[_File]:
+    for path in sorted(folder.iterdir()):
+        if path.is_file() and path.suffix != LOG and path.name != RECORD:  # who imports it writes its own record
+            yield _File(f"{kind}/{folder.name}/{path.name}", path)

@@ -1,0 +1,79 @@
+"""Completes what `make wheel` put into a folder to all that is published: lab file, notes and checksums. See `make release`.
+
+The same sources on a machine with the same lab give the same bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import sys
+from pathlib import Path
+
+from slownet.model.errors import LabError, SlownetError
+from slownet.model.version import __version__
+from slownet.model.whole_file import place
+from slownet.transfer import export
+
+CHECKOUT = Path(__file__).parents[3]
+SUMS = "SHA256SUMS"
+NOTES = "NOTES.md"
+INSTALL = """\
+## Install
+
+    python -m pip install ./{wheel}
+    slownet lab import {lab}
+
+The wheel is for Linux on x86-64. Without the lab file, `slownet lab build` makes the same lab from Debian's packages. The files
+are whole if `sha256sum -c {sums}` says so.
+"""
+
+
+def complete(folder: Path, changes: Path = CHECKOUT / "CHANGELOG.md") -> list[Path]:
+    """Write the lab's file, the notes and the checksums beside a wheel and a source archive; return all files of the release.
+
+    Raises LabError if the lab is not built, or the folder holds something else than the two of this version.
+    """
+    wheel, archive = _one(folder, f"slownet-{__version__}-*.whl"), _one(folder, f"slownet-{__version__}.tar.gz")
+    lab = folder / f"slownet-lab-{__version__}-{os.uname().machine}.tar"
+    made = (lab, folder / NOTES, folder / SUMS)
+    if others := sorted({each.name for each in folder.iterdir()} - {each.name for each in (wheel, archive, *made)}):
+        raise LabError(f"{folder / others[0]} is not part of a release of {__version__}", fix="remove it, or run make release")
+    text = notes(changes.read_text("utf-8"))
+    export.write(lab, None, images=False, layers=False)
+    place(folder / NOTES, f"{text}\n{INSTALL.format(wheel=wheel.name, lab=lab.name, sums=SUMS)}".encode())
+    summed = (wheel, archive, lab, folder / NOTES)
+    place(folder / SUMS, "".join(f"{_sum(each)}  {each.name}\n" for each in summed).encode())
+    return [*summed, folder / SUMS]
+
+
+def notes(changes: str) -> str:
+    """Return what has changed in this version, or is not released yet, as CHANGELOG.md has it. Raises LabError."""
+    sections = dict(re.findall(r"^## \[?([^\s\]]+).*\n((?:(?!## ).*\n?)*)", changes, re.MULTILINE))
+    found = str(sections.get(__version__) or sections.get("Unreleased") or "").strip()
+    if not found:
+        raise LabError(
+            f"CHANGELOG.md has no section {__version__} or Unreleased with changes", fix="write what has changed there"
+        )
+    return f"# slownet {__version__}\n\n{found}\n"
+
+
+def _one(folder: Path, pattern: str) -> Path:
+    found = sorted(folder.glob(pattern))
+    if len(found) != 1:
+        raise LabError(f"{len(found) or 'no'} files {folder / pattern}", fix="make release, which makes it first")
+    return found[0]
+
+
+def _sum(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+if __name__ == "__main__":
+    try:
+        for each in complete(Path(sys.argv[1])):
+            print(each)
+    except SlownetError as error:
+        sys.exit(f"slownet: {error}")

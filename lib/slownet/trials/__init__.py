@@ -1,1 +1,0 @@
-"""Field trials: a real service measured, links stated against measured, runs compared."""

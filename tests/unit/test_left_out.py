@@ -1,0 +1,63 @@
+"""slownet works without each of its features: they are not imported before they are asked for."""
+
+import subprocess
+import sys
+import tempfile
+
+import pytest
+
+FEATURES = ("api", "calibration", "classroom", "comparison", "compose", "hunt", "sweep", "transfer", "why")
+EDGES = {
+    "calibration": {"slownet.cli.calibrating"},
+    "comparison": {"slownet.api.compared", "slownet.cli.field"},
+    "compose": {"slownet.hypotheses.composed", "slownet.hypotheses.project_tools"},
+    "why": {"slownet.api.accounted"},
+}
+"""Modules of other rooms that are nothing without the feature; they are imported when it is used."""
+CODE = """
+import importlib, pkgutil, sys
+from contextlib import suppress
+
+FEATURE = "slownet." + sys.argv[1]
+
+
+class LeftOut:
+    def find_spec(self, name, path=None, target=None):
+        if name == FEATURE or name.startswith(FEATURE + "."):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+
+sys.meta_path.insert(0, LeftOut())
+import slownet
+from slownet.cli.app import main
+
+failed = set()
+for each in pkgutil.walk_packages(slownet.__path__, "slownet."):
+    if each.name.startswith((FEATURE, "slownet.tools.programs")) or each.name.endswith("__main__"):
+        continue
+    try:
+        importlib.import_module(each.name)
+    except ModuleNotFoundError:
+        failed.add(each.name)
+print("need it:", *sorted(failed))
+for words in (["list"], ["--help"], ["run", "--help"]):
+    status = 0
+    try:
+        status = main(words)
+    except SystemExit as end:
+        status = end.code
+    print("status:", words, status or 0)
+"""
+
+
+@pytest.mark.parametrize("feature", FEATURES)
+def test_slownet_works_without_it(feature):
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run([sys.executable, "-c", CODE, feature], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    (needing,) = [line for line in lines if line.startswith("need it:")]
+    assert set(needing.split()[2:]) == EDGES.get(feature, set())
+    assert [line for line in lines if line.startswith("status:") and not line.endswith(" 0")] == []
+    assert len([line for line in lines if line.startswith("status:")]) == 3
+    assert "client_delay" in done.stdout
