@@ -42,7 +42,7 @@ lab-tests: $(VENV)/dev lab ## run the tests that need a network, inside one lab
 	$(BIN)/slownet lab exec --cpu time -- python -m pytest -q -p no:cacheprovider -m charged tests/lab
 
 e2e: $(VENV)/dev lab ## run the tests of the commands, which boot labs, one of them in QEMU
-	lib/slownet/lab/setup-host qemu-system-x86
+	lib/slownet/lab/host/setup-host qemu-system-x86
 	$(BIN)/pytest -q --durations=15 -n 2 --dist loadfile -m 'not long' tests/e2e 'tests/examples/test_examples.py::test_example[node]' \
 		tests/exact/test_exact_run.py::test_a_hypothesis_is_checked_in_one_boot \
 		tests/docs/test_docs_executed.py::test_a_quick_page \
@@ -103,7 +103,7 @@ test-why: $(VENV)/dev lab ## the accounts of all experiments' cells add up; half
 	$(BIN)/pytest -q -n 0 tests/why
 
 test-tshark: $(VENV)/dev ## compare captures, those of tcpdump's tests, with tshark; a quarter of an hour, tshark and Debian's sources
-	lib/slownet/lab/setup-host tshark
+	lib/slownet/lab/host/setup-host tshark
 	$(BIN)/pytest -q -rs -s tests/tshark
 
 walls: $(VENV)/dev lab ## attack the host from labs, as root and as an ordinary user, with Landlock and without it; half an hour
@@ -154,7 +154,7 @@ test-provision: $(VENV)/dev ## provision a clean Debian like the Vagrant VM; min
 	$(BIN)/pytest -q tests/provision
 
 test-kernels: $(VENV)/dev lab ## build and test the lab's kernel with each patch series, with and without debugging checks; an hour
-	lib/slownet/lab/setup-host sparse
+	lib/slownet/lab/host/setup-host sparse
 	$(BIN)/pytest -q tests/kernels
 
 soak: $(VENV)/dev lab ## repeat the tests next to a busy program on each processor; hours (ROUNDS=50 WHOLE=3 NICE=0)
@@ -169,9 +169,9 @@ fuzz: $(VENV)/dev ## feed all readers of files, parsers and decoders random inpu
 lab: $(VENV)/ready ## build the lab's kernel and image, once per machine
 	$(BIN)/slownet lab build
 
-$(VENV)/ready: pyproject.toml setup.py lib/slownet/lab/host-packages.txt lib/slownet/lab/setup-host
-	@lib/slownet/lab/setup-says
-	lib/slownet/lab/setup-host
+$(VENV)/ready: pyproject.toml setup.py lib/slownet/lab/host/host-packages.txt lib/slownet/lab/host/setup-host
+	@lib/slownet/lab/host/setup-says
+	lib/slownet/lab/host/setup-host
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	touch $@

@@ -101,7 +101,7 @@ setup(
     data_files=[("share/man/man1", [str(MAN)])] if MAN.is_file() else [],
     package_data={
         "slownet.tools.browser": ["*.js"],
-        "slownet.lab": [
+        "slownet.lab.build": [
             "*.c",
             "*.h",
             "*.txt",
@@ -109,9 +109,6 @@ setup(
             "install-layer",
             "make-site",
             "same-random",
-            "setup-host",
-            "setup-says",
-            "setup-native",
             "linux/*.config",
             "linux/*.modules",
             "linux/*/*.patch",
@@ -120,6 +117,7 @@ setup(
             "wordpress/*",
             "wordpress/theme/*",
         ],
+        "slownet.lab.host": ["*.txt", "setup-host", "setup-says", "setup-native"],
         "slownet.classroom": ["autograder/*"],
         "slownet.cli": ["starter/*"],
         "slownet.judge.histories": ["porcupine/*"],

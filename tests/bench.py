@@ -23,7 +23,7 @@ import bench_sweep
 from trust import rates, t0
 from trust.steps import Log, Options
 
-from slownet.lab import cache
+from slownet.lab.build import cache
 
 SLOWNET = Path(sys.executable).with_name("slownet")
 SHOP = Path(__file__).with_name("shop")
@@ -118,7 +118,8 @@ from contextlib import ExitStack
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 os.environ["XDG_CACHE_HOME"] = "/tmp/cache"
-from slownet.lab import cache, container_shares
+from slownet.lab.build import cache
+from slownet.lab.run import container_shares
 container_shares.root = lambda: cache.root() / container_shares.KIND
 import images
 from slownet import Command, Container, Network, Star

@@ -3,7 +3,7 @@
 import ctypes
 import struct
 
-from slownet.lab import confinement
+from slownet.lab.run import confinement
 
 
 def without_landlock():

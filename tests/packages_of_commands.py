@@ -13,7 +13,7 @@ import tempfile
 import tomllib
 from pathlib import Path
 
-from slownet.lab.distribution import IMAGE
+from slownet.lab.build.distribution import IMAGE
 
 TABLE = Path(__file__).parents[1] / "lib/slownet/data/commands.toml"
 HOOK = r"""

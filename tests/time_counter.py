@@ -26,7 +26,7 @@ import struct
 import sys
 from collections.abc import Sequence
 
-from slownet.lab.counter import CLOEXEC, HARDWARE, INSTRUCTIONS, PROCESSOR, SIZE, SYSCALLS
+from slownet.lab.host.counter import CLOEXEC, HARDWARE, INSTRUCTIONS, PROCESSOR, SIZE, SYSCALLS
 
 PERF_EVENT_OPEN, SECCOMP = SYSCALLS["x86_64"], 317
 AUDIT_ARCH_X86_64 = 0xC000003E

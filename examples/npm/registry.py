@@ -8,7 +8,7 @@ import shutil
 import tarfile
 from pathlib import Path
 
-from slownet.lab import owner
+from slownet.lab.host import owner
 from slownet.services.nginx import Nginx
 from slownet.tools.timed import timed
 

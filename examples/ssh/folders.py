@@ -4,7 +4,7 @@ import shlex
 from pathlib import Path
 
 from slownet import Command
-from slownet.lab import owner
+from slownet.lab.host import owner
 from slownet.services.sshd import Sshd
 from slownet.tools.timed import timed
 

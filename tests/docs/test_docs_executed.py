@@ -15,7 +15,8 @@ import pytest
 import wheels
 from blocks import DATA, DOCS, Block, Step, blocks, pages, quick
 
-from slownet.lab import cache, calibrate, parts
+from slownet.lab.build import cache, parts
+from slownet.lab.host import calibrate
 from slownet.model.errors import SlownetError
 
 sys.path.insert(0, str(DOCS / "_ext"))

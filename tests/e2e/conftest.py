@@ -12,7 +12,8 @@ import pytest
 import wheels
 from command_line import SLOWNET
 
-from slownet.lab import cache, calibrate, parts
+from slownet.lab.build import cache, parts
+from slownet.lab.host import calibrate
 from slownet.model.errors import SlownetError
 
 PATIENCE_S = 120

@@ -18,8 +18,10 @@ from command_line import SLOWNET
 from conftest import LIGHT, PATIENCE_S, one_line
 from no_landlock import without_landlock
 
-from slownet.lab import boot, confinement, counter, init
-from slownet.lab.clock import Clock
+from slownet.lab.build import init
+from slownet.lab.host import counter
+from slownet.lab.run import boot, confinement
+from slownet.lab.run.clock import Clock
 
 LANDLOCK = confinement.landlock()
 OLDER = [version for version in range(1, 7) if version < LANDLOCK]

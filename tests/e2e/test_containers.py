@@ -13,7 +13,7 @@ import pytest
 from command_line import SLOWNET
 from conftest import LIGHT
 
-from slownet.lab import cache
+from slownet.lab.build import cache
 
 SOURCE = Path(__file__).parents[1] / "lab" / "server.c"
 # No switch: Open vSwitch's own work, a few times a second, takes its part of a request at chance moments.

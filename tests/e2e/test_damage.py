@@ -12,7 +12,7 @@ import pytest
 from command_line import SLOWNET
 from test_system_cache import ANN, linked
 
-from slownet.lab import native
+from slownet.lab.host import native
 
 pytestmark = pytest.mark.skipif(not native.lacks(), reason="this machine needs no lab")
 

@@ -6,7 +6,7 @@ import shutil
 import pytest
 from command_line import slownet
 
-from slownet.lab.emulator import PACKAGE, PROGRAM
+from slownet.lab.exact.emulator import PACKAGE, PROGRAM
 
 CLOCKED = """
 import subprocess, time

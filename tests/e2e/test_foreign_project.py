@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from conftest import LIGHT, environment, of_ones_own
 
-from slownet.lab import native
+from slownet.lab.host import native
 
 pytestmark = pytest.mark.skipif(not native.lacks(), reason="this machine runs them in place")
 

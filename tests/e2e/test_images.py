@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from command_line import SLOWNET
 
-from slownet.lab import cache
+from slownet.lab.build import cache
 
 PROGRAM = r"""
 #include <stdio.h>

@@ -360,7 +360,7 @@ def test_labs_with_the_same_clock_start_at_the_same_date(execute):
 
 
 def test_the_factor_is_the_one_that_was_measured(execute, built):
-    from slownet.lab.place import charged
+    from slownet.lab.run.place import charged
 
     done = execute("sh", "-c", "cat /proc/cmdline; echo $SLOWNET_LAB")
     assert f"skip-idle tdf={charged(built)['tdf']}".encode() in done.stdout

@@ -10,9 +10,10 @@ import pytest
 from command_line import slownet
 from conftest import children_of, one_line
 
-from slownet.lab import channel, memory
-from slownet.lab.boot import Share
-from slownet.lab.clock import INF, Clock
+from slownet.lab.host import memory
+from slownet.lab.run import channel
+from slownet.lab.run.boot import Share
+from slownet.lab.run.clock import INF, Clock
 from slownet.model.errors import LabError
 
 SMALL = ["--memory", "200"]

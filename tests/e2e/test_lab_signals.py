@@ -14,8 +14,8 @@ from command_line import SLOWNET
 from conftest import PATIENCE_S
 from terminal import Terminal
 
-from slownet.lab import boot
-from slownet.lab.clock import Clock
+from slownet.lab.run import boot
+from slownet.lab.run.clock import Clock
 
 READY = b"ready\n"
 

@@ -16,7 +16,7 @@ import pytest
 from command_line import SLOWNET
 from conftest import PATIENCE_S, alive, children_of, one_line, session_of
 
-from slownet.lab.place import PACKAGE
+from slownet.lab.run.place import PACKAGE
 
 # Folders of slownet's own go to TMPDIR, the test's: those elsewhere are of tests that run at the same time.
 OURS = re.compile(r"vm_file|uml|linux|^slownet(?!-)")
@@ -203,7 +203,7 @@ def test_no_place_for_memory_is_one_line(execute):
     # The checkout and the cache may be in /tmp, so everything is loaded before /tmp is hidden.
     script = """
 import subprocess, sys
-from slownet.lab import boot
+from slownet.lab.run import boot
 subprocess.run(["sh", "-ec", sys.argv[1]], check=True)
 try:
     boot.memory_folder(1024)

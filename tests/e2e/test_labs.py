@@ -177,7 +177,7 @@ def test_an_end_ends_every_lab_and_the_run_can_be_continued(pages, number):
         directory = wait_for_a_sample(pages.folder, process).parent
         labs = labs_of(process)
         assert len(labs) == 2
-        # Which processor depends on the other running labs: see the unit tests of slownet.lab.cpu.
+        # Which processor depends on the other running labs: see the unit tests of slownet.lab.host.cpu.
         assert [len(os.sched_getaffinity(each)) for each in labs] == [1, 1]
         process.send_signal(number)
         _, errors = process.communicate(timeout=120)

@@ -10,7 +10,7 @@ import pytest
 from command_line import SLOWNET
 from conftest import LIGHT, lend_lab
 
-from slownet.lab import native
+from slownet.lab.host import native
 
 pytestmark = pytest.mark.skipif(not native.lacks(), reason="this machine runs them in place")
 

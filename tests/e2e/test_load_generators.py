@@ -13,7 +13,7 @@ def test_the_programs_on_the_path_are_seen_in_the_lab(execute, tmp_path, monkeyp
     monkeypatch.setenv("PATH", f"{path}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.delenv("SLOWNET_WRK2", raising=False)
     monkeypatch.setenv("SLOWNET_OHA", str(mine / "none"))
-    asked = "from slownet.lab import load_generators as found; from slownet.tools import steady; "
+    asked = "from slownet.lab.run import load_generators as found; from slownet.tools import steady; "
     asked += "print(found.path('wrk2'), found.path('oha'), steady.there())"
     done = execute("sh", "-c", f'python -c "{asked}"; "$SLOWNET_WRK2" -R10')
     there, said = done.stdout.decode().splitlines()

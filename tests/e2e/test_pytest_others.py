@@ -10,7 +10,8 @@ import pytest
 import wheels
 from conftest import PATIENCE_S
 
-from slownet.lab import cache, native
+from slownet.lab.build import cache
+from slownet.lab.host import native
 
 pytestmark = pytest.mark.skipif(not native.lacks(), reason="this machine runs them in place")
 

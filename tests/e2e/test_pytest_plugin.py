@@ -17,7 +17,8 @@ import pytest
 from conftest import LIGHT, PATIENCE_S
 from terminal import Terminal
 
-from slownet.lab import cache, native
+from slownet.lab.build import cache
+from slownet.lab.host import native
 
 pytest_plugins = ["pytester"]
 

@@ -11,7 +11,8 @@ import xml.etree.ElementTree as ET
 import pytest
 from conftest import LIGHT, PATIENCE_S
 
-from slownet.lab import cache, native
+from slownet.lab.build import cache
+from slownet.lab.host import native
 
 pytest_plugins = ["pytester"]
 

@@ -14,7 +14,7 @@ from conftest import alive
 from test_sweep import means
 from test_sweep_faults import command, of_threads
 
-from slownet.lab import boot
+from slownet.lab.run import boot
 from slownet.runner.boot_store import task
 from slownet.runner.engine import Engine
 from slownet.runner.where import Where

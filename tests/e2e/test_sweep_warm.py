@@ -11,7 +11,7 @@ from command_line import slownet
 from conftest import lend_lab
 from test_sweep import means
 
-from slownet.lab.cache_cleanup import WARM
+from slownet.lab.build.cache_cleanup import WARM
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "shop"))
 import kept_images  # stands beside the project of the shop

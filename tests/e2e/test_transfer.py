@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from command_line import SLOWNET
 
-from slownet.lab import native
+from slownet.lab.host import native
 
 CHECKOUT = Path(__file__).parents[2]
 pytestmark = pytest.mark.skipif(not native.lacks(), reason="this machine needs no lab")

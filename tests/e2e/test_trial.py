@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from slownet.lab import kernel, trial_boot
+from slownet.lab.build import kernel, trial_boot
 from slownet.model.errors import LabError
 
 

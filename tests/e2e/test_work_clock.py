@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # hogs.py and time_counter.p
 import time_counter
 from hogs import hogs
 
-from slownet.lab import counter
+from slownet.lab.host import counter
 
 ROUNDS = 5
 SAME = 0.01  # target: means with and without other load within 1 %

@@ -5,6 +5,6 @@ A mark in each module and no conftest.py: one of them runs beside tests/e2e, who
 
 import pytest
 
-from slownet.lab.emulator import PACKAGE, PROGRAM, is_installed
+from slownet.lab.exact.emulator import PACKAGE, PROGRAM, is_installed
 
 needs_qemu = pytest.mark.skipif(not is_installed(), reason=f"there is no {PROGRAM} here: apt-get install {PACKAGE}")

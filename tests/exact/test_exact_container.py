@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from needs_qemu import needs_qemu
 
-from slownet.lab import cache
+from slownet.lab.build import cache
 
 pytestmark = needs_qemu
 CHECKOUT = Path(__file__).resolve().parents[2]

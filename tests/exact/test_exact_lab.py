@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 from needs_qemu import needs_qemu
 
-from slownet.lab import cache, emulator, machine_state, standstill
+from slownet.lab.build import cache
+from slownet.lab.exact import emulator, machine_state, standstill
 
 pytestmark = needs_qemu
 SLOWNET = [sys.executable, "-m", "slownet.cli"]
@@ -152,7 +153,7 @@ def test_digits_are_the_same_from_another_snapshot_and_where_none_can_be_kept(tm
 
 LATER = """
 import hashlib, time
-from slownet.lab import later
+from slownet.lab.exact import later
 
 later.told()
 times = hashlib.md5()
@@ -163,7 +164,7 @@ print(times.hexdigest())
 """
 SEES_STATES = """
 import os
-from slownet.lab import machine_state
+from slownet.lab.exact import machine_state
 
 def seen(state, put_back=machine_state.at_its_stop):
     with open(os.environ["STATES"], "a") as file:
@@ -174,8 +175,8 @@ machine_state.at_its_stop = seen
 """
 ASKS = """
 import sys
-from slownet.lab.clock import ClockRequest
-from slownet.lab.place import choose
+from slownet.lab.run.clock import ClockRequest
+from slownet.lab.run.place import choose
 
 place = choose("lab", ClockRequest("exact"), exact=True)
 for later in sys.argv[2:]:

@@ -7,7 +7,7 @@ import subprocess
 from needs_qemu import needs_qemu
 from test_exact_lab import SLOWNET, hog
 
-from slownet.lab import cache
+from slownet.lab.build import cache
 
 pytestmark = needs_qemu
 MINE = """

@@ -3,11 +3,11 @@
     .venv/bin/python tests/kernels/carry.py                    # what changed in linux/7 since HEAD goes into linux/6.12
     .venv/bin/python tests/kernels/carry.py --to 6.18 --fresh  # a new series, from the patches alone
 
-The newest series is stored whole, the other one as what differs from it (slownet.lab.patch_series). At the revision --since
-they belong together, so what changed in the newest since then is merged into the other as it is now, patch by patch, as git
-merges branches. What this command carried since then counts as being in both. A patch that is new is merged as git's
-cherry-pick does; one that the other series leaves out stays out. The newest series is written as git formats it, the other
-one as the differences of those patches that do not do the same there as they stand.
+The newest series is stored whole, the other one as what differs from it (slownet.lab.build.patch_series). At the revision
+--since they belong together, so what changed in the newest since then is merged into the other as it is now, patch by patch, as
+git merges branches. What this command carried since then counts as being in both. A patch that is new is merged as git's
+cherry-pick does; one that the other series leaves out stays out. The newest series is written as git formats it, the other one
+as the differences of those patches that do not do the same there as they stand.
 
 Where a hunk does not fit, the patch, the file and the hunk are printed and nothing is written. Mend the file in the
 repository that is named, then run the command again: git remembers the resolution (rerere). The kernels' sources are
@@ -27,8 +27,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from slownet.lab import cache, debian, kernel, patch_series
-from slownet.lab.patch_series import Patch
+from slownet.lab.build import cache, debian, kernel, patch_series
+from slownet.lab.build.patch_series import Patch
 from slownet.model.errors import LabError
 
 WORK = "carried"  # in the user's cache

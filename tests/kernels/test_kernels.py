@@ -20,7 +20,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # time_counter.py is also ru
 
 import time_counter
 
-from slownet.lab import cache, counter, debian, kernel, patch_series
+from slownet.lab.build import cache, debian, kernel, patch_series
+from slownet.lab.host import counter
 from slownet.model.errors import SlownetError
 
 CHECKOUT = Path(__file__).parents[2]

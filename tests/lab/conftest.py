@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from slownet.lab import native
+from slownet.lab.host import native
 from slownet.net.network import Network
 from slownet.topologies import ClientWebDb
 

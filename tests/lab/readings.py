@@ -2,7 +2,7 @@
 
 import json
 
-from slownet.lab import native
+from slownet.lab.host import native
 
 OWN_MS = 0.1 if native.cpu_is_free() else 1.0
 

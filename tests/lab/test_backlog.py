@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from slownet.lab import native
+from slownet.lab.host import native
 from slownet.net.tool import run
 from slownet.runner.measurement import Measurements, new_sample
 from slownet.tools.user_metrics import Numbers

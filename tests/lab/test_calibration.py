@@ -13,7 +13,7 @@ from slownet.calibration.frames import OURS
 from slownet.calibration.judge import OWN_FREE_CPU_S, OWN_S, judge
 from slownet.calibration.probe_run import ends, measure, prepare
 from slownet.calibration.probes import PROBES
-from slownet.lab import native
+from slownet.lab.host import native
 from slownet.links.ip import IPV4, IPV6
 from slownet.links.packets import capture as packets
 from slownet.net.network import Network

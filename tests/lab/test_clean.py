@@ -212,7 +212,7 @@ def test_a_run_whose_command_is_killed_cleans_up_itself(foreign, tmp_path):
 
 
 def test_a_cgroup_that_somebody_else_uses_stays(net):
-    code = "from slownet.lab import owner; print(owner.this().mark)"
+    code = "from slownet.lab.host import owner; print(owner.this().mark)"
     dead = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE)
     group = CGROUPS / f"slownet.{dead.stdout.decode().strip()}.client"
     group.mkdir()

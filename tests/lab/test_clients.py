@@ -6,7 +6,7 @@ import time
 import pytest
 
 from slownet import Command, ExperimentError, Recorder
-from slownet.lab import native
+from slownet.lab.host import native
 
 PORT = 7007
 SERVER = f"""

@@ -6,7 +6,7 @@ import urllib.request
 import pytest
 
 from slownet import Command, ServiceError, http
-from slownet.lab import native
+from slownet.lab.host import native
 from slownet.net.nodes import inside
 
 SERVER = """

@@ -17,7 +17,9 @@ from mininet.node import CPULimitedHost
 
 from slownet import Command, Container, Mount, NameServer, Network, ServiceError, SlownetError, healthy, http
 from slownet.containers import store
-from slownet.lab import cache, container_shares, owner
+from slownet.lab.build import cache
+from slownet.lab.host import owner
+from slownet.lab.run import container_shares
 from slownet.net.process import wait_until
 from slownet.topologies import ClientWebDb, Star
 
@@ -464,7 +466,8 @@ def test_a_killed_run_s_container_is_cleaned_up(tmp_path):
 import sys, time
 sys.path[:0] = {sys.path!r}
 from slownet import Container, Network
-from slownet.lab import cache, container_shares
+from slownet.lab.build import cache
+from slownet.lab.run import container_shares
 from slownet.topologies import ClientWebDb
 container_shares.root = lambda: cache.root() / container_shares.KIND
 with Network(ClientWebDb) as net, Container(net["web"], "server:1", port=80, directory={str(tmp_path)!r}):

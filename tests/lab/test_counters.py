@@ -6,7 +6,7 @@ import time
 import pytest
 from traffic import Datagrams, lost
 
-from slownet.lab.counters import Flow
+from slownet.lab.run.counters import Flow
 from slownet.net.network import Network
 from slownet.topologies import Star
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from slownet import Redis, ServiceError
-from slownet.lab import native
+from slownet.lab.host import native
 from slownet.services.postgresql import PostgreSQL
 
 REFUSED = "Input/output error|Read-only file system"

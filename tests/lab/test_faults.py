@@ -6,7 +6,7 @@ import time
 import pytest
 
 from slownet import Command, MariaDB, NameServer, Redis, ServiceError, faults
-from slownet.lab import native
+from slownet.lab.host import native
 from slownet.links.fault_space import BETWEEN, Break
 from slownet.model.errors import ConditionError, NetworkError, ToolError
 from slownet.net import fault_injection as playing

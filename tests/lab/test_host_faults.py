@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from slownet import Command, NameServer
-from slownet.lab import native
+from slownet.lab.host import native
 from slownet.model.errors import ConditionError
 from slownet.net.process import family
 from slownet.services.postgresql import PostgreSQL

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from slownet.lab import image, native
+from slownet.lab.build import image
+from slownet.lab.host import native
 
 SITE = Path("/var/lib/slownet/wordpress")
 

@@ -3,7 +3,7 @@
 import pytest
 
 from slownet import iperf3
-from slownet.lab import native
+from slownet.lab.host import native
 from slownet.model.errors import ToolError
 from slownet.topologies import TwoHosts
 

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from slownet import topologies
-from slownet.lab import native
+from slownet.lab.host import native
 from slownet.links.ip import IPV6
 from slownet.links.packets import capture as packets
 from slownet.net import addresses, ipv6

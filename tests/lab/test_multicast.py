@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from slownet.lab.native import inside_lab
+from slownet.lab.host.native import inside_lab
 
 GROUP, PORT = "239.1.2.3", 5007
 JOIN = f"""

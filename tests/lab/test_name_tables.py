@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-PROVISION = (Path(__file__).parents[2] / "lib/slownet/lab/provision").read_text()
+PROVISION = (Path(__file__).parents[2] / "lib/slownet/lab/build/provision").read_text()
 TABLE = b"\xfe\x01".ljust(64, b"\0") + b"\0\x10" + b"0123456789abcdef" + b"the rest"
 VIEW = b"TYPE=VIEW\nquery=select 1\n"
 

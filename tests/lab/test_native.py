@@ -6,7 +6,7 @@ import sys
 
 import pyarrow.parquet as pq
 
-from slownet.lab.counters import total
+from slownet.lab.run.counters import total
 from slownet.net.verify import OWN_SHARE_S
 
 OWN = '''

@@ -8,7 +8,7 @@ import pytest
 from mininet.link import TCLink
 from mininet.topo import Topo
 
-from slownet.lab import owner
+from slownet.lab.host import owner
 from slownet.model.errors import NetworkError
 from slownet.net.network import Network
 from slownet.topologies import ClientWebDb, TwoHosts

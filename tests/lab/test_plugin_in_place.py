@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from slownet.lab import native
+from slownet.lab.host import native
 
 TEST = """
 import os

@@ -9,7 +9,7 @@ import json
 import pytest
 from traffic import Datagrams
 
-from slownet.lab import native
+from slownet.lab.host import native
 from slownet.net.network import Network
 from slownet.topologies import Chain, Dumbbell
 

@@ -11,7 +11,7 @@ import pytest
 from readings import OWN_MS
 from traffic import Datagrams, poured
 
-from slownet.lab import native
+from slownet.lab.host import native
 from slownet.links.conditions.jitter import Table
 from slownet.links.conditions.link import Condition
 from slownet.links.conditions.schedule import Schedule, change, flap

@@ -11,7 +11,7 @@ import image_entries
 import pytest
 
 import slownet
-from slownet.lab import cache, debian, image
+from slownet.lab.build import cache, debian, image
 from slownet.model.errors import SlownetError
 
 CHECKOUT = Path(__file__).parents[2]

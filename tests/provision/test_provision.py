@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from slownet.lab import cache, debian, distribution, image, wheels
+from slownet.lab.build import cache, debian, distribution, image, wheels
 from slownet.model.errors import SlownetError
 
 CHECKOUT = Path(__file__).parents[2]

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from slownet.containers import store
-from slownet.lab import distribution
-from slownet.lab.image import squash
+from slownet.lab.build import distribution
+from slownet.lab.build.image import squash
 
 LEFT_OUT = ("/usr/share/man/*", "/usr/share/doc/*", "/usr/share/locale/*", "/usr/share/info/*")
 IMAGES = {

@@ -4,7 +4,7 @@ import pytest
 import stock
 from machine import booted, need_qemu
 
-from slownet.lab import parts
+from slownet.lab.build import parts
 from slownet.model.errors import SlownetError
 
 

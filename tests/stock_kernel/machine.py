@@ -19,8 +19,8 @@ from pathlib import Path
 
 from stock import Stock
 
-from slownet.lab import cache
-from slownet.lab.image import Image
+from slownet.lab.build import cache
+from slownet.lab.build.image import Image
 from slownet.model.errors import LabError
 
 PROGRAMS = {"qemu-system-x86_64": "qemu-system-x86"}

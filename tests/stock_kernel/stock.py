@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from slownet.lab import cache, debian, distribution
-from slownet.lab.image import LEFT_OUT
+from slownet.lab.build import cache, debian, distribution
+from slownet.lab.build.image import LEFT_OUT
 
 HERE = Path(__file__).parent
 RECIPE = HERE / "recipe"

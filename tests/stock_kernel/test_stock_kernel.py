@@ -39,7 +39,7 @@ def test_it_is_debians_kernel(guest, kernel):
 
 
 def test_root_by_sudo_lacks_nothing_there(guest):
-    program = "from slownet.lab import native; print(native.lacks())"
+    program = "from slownet.lab.host import native; print(native.lacks())"
     assert guest.run(f"sudo /opt/slownet/venv/bin/python -c '{program}'", LIMIT_S).output == "[]\n"
     assert guest.run(f"/opt/slownet/venv/bin/python -c '{program}'", LIMIT_S).output == "['root']\n"
     modules = {line.split()[0] for line in guest.run("cat /proc/modules", LIMIT_S).output.splitlines()}

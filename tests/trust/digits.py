@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from slownet.lab import cache
+from slownet.lab.build import cache
 from trust.figures import Figure, Report, of, table
 from trust.steps import ALONE, BESIDE_HOGS, TWO_LABS, Log, Options, Record, Step, others, slownet, surroundings
 

@@ -26,7 +26,7 @@ OPENING = {
     "access", "ZipFile", "TarFile", "read_parquet", "read_csv", "load", "place", "drafted",
 }  # fmt: skip
 """Functions and methods that follow a path which they are given, or called on."""
-OUTBOX = ("slownet.lab.outbox", "slownet.model.whole_file")
+OUTBOX = ("slownet.lab.run.outbox", "slownet.model.whole_file")
 """The modules that open such paths safely, and that replace a file for whoever gives them its path."""
 SAFE = {"Outbox", "Share"}
 """What takes such a path and opens nothing below it by its name."""

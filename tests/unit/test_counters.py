@@ -1,6 +1,6 @@
 """Counters and their differences."""
 
-from slownet.lab.counters import Counters, Flow, record, total
+from slownet.lab.run.counters import Counters, Flow, record, total
 
 BEFORE = Flow(100, 9000, 5, 2, 1, 7, 700, {"netem 51:": Flow(100, 9000, 5), "tbf 53:": Flow(60, 5000, 1, 9)})
 AFTER = Flow(

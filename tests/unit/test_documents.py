@@ -82,12 +82,12 @@ def test_setting_up_says_its_time_and_disk_before_it_starts(made, said, tmp_path
     Path(tmp_path, made).mkdir(parents=True, exist_ok=True)
     caches = {"XDG_CACHE_HOME": str(tmp_path), "SLOWNET_SYSTEM_CACHE": str(tmp_path / "none")}
     done = subprocess.run(
-        [CHECKOUT / "lib/slownet/lab/setup-says"], env=os.environ | caches, capture_output=True, text=True, check=True
+        [CHECKOUT / "lib/slownet/lab/host/setup-says"], env=os.environ | caches, capture_output=True, text=True, check=True
     )
     assert said in done.stderr
     assert "0.5 GB" in done.stderr
     recipe = (CHECKOUT / "Makefile").read_text().partition("$(VENV)/ready:")[2].splitlines()
-    assert recipe[1].strip() == "@lib/slownet/lab/setup-says"
+    assert recipe[1].strip() == "@lib/slownet/lab/host/setup-says"
 
 
 @pytest.mark.parametrize("words", [("runn",), ("run", "--tfd", "inf"), ("predict", "RUN"), ("lab", "exce")])

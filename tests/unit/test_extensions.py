@@ -111,7 +111,7 @@ def test_its_claim_has_its_sentence_in_reports(package, on_path, tmp_path):
 
 
 def test_a_lab_sees_its_code_and_its_metadata_and_nothing_else(package, on_path, tmp_path):
-    from slownet.lab import extension_shares
+    from slownet.lab.run import extension_shares
 
     package.write(tmp_path)
     (tmp_path / "other").mkdir()

@@ -17,7 +17,7 @@ from slownet.compose.dotenv import read as read_dotenv
 from slownet.hypotheses import answers, composed, specs
 from slownet.hypotheses import file as hypotheses
 from slownet.judge.records import sweep_samples
-from slownet.lab import project
+from slownet.lab.build import project
 from slownet.links.conditions.link import WORDS, Condition
 from slownet.links.conditions.schedule import Schedule
 from slownet.links.traces import mahimahi, pinglog, trace_summary

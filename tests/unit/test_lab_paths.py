@@ -1,4 +1,4 @@
-"""No module but `slownet.lab.outbox` opens a path below a folder that a lab writes to."""
+"""No module but `slownet.lab.run.outbox` opens a path below a folder that a lab writes to."""
 
 from pathlib import Path
 
@@ -17,16 +17,16 @@ COPIES = [
     *(("_add_file", "open"), ("_is_output", "lstat"), ("content", "is_file"), ("content", "is_symlink")),
 ]
 ALLOWED = {
-    **{Found("slownet.lab.packed", function, call): COPIED for function, call in COPIES},
-    Found("slownet.lab.caller", "variables_named_in", "read_text"): COPIED,
+    **{Found("slownet.lab.exact.packed", function, call): COPIED for function, call in COPIES},
+    Found("slownet.lab.run.caller", "variables_named_in", "read_text"): COPIED,
     Found("slownet.judge.records.samples", "Raw.keep", "open"): IN_THE_LAB,
     Found("slownet.runner.inside", "run", "mkdir"): IN_THE_LAB,
-    **{Found("slownet.lab.native", "RealTime.__call__", call): IN_THE_LAB for call in ("stat", "unlink", "write_bytes")},
+    **{Found("slownet.lab.host.native", "RealTime.__call__", call): IN_THE_LAB for call in ("stat", "unlink", "write_bytes")},
     Found("slownet.net.interface_captures", "_fresh", "exists"): IN_THE_LAB,
     Found("slownet.judge.records.samples", "SampleLog.__init__", "mkdir"): OWN,
     Found("slownet.runner.lab_environment", "_made", "mkdir"): OWN,
-    Found("slownet.lab.image", "_make_site", "mkdir"): BEFORE,
-    Found("slownet.lab.layer", "_build", "mkdir"): BEFORE,
+    Found("slownet.lab.build.image", "_make_site", "mkdir"): BEFORE,
+    Found("slownet.lab.build.layer", "_build", "mkdir"): BEFORE,
     Found("slownet.pytest_plugin.staging", "Staging.__init__", "mkdir"): BEFORE,
     Found("slownet.pytest_plugin.staging", "Staging._sow", "mkdir"): BEFORE,
     Found("slownet.pytest_plugin.staging", "Staging._sow", "copyfile"): BEFORE,
@@ -45,8 +45,8 @@ def test_no_other_module_opens_what_a_lab_wrote():
 HEAD = """
 import json, os, shutil
 from pathlib import Path
-from slownet.lab.boot import Share
-from slownet.lab.outbox import Outbox
+from slownet.lab.run.boot import Share
+from slownet.lab.run.outbox import Outbox
 from slownet.judge.records.samples import RAW, of_lab
 from slownet.runner.job import CAPTURES, SERVICES
 from slownet import other
@@ -72,7 +72,7 @@ OPENED = {
         "def g(folder, w):\n    return Share(folder, writable=w)\ndef f(half):\n    g(half, True)\n    (half / 'x').unlink()",
         "unlink",
     ),
-    "outbox.place": ("from slownet.lab.outbox import place as write\ndef f(d):\n    write(d / RAW / 'x', b'')", "place"),
+    "outbox.place": ("from slownet.lab.run.outbox import place as write\ndef f(d):\n    write(d / RAW / 'x', b'')", "place"),
     "another module": ("def f(d):\n    other.look(d / RAW)", "is_file"),
 }  # fmt: skip
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from slownet.lab import outbox
-from slownet.lab.outbox import Outbox, RefusedError
+from slownet.lab.run import outbox
+from slownet.lab.run.outbox import Outbox, RefusedError
 
 SECRET = "root:x:0:0"
 

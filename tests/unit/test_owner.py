@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from slownet.lab import owner
-from slownet.lab.owner import Owner
+from slownet.lab.host import owner
+from slownet.lab.host.owner import Owner
 
 
 def test_a_mark_is_read_back():

@@ -71,7 +71,7 @@ def test_the_source_archive_holds_the_repository(archives):
     assert missing == []
     extra = {each for each in held if not (CHECKOUT / each).exists()}
     assert extra <= {"PKG-INFO", "setup.cfg"} | {each for each in extra if "egg-info/" in each}
-    assert held["lib/slownet/lab/provision"].mode == 0o755
+    assert held["lib/slownet/lab/build/provision"].mode == 0o755
 
 
 def test_the_source_archive_is_the_same_wherever_it_is_made(archives):

@@ -27,7 +27,7 @@ ELSEWHERE = {
     "hypotheses/toolbox.py": "in the lab",
     "cli/endings.py": "standard streams",
     "classroom/student_code.py": "a temporary folder that a lab gets",
-    "pytest_plugin/carrier.py": "what leaves a lab, by `slownet.lab.deposit`; logs that are added to",
+    "pytest_plugin/carrier.py": "what leaves a lab, by `slownet.lab.run.deposit`; logs that are added to",
     "pytest_plugin/session_summary.py": "in the lab, or a temporary folder",
     "pytest_plugin/staging.py": "a temporary folder that a lab gets; the lock",
     "pytest_plugin/xdist_workers.py": "pipes",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from slownet.lab import cache, parts
+from slownet.lab.build import cache, parts
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "lab"))
 import images  # stands beside the lab's tests

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from slownet.lab import native
+from slownet.lab.host import native
 
 PATIENCE_S = 600
 SLOWNET = [sys.executable, "-m", "slownet.cli"]

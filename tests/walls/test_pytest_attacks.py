@@ -18,7 +18,8 @@ import pytest
 from everybody import lab_of_all, starts_python  # noqa: F401  # a fixture
 from no_landlock import without_landlock
 
-from slownet.lab import confinement, native
+from slownet.lab.host import native
+from slownet.lab.run import confinement
 
 NOBODY = 65534
 PATIENCE_S = 300

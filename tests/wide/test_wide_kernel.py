@@ -7,8 +7,9 @@ import sys
 
 import pytest
 
-from slownet.lab import kernel, missing_features
-from slownet.lab.kernel import NAMES, WIDE
+from slownet.lab.build import kernel
+from slownet.lab.build.kernel import NAMES, WIDE
+from slownet.lab.run import missing_features
 
 HEAD = """\
 # What the wide kernel has beyond the base one: a module a line, and what else it is called. WRITE=1 make test-wide writes it.

@@ -8,7 +8,8 @@ from slownet.hypotheses.experiment import MOST_CELLS
 from slownet.judge.records.charging import COUNTED_MARGIN, CPU_VARIATION, LEAST_BOOTS, USUAL_MARGIN, Charging
 from slownet.judge.records.comparisons import MOST, looks
 from slownet.judge.records.exactness import AGREEING
-from slownet.lab import boot, clock, counter
+from slownet.lab.host import counter
+from slownet.lab.run import boot, clock
 from slownet.links.conditions.netem import TRAVELLING
 from slownet.links.ip import IPV4, IPV6
 from slownet.links.packets import capture_file

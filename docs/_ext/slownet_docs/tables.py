@@ -16,7 +16,8 @@ from slownet.compose import fields as compose_fields
 from slownet.hypotheses import file, predictions, toolbox
 from slownet.judge.records import samples
 from slownet.judge.records.judgement import Reason
-from slownet.lab import kernel, missing_features, project
+from slownet.lab.build import kernel, project
+from slownet.lab.run import missing_features
 from slownet.model.units import duration
 from slownet.pytest_plugin import short, short_names, wishes
 from slownet.tools.register import TOOLS, card

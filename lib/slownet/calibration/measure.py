@@ -10,10 +10,10 @@ from typing import Any
 
 from slownet.calibration.cases import Case
 from slownet.calibration.judge import CONFIDENCE, Row, judge
-from slownet.lab import events
-from slownet.lab.events import Event
-from slownet.lab.excerpt import Excerpt
-from slownet.lab.place import Place
+from slownet.lab.run import events
+from slownet.lab.run.events import Event
+from slownet.lab.run.excerpt import Excerpt
+from slownet.lab.run.place import Place
 from slownet.model.errors import SlownetError
 from slownet.model.shapes import Json, mapping, member, number, numbers, optional, record, text
 

@@ -1,7 +1,7 @@
 """Runs a calibration's probes where the network is: `python -m slownet.calibration.probe_run JOB`.
 
 The job (JSON) is {"ip_version": 4 or 6, "cases": [[group, probe, fields, count], ...]}. Events go to standard output (see
-`slownet.lab.events`): "ceiling" with bit_s, then for each case "case" and then "numbers", "failed" with a message, or
+`slownet.lab.run.events`): "ceiling" with bit_s, then for each case "case" and then "numbers", "failed" with a message, or
 "left_out"; at last "end" with virtual_s, or "error" with a message.
 """
 
@@ -14,8 +14,8 @@ import time
 from slownet.calibration import probes
 from slownet.calibration.carried import carried
 from slownet.calibration.cases import Case
-from slownet.lab import native
-from slownet.lab.events import tell
+from slownet.lab.host import native
+from slownet.lab.run.events import tell
 from slownet.links.ip import IP, IPV6, VERSIONS
 from slownet.model.errors import NetworkError, SlownetError
 from slownet.net import neighbours

@@ -22,8 +22,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from slownet.classroom.grading import Graded
-from slownet.lab import parts
-from slownet.lab.outbox import Outbox, RefusedError
+from slownet.lab.build import parts
+from slownet.lab.run.outbox import Outbox, RefusedError
 from slownet.model import userfile
 from slownet.model.control_characters import visible
 from slownet.model.errors import ExperimentError, LabError

@@ -21,7 +21,7 @@ from slownet.cli.options import (
     TdfOption,
 )
 from slownet.cli.outputs import OF_COMPARISONS, Outputs
-from slownet.lab.boot import MEGABYTES
+from slownet.lab.run.boot import MEGABYTES
 from slownet.links.ip import IPV4, IPV6
 from slownet.runner import RUNS
 
@@ -180,8 +180,8 @@ def calibrate(
     """Compare the stated and the measured effect of links, for a matrix of conditions."""
     from slownet.calibration.cases import choose as choose_cases
     from slownet.cli.calibrating import calibrate_and_show
-    from slownet.lab.clock import ClockRequest
-    from slownet.lab.place import choose
+    from slownet.lab.run.clock import ClockRequest
+    from slownet.lab.run.place import choose
 
     choose_cases((), only or [])
     ip = IPV6 if ipv6 else IPV4

@@ -9,8 +9,8 @@ from slownet.calibration.calibration_table import show
 from slownet.calibration.cases import choose, matrix
 from slownet.calibration.measure import calibrate
 from slownet.cli.terminal import console, interrupted
-from slownet.lab.events import Event
-from slownet.lab.place import Interrupts, Place
+from slownet.lab.run.events import Event
+from slownet.lab.run.place import Interrupts, Place
 from slownet.links.ip import IP
 from slownet.model.errors import SlownetError
 from slownet.report.bars import bars

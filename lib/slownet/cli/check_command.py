@@ -22,7 +22,7 @@ from slownet.cli.options import (
     TdfOption,
 )
 from slownet.cli.outputs import OF_RUNS, Outputs
-from slownet.lab.boot import MEGABYTES
+from slownet.lab.run.boot import MEGABYTES
 from slownet.model.errors import ExperimentError
 from slownet.runner import RUNS
 
@@ -63,8 +63,8 @@ def check(
 ) -> None:
     """Run hypothesis files and mark each prediction right, wrong or undecided."""
     from slownet.cli import checking
-    from slownet.lab.clock import ClockRequest
-    from slownet.lab.place import choose, with_given
+    from slownet.lab.run.clock import ClockRequest
+    from slownet.lab.run.place import choose, with_given
 
     if key and (blind or out or answers):
         raise ExperimentError("a key contains no predictions", "--key", "leave out --blind, --answers and --out")

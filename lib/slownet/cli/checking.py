@@ -21,7 +21,7 @@ from slownet.hypotheses.file import Hypothesis
 from slownet.hypotheses.predictions import Prediction
 from slownet.judge.claim import Judgement, interval
 from slownet.judge.records.result import RunData
-from slownet.lab.place import Interrupts, Place
+from slownet.lab.run.place import Interrupts, Place
 from slownet.model import whole_file
 from slownet.model.errors import ExperimentError, SlownetError
 from slownet.report import table

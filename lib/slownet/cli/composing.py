@@ -22,8 +22,8 @@ from slownet.cli.options import (
     ProfileOption,
     TdfOption,
 )
-from slownet.lab import foreground
-from slownet.lab.boot import MEGABYTES, Share
+from slownet.lab.run import foreground
+from slownet.lab.run.boot import MEGABYTES, Share
 from slownet.model.errors import ComposeError, nearest
 
 if TYPE_CHECKING:
@@ -125,8 +125,8 @@ def _bring_up(
 ) -> int:  # fmt: skip
     """Run the prompt, or one command, in the project's network; return its exit status."""
     from slownet.compose import handover
-    from slownet.lab.clock import ClockRequest
-    from slownet.lab.place import choose
+    from slownet.lab.run.clock import ClockRequest
+    from slownet.lab.run.place import choose
 
     clock, tdf, cpu, memory, place, kernel = lab
     chosen = choose(place, ClockRequest(clock, tdf, cpu).or_real(), memory, kernel=kernel)

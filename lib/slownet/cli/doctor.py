@@ -13,8 +13,8 @@ from slownet.cli.options import JsonOption
 if TYPE_CHECKING:  # `slownet --help` imports this module, and has no need of tables
     from rich.table import Table
 
-    from slownet.lab.examination import Finding
-    from slownet.lab.shelf import Shelf
+    from slownet.lab.build.shelf import Shelf
+    from slownet.lab.host.examination import Finding
 
 GOOD, NEEDED, OPTIONAL = ("yes", "green"), ("NO", "bold red"), ("no", "dim")
 
@@ -32,8 +32,8 @@ def doctor(
     """
     from slownet.cli.terminal import console
     from slownet.containers import store
-    from slownet.lab import cache_cleanup, image, init, kernel, layer, wordpress_site
-    from slownet.lab import examination as machine
+    from slownet.lab.build import cache_cleanup, image, init, kernel, layer, wordpress_site
+    from slownet.lab.host import examination as machine
 
     shelves: list[Shelf[Any]] = [
         kernel.SHELF, init.SHELF, image.SHELF, layer.SHELF, wordpress_site.SHELF, store.SHELF, cache_cleanup.SNAPSHOTS,

@@ -25,8 +25,8 @@ from slownet.cli.options import (
 )
 from slownet.cli.outputs import need_place
 from slownet.cli.terminal import console, say_records
-from slownet.lab.boot import MEGABYTES
-from slownet.lab.caller import without_values
+from slownet.lab.run.boot import MEGABYTES
+from slownet.lab.run.caller import without_values
 from slownet.model.errors import ExperimentError
 from slownet.model.shapes import Json
 from slownet.report.bars import bars

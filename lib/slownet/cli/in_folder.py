@@ -1,7 +1,7 @@
 """Runs a command of a lab so that it can write to its folders: `python -m slownet.cli.in_folder JOB COMMAND...`.
 
 The job (JSON) has the folders, which the lab has to be read alone. Each is the lower layer of an overlay, see
-`slownet.lab.pytest_inside`: programs write where they always do, and the host's files stay as they are. When the
+`slownet.lab.run.pytest_inside`: programs write where they always do, and the host's files stay as they are. When the
 command has ended, however that was, this process copies the regular files that were written to a folder that the host reads,
 and notes what stays.
 """
@@ -19,8 +19,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from slownet.lab import absent
-from slownet.lab.pytest_inside import GONE, KEPT, LEFT, NAMES, OUT, Walls, mounts_below, write_whole
+from slownet.lab.run import absent
+from slownet.lab.run.pytest_inside import GONE, KEPT, LEFT, NAMES, OUT, Walls, mounts_below, write_whole
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 TEMPORARY = ("/tmp", "/root")

@@ -22,12 +22,13 @@ from slownet.cli.options import (
     SystemOption,
     TdfOption,
 )
-from slownet.lab import cache, caller, foreground
-from slownet.lab.boot import MEGABYTES
-from slownet.lab.clock import ClockRequest, check_limit
-from slownet.lab.parts import BUILD_WIDE, Parts
-from slownet.lab.place import choose, here
-from slownet.lab.project import Project
+from slownet.lab.build import cache
+from slownet.lab.build.parts import BUILD_WIDE, Parts
+from slownet.lab.build.project import Project
+from slownet.lab.run import caller, foreground
+from slownet.lab.run.boot import MEGABYTES
+from slownet.lab.run.clock import ClockRequest, check_limit
+from slownet.lab.run.place import choose, here
 
 app = typer.Typer(cls=Group, help="Build or use the lab: a Linux kernel that runs as one ordinary process.")
 
@@ -45,8 +46,9 @@ def build(
     kernel: KernelOption = None,
 ) -> None:
     """Build the lab's kernel and image, and the layer of this project's own packages, unless they exist already."""
-    from slownet.lab import bytecode, emulator, parts
-    from slownet.lab.project import check_kernel
+    from slownet.lab.build import bytecode, parts
+    from slownet.lab.build.project import check_kernel
+    from slownet.lab.exact import emulator
 
     if system:
         cache.use_system()
@@ -119,7 +121,9 @@ def shell(
 @app.command()
 def info() -> None:
     """Show this machine's lab (kernel, image, TDF) and whether it can run without one."""
-    from slownet.lab import confinement, layer, native, parts
+    from slownet.lab.build import layer, parts
+    from slownet.lab.host import native
+    from slownet.lab.run import confinement
 
     found, project = parts.find_usable(), here()
     if found and project and project.needs_layer:
@@ -145,7 +149,7 @@ def clean(
     system: SystemOption = False,
 ) -> None:
     """Remove kernels and images of other versions, and layers that no project on this machine uses; show what stays."""
-    from slownet.lab import cache_cleanup, parts
+    from slownet.lab.build import cache_cleanup, parts
 
     if system:
         cache.use_system()
@@ -168,9 +172,10 @@ def _table(lines: Mapping[str, str]) -> str:
 
 
 def _describe(found: Parts, project: Project | None) -> dict[str, str]:
-    from slownet.lab import calibrate, counter, kernel_package
-    from slownet.lab import kernel as own_kernel
-    from slownet.lab.place import charged
+    from slownet.lab.build import kernel as own_kernel
+    from slownet.lab.build import kernel_package
+    from slownet.lab.host import calibrate, counter
+    from slownet.lab.run.place import charged
 
     image = f"{found.image.description}, {found.image.path.stat().st_size / 2**20:.0f} MB"
     if not found.own_kernel:

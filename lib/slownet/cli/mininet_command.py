@@ -17,8 +17,8 @@ from slownet.cli.options import (
     StpOption,
     TdfOption,
 )
-from slownet.lab import foreground
-from slownet.lab.boot import MEGABYTES
+from slownet.lab.run import foreground
+from slownet.lab.run.boot import MEGABYTES
 
 
 def mininet(
@@ -32,8 +32,8 @@ def mininet(
     kernel: KernelOption = None,
 ) -> None:
     """Run an unchanged Mininet program with slownet's networks, whose TCLinks do what they say."""
-    from slownet.lab.clock import ClockRequest
-    from slownet.lab.place import choose
+    from slownet.lab.run.clock import ClockRequest
+    from slownet.lab.run.place import choose
 
     chosen = choose(place, ClockRequest(clock, tdf, cpu), memory, kernel=kernel)
     words = [chosen.python, "-m", "slownet.net.standin", *(["--stp"] if stp else []), *program]

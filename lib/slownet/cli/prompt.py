@@ -18,7 +18,7 @@ from rich.table import Table
 
 from slownet.cli.terminal import console
 from slownet.hypotheses import specs
-from slownet.lab.counters import Flow
+from slownet.lab.run.counters import Flow
 from slownet.links.faults import shown
 from slownet.model.errors import ExperimentError, SlownetError, nearest
 from slownet.model.shapes import Json

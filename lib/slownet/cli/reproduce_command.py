@@ -19,7 +19,7 @@ from slownet.cli.options import (
     TdfOption,
 )
 from slownet.cli.outputs import OF_RUNS, Outputs
-from slownet.lab.boot import MEGABYTES
+from slownet.lab.run.boot import MEGABYTES
 from slownet.runner import RUNS
 from slownet.runner.rule import BUDGET
 
@@ -61,8 +61,8 @@ def reproduce(
 ) -> None:
     """Run the experiments of all articles and tabulate published, measured and predicted values."""
     from slownet.cli.reproducing import reproduce_and_show
-    from slownet.lab.clock import ClockRequest
-    from slownet.lab.place import choose
+    from slownet.lab.run.clock import ClockRequest
+    from slownet.lab.run.place import choose
     from slownet.runner.rule import read_rule
 
     rule, outputs = read_rule(repeat, budget), Outputs.read(out or [], OF_RUNS)

@@ -12,8 +12,9 @@ from slownet.cli.running import say_clocks, say_last, say_what_is_left
 from slownet.cli.terminal import console, interrupted, say_records
 from slownet.hypotheses.catalogue import discover, layered
 from slownet.judge.records.samples import new_run_directory
-from slownet.lab import cpu, foreground
-from slownet.lab.place import Interrupts, Place
+from slownet.lab.host import cpu
+from slownet.lab.run import foreground
+from slownet.lab.run.place import Interrupts, Place
 from slownet.model.errors import ExperimentError
 from slownet.report import articles
 from slownet.report.progress import Follower

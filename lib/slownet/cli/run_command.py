@@ -28,7 +28,7 @@ from slownet.cli.options import (
     VaryOption,
 )
 from slownet.cli.outputs import OF_RUNS, Outputs
-from slownet.lab.boot import MEGABYTES
+from slownet.lab.run.boot import MEGABYTES
 from slownet.runner import RUNS
 
 

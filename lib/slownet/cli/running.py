@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from slownet.cli.outputs import Outputs
 from slownet.cli.terminal import console, interrupted, say_records
 from slownet.judge.records.result import RunData
-from slownet.lab.place import Interrupts
+from slownet.lab.run.place import Interrupts
 from slownet.model.errors import SlownetError
 from slownet.report import table
 from slownet.report.progress import Follower

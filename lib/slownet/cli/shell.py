@@ -10,8 +10,8 @@ import typer
 
 from slownet.cli import completing, unchanged
 from slownet.cli.options import ClockOption, CpuOption, KernelOption, MemoryOption, PlaceOption, StpOption, TdfOption
-from slownet.lab import foreground
-from slownet.lab.boot import MEGABYTES
+from slownet.lab.run import foreground
+from slownet.lab.run.boot import MEGABYTES
 
 
 def shell(
@@ -45,8 +45,8 @@ def shell(
 ) -> None:
     """Build a network and open Mininet's command line in it, on the real clock by default."""
     from slownet.hypotheses import specs
-    from slownet.lab.clock import ClockRequest
-    from slownet.lab.place import choose
+    from slownet.lab.run.clock import ClockRequest
+    from slownet.lab.run.place import choose
     from slownet.net import check_topology
 
     planned = specs.topology(topology, arguments or [])

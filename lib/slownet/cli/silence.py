@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from slownet.lab import foreground
+from slownet.lab.run import foreground
 
 QUIET_S = 120.0
 LOOK_S = 5.0

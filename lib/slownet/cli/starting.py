@@ -132,7 +132,7 @@ def of_a_package(name: str, ci: str) -> dict[str, str]:
 
 def host_packages() -> list[str]:
     """Return the Debian packages that building a lab takes, without Python, which a CI job has."""
-    text = resources.files("slownet.lab").joinpath("host-packages.txt").read_text("utf-8")
+    text = resources.files("slownet.lab.host").joinpath("host-packages.txt").read_text("utf-8")
     lines = (line.partition("#")[0].strip() for line in text.splitlines())
     return [line for line in lines if line and not line.startswith("python3")]
 

@@ -23,8 +23,8 @@ from slownet.cli.options import (
     TdfOption,
 )
 from slownet.cli.terminal import console, say_records
-from slownet.lab.boot import MEGABYTES
-from slownet.lab.events import Event
+from slownet.lab.run.boot import MEGABYTES
+from slownet.lab.run.events import Event
 from slownet.model.errors import SweepError
 from slownet.report.bars import bars
 from slownet.report.fitted import Fitted

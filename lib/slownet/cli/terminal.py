@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rich.text import Text
 
-from slownet.lab.place import Interrupts
+from slownet.lab.run.place import Interrupts
 from slownet.report.screen import Screen
 
 UNLIMITED = 100_000

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from slownet.cli.options import SystemOption
-from slownet.lab.place import here
+from slownet.lab.run.place import here
 
 
 def export(
@@ -37,8 +37,8 @@ def import_(
     system: SystemOption = False,
 ) -> None:
     """Put a lab from a file into the cache, so that it need not be built here. All of it is checked before."""
-    from slownet.lab import cache, parts
-    from slownet.lab.place import charged
+    from slownet.lab.build import cache, parts
+    from slownet.lab.run.place import charged
     from slownet.transfer import lab_download
     from slownet.transfer.unpack import read
 
@@ -58,7 +58,7 @@ def key() -> None:
 
     The key is the same on all machines of one architecture, and needs no lab. It changes if the lab has to be built anew.
     """
-    from slownet.lab import parts
+    from slownet.lab.build import parts
 
     print(parts.key(here()))
 

@@ -9,11 +9,12 @@ from pathlib import Path
 
 from slownet.cli import results
 from slownet.cli.silence import Silence
-from slownet.lab import foreground, init
-from slownet.lab.absent import LIBRARY
-from slownet.lab.boot import Share
-from slownet.lab.folders import hides
-from slownet.lab.place import Place
+from slownet.lab.build import init
+from slownet.lab.run import foreground
+from slownet.lab.run.absent import LIBRARY
+from slownet.lab.run.boot import Share
+from slownet.lab.run.folders import hides
+from slownet.lab.run.place import Place
 from slownet.model.errors import LabError
 
 ELSEWHERE = "/run/slownet-folders"

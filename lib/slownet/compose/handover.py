@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from slownet.compose.model import Content, Project, Record, of_json
-from slownet.lab import native
-from slownet.lab.boot import Share
+from slownet.lab.host import native
+from slownet.lab.run.boot import Share
 from slownet.model.errors import ComposeError
 
 AT = "/opt/slownet/compose"

@@ -19,7 +19,7 @@ from slownet.containers import runtime
 from slownet.containers.container import Container
 from slownet.containers.healthcheck import Healthy, healthy
 from slownet.containers.mount import Mount
-from slownet.lab import owner
+from slownet.lab.host import owner
 from slownet.links.faults import Faults
 from slownet.model.errors import ExperimentError, ServiceError, SlownetError, nearest
 from slownet.net.process import Host, wait_until

@@ -13,7 +13,7 @@ from typing import Any
 from slownet.compose import casts, document, dotenv, file_merging, kinds, longform, parser, values
 from slownet.compose.document import Items, Map, Place, Reset
 from slownet.compose.variables import Budget, Variables
-from slownet.lab import ownership
+from slownet.lab.host import ownership
 from slownet.model.errors import ComposeError, nearest
 from slownet.model.userfile import beside, expanded
 

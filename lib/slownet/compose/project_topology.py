@@ -11,7 +11,7 @@ from mininet.link import TCLink
 
 from slownet.compose import handover, hosts_file, links
 from slownet.compose.model import CLIENT, SWITCH
-from slownet.lab import native, owner
+from slownet.lab.host import native, owner
 from slownet.links.conditions.link import Condition
 from slownet.model.errors import ComposeError
 from slownet.model.mininets import Topology

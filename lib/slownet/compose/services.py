@@ -29,7 +29,7 @@ from slownet.compose.model import STARTED, Content, Dependency, Health, Hook, Se
 from slownet.compose.project_files import Source
 from slownet.compose.storage import Storage
 from slownet.compose.variables import Budget
-from slownet.lab.folders import refused
+from slownet.lab.run.folders import refused
 from slownet.model.errors import ComposeError, nearest
 from slownet.model.units import whole_number
 

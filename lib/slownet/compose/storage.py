@@ -11,7 +11,7 @@ from typing import Any
 from slownet.compose.document import Map, Place
 from slownet.compose.model import Volume
 from slownet.compose.project_files import Source
-from slownet.lab.folders import refused
+from slownet.lab.run.folders import refused
 from slownet.model.errors import ComposeError, nearest
 from slownet.model.userfile import beside
 

@@ -35,7 +35,8 @@ from slownet.containers.image_source import Source
 from slownet.containers.layers import Archive
 from slownet.containers.reference import Reference
 from slownet.containers.tree import Tree
-from slownet.lab import cache, container_shares
+from slownet.lab.build import cache
+from slownet.lab.run import container_shares
 from slownet.model.errors import ImageError
 
 HEADER = 20

@@ -13,7 +13,7 @@ from slownet.containers.mount import BIND, TMPFS, VOLUME, Mount, complete
 from slownet.containers.oci_bundle import Overrides
 from slownet.containers.root import Data, Root
 from slownet.containers.store import StoredImage
-from slownet.lab import native
+from slownet.lab.host import native
 from slownet.model.errors import ImageError
 
 INIT = "/dev/init"

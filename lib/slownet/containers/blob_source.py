@@ -15,7 +15,7 @@ from typing import IO, Any, BinaryIO, Protocol, cast
 from slownet.containers import store
 from slownet.containers.headers import Limited, members
 from slownet.containers.streams import CHUNK, Readable, chunks, compression, decompressed
-from slownet.lab import cache
+from slownet.lab.build import cache
 from slownet.model import userfile
 from slownet.model.errors import ImageError
 

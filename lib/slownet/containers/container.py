@@ -22,7 +22,7 @@ from slownet.containers.healthcheck import Healthy, Probe
 from slownet.containers.mount import VOLUME, Mount
 from slownet.containers.oci_bundle import Description, Overrides
 from slownet.containers.root import WRITTEN
-from slownet.lab import owner
+from slownet.lab.host import owner
 from slownet.model.errors import ServiceError
 from slownet.net import further_interfaces
 from slownet.net.namespace import Namespace, write_sysctls

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from slownet.containers.config import Healthcheck
-from slownet.lab.excerpt import tail
+from slownet.lab.run.excerpt import tail
 from slownet.model.errors import ServiceError
 from slownet.net.process import end
 

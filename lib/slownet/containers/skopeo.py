@@ -13,7 +13,7 @@ from slownet.containers.blob_source import MOST_JSON, Folder
 from slownet.containers.config import ARCHITECTURE, OS
 from slownet.containers.image_source import Source
 from slownet.containers.layers import Layer
-from slownet.lab import cache
+from slownet.lab.build import cache
 from slownet.model.errors import ImageError
 
 TRANSPORTS = ("docker", "containers-storage", "docker-daemon", "ostree", "sif", "tarball")

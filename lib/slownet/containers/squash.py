@@ -12,7 +12,7 @@ from typing import IO, BinaryIO
 from slownet.containers import layers as reading
 from slownet.containers.layers import SCHILY, Layer
 from slownet.containers.tree import Kind, Node, Tree
-from slownet.lab import cache, debian, image
+from slownet.lab.build import cache, debian, image
 from slownet.model.errors import ImageError
 
 WHAT = "adding the image"

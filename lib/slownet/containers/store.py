@@ -19,9 +19,11 @@ from typing import TypedDict
 
 from slownet.containers import image_names
 from slownet.containers.config import Config, parse
-from slownet.lab import cache, container_shares, digests, native, shelf
-from slownet.lab.digests import LISTS, NUMBER, RATIO, TEXT, TEXTS, Part
-from slownet.lab.shelf import Shelf
+from slownet.lab.build import cache, digests, shelf
+from slownet.lab.build.digests import LISTS, NUMBER, RATIO, TEXT, TEXTS, Part
+from slownet.lab.build.shelf import Shelf
+from slownet.lab.host import native
+from slownet.lab.run import container_shares
 from slownet.model.errors import DamagedError, ImageError, nearest
 
 CONFIG, FACTS, SQUASHFS = "config.json", "image.json", "root.squashfs"

@@ -14,7 +14,8 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import BinaryIO, Protocol
 
-from slownet.lab import cache, container_shares
+from slownet.lab.build import cache
+from slownet.lab.run import container_shares
 from slownet.model.errors import ImageError
 
 CHUNK = 1 << 18

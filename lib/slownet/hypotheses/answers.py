@@ -21,7 +21,7 @@ from pathlib import Path
 
 from slownet.hypotheses.predictions import Prediction
 from slownet.hypotheses.source import read_toml
-from slownet.lab.outbox import Outbox, RefusedError, read_up_to
+from slownet.lab.run.outbox import Outbox, RefusedError, read_up_to
 from slownet.model import userfile, whole_file
 from slownet.model.control_characters import visible
 from slownet.model.errors import ExperimentError, SlownetError

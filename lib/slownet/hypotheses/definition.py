@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from slownet.judge.records.condition_columns import condition
-from slownet.lab.clock import EXACT, check_tdf
+from slownet.lab.run.clock import EXACT, check_tdf
 from slownet.model.errors import ExperimentError
 
 WHERE = "@experiment"

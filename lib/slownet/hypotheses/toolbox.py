@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from slownet.lab import owner
+from slownet.lab.host import owner
 from slownet.model.extensions import Register
 from slownet.model.units import size
 from slownet.services.nginx import Nginx

@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from slownet.lab import native
+from slownet.lab.host import native
 from slownet.net import namespace
 from slownet.net.nodes import QuickNode, inside
 

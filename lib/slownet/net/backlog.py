@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from slownet.lab import native
+from slownet.lab.host import native
 from slownet.model.errors import NetworkError
 from slownet.net import kernel_counters
 from slownet.net.layout import interface_name

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from slownet.lab.counters import Counters, Flow
+from slownet.lab.run.counters import Counters, Flow
 from slownet.net import kernel_counters
 from slownet.net.netlink import Route
 from slownet.net.nodes import inside

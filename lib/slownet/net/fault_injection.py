@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
 
-from slownet.lab import native
+from slownet.lab.host import native
 from slownet.links.faults import SLOW, Action, Cut, Faults, Heal, HostFault, Mtu, Reset, ServiceFault
 from slownet.model.errors import ConditionError, NetworkError
 from slownet.net import host_faults, nft

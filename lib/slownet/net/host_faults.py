@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from slownet.lab import owner
+from slownet.lab.host import owner
 from slownet.links.conditions.oneway import OneWay
 from slownet.model.errors import ConditionError, NetworkError
 from slownet.net import limited, nft

@@ -1,4 +1,4 @@
-"""What killed runs have left on this machine: found by its mark (see `slownet.lab.owner`), and removed.
+"""What killed runs have left on this machine: found by its mark (see `slownet.lab.host.owner`), and removed.
 
 A killed run's hosts and the cables between them disappear by themselves when no program runs in them. Found here are programs
 that still run, their cgroups, switches, the switches' ends of cables, and private directories.
@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from slownet.lab import owner, process_stat
-from slownet.lab.owner import Owner
+from slownet.lab.host import owner, process_stat
+from slownet.lab.host.owner import Owner
 from slownet.model.errors import NetworkError
 from slownet.net import kernel_counters, limited, openvswitch, unique_names
 from slownet.net.namespace import entered

@@ -12,8 +12,8 @@ from typing import Any
 from mininet.node import CPULimitedHost, Node
 from mininet.util import numCores
 
-from slownet.lab import owner
-from slownet.lab.owner import Owner
+from slownet.lab.host import owner
+from slownet.lab.host.owner import Owner
 from slownet.model.errors import NetworkError
 from slownet.net.nodes import QuickNode
 

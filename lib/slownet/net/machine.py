@@ -9,7 +9,7 @@ import subprocess
 from contextlib import suppress
 from pathlib import Path
 
-from slownet.lab import native
+from slownet.lab.host import native
 from slownet.net import openvswitch
 
 SUDOERS = Path("/etc/sudoers.d/slownet")

@@ -19,7 +19,7 @@ from typing import Any
 from mininet.link import Intf, Link, OVSIntf, OVSLink, TCIntf, TCLink
 from mininet.log import warn
 
-from slownet.lab import owner
+from slownet.lab.host import owner
 from slownet.links.conditions import tclink
 from slownet.model.errors import NetworkError
 from slownet.model.mininets import Parameters

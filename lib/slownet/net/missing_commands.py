@@ -1,7 +1,7 @@
 """Commands of hosts that this machine lacks: a program that does not read their output would not notice.
 
-Each is noted where its host's shell looks for it, and in a lab whatever tries to start it (`slownet.lab.absent`); it is named
-once the program has ended, with the package that brings it.
+Each is noted where its host's shell looks for it, and in a lab whatever tries to start it (`slownet.lab.run.absent`); it is
+named once the program has ended, with the package that brings it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from slownet.lab import absent, native, owner
+from slownet.lab.host import native, owner
+from slownet.lab.run import absent
 
 SEARCHED = os.pathsep.join(absent.FOLDERS)
 TABLE = Path(__file__).parents[1] / "data/commands.toml"

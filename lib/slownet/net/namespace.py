@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from slownet.lab import owner
+from slownet.lab.host import owner
 from slownet.model.errors import NetworkError
 from slownet.net.netlink import Route
 

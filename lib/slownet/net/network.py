@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Self
 from mininet.link import TCLink
 from mininet.log import setLogLevel
 
-from slownet.lab import native, owner
-from slownet.lab.counters import Counters
+from slownet.lab.host import native, owner
+from slownet.lab.run.counters import Counters
 from slownet.links import fault_file
 from slownet.links.conditions.link import Condition
 from slownet.links.conditions.oneway import OneWay

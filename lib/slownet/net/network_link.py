@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from slownet.lab.counters import Counters
+from slownet.lab.run.counters import Counters
 from slownet.links.conditions import profiles as conditions
 from slownet.links.conditions.link import Condition
 from slownet.links.conditions.oneway import OneWay

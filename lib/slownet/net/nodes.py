@@ -15,7 +15,7 @@ from zlib import crc32
 
 from mininet.node import Node, OVSSwitch
 
-from slownet.lab import native, owner
+from slownet.lab.host import native, owner
 from slownet.model.errors import NetworkError
 from slownet.net import ipv4_only, missing_commands, openvswitch
 from slownet.net.namespace import Namespace, apart, entered

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from slownet.lab.counters import Flow
+from slownet.lab.run.counters import Flow
 from slownet.links.conditions.jitter import Table
 from slownet.links.conditions.oneway import OneWay
 from slownet.model.errors import NetworkError

@@ -17,7 +17,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from slownet.lab import native
+from slownet.lab.host import native
 from slownet.model.errors import NetworkError
 from slownet.model.sample import Limited
 from slownet.net.netlink import attributes

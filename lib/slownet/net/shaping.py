@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
-from slownet.lab.counters import Flow
+from slownet.lab.run.counters import Flow
 from slownet.links.conditions.link import WAYS, Condition
 from slownet.links.conditions.oneway import OneWay
 from slownet.links.conditions.readers import Fields

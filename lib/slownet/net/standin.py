@@ -140,7 +140,7 @@ def _run_mn(path: str, words: Sequence[str]) -> int:
 
 def _missing(error: ModuleNotFoundError) -> tuple[str, str] | None:
     """Return which module this lab lacks, and what to do about it; None outside a lab."""
-    from slownet.lab.missing_programs import module
+    from slownet.lab.run.missing_programs import module
 
     found = module(f"ModuleNotFoundError: {error}")
     if found and (error.name or "").partition(".")[0].lower() == WINDOWS:

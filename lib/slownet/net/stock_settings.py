@@ -16,7 +16,7 @@ from pathlib import Path
 from mininet.net import Mininet
 from mininet.util import ensureRoot
 
-from slownet.lab import native
+from slownet.lab.host import native
 from slownet.net.namespace import write_sysctls
 
 FIRST_SEND_BUFFER = 87_040

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from slownet.lab import process_stat
+from slownet.lab.host import process_stat
 from slownet.net.process import wait_until
 
 GONE_S = 2.0

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakSet
 
-from slownet.lab import owner
+from slownet.lab.host import owner
 from slownet.links.conditions.jitter import Table
 from slownet.model.errors import NetworkError
 from slownet.model.shapes import Json

@@ -14,8 +14,9 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 from dataclasses import dataclass
 from typing import Any
 
-from slownet.lab import load_generators, native
-from slownet.lab import missing_programs as absent
+from slownet.lab.host import native
+from slownet.lab.run import load_generators
+from slownet.lab.run import missing_programs as absent
 from slownet.model.errors import ToolError
 from slownet.net.process import Host, end, environment, no_host
 

@@ -12,7 +12,7 @@ import socket
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-from slownet.lab.owner import RUN
+from slownet.lab.host.owner import RUN
 from slownet.model.errors import NetworkError
 
 NAME_LENGTH = 15  # of an interface, IFNAMSIZ less one

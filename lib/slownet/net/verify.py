@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from slownet.lab import native
+from slownet.lab.host import native
 from slownet.links.conditions.link import ETHERNET, ROWS
 from slownet.links.conditions.oneway import OneWay
 from slownet.links.ip import ECHO_HEADER, IP, IPV4

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from slownet.lab import native
-from slownet.lab import pytest_inside as inside
+from slownet.lab.host import native
+from slownet.lab.run import pytest_inside as inside
 from slownet.model.errors import LabError
 from slownet.pytest_plugin.timeouts import has_plugin
 from slownet.pytest_plugin.wishes import CLOCK, TDF

@@ -13,10 +13,10 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from slownet.judge.records.samples import RUN, SAMPLES
-from slownet.lab import outbox
-from slownet.lab import pytest_inside as inside
-from slownet.lab.deposit import ALL_BYTES, FILE_BYTES, place_below, remove_below
-from slownet.lab.outbox import Outbox, RefusedError, shown
+from slownet.lab.run import outbox
+from slownet.lab.run import pytest_inside as inside
+from slownet.lab.run.deposit import ALL_BYTES, FILE_BYTES, place_below, remove_below
+from slownet.lab.run.outbox import Outbox, RefusedError, shown
 from slownet.pytest_plugin.exports import Plan
 
 OF_A_RUN = (RUN, SAMPLES)

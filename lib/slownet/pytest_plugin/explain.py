@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from slownet.lab.clock import FREE
+from slownet.lab.run.clock import FREE
 from slownet.pytest_plugin import records
 
 SECTION = "slownet"

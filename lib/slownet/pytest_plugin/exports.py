@@ -9,8 +9,8 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from slownet.lab import project
-from slownet.lab import pytest_inside as inside
+from slownet.lab.build import project
+from slownet.lab.run import pytest_inside as inside
 from slownet.model.shapes import Json
 from slownet.model.userfile import expanded
 from slownet.pytest_plugin.wishes import REPORT
@@ -21,7 +21,7 @@ LOGS = "slownet-logs"
 
 @dataclass(frozen=True)
 class Keep:
-    """What leaves the lab: see `slownet.lab.pytest_inside.Entry`."""
+    """What leaves the lab: see `slownet.lab.run.pytest_inside.Entry`."""
 
     base: Path
     """The folder as the session calls it."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import pytest
 
-from slownet.lab import native, owner
+from slownet.lab.host import native, owner
 from slownet.model.errors import ExperimentError, SlownetError
 from slownet.pytest_plugin import projects, records, short_names
 from slownet.pytest_plugin.exports import LOGS

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from slownet.lab import pytest_inside as inside
+from slownet.lab.run import pytest_inside as inside
 from slownet.pytest_plugin import missing
 
 TESTS = Path(inside.OUT, inside.SEED, "tests.json")

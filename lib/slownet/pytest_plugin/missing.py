@@ -16,8 +16,8 @@ from types import TracebackType
 
 import pytest
 
-from slownet.lab import native
-from slownet.lab import pytest_inside as inside
+from slownet.lab.host import native
+from slownet.lab.run import pytest_inside as inside
 from slownet.model.importing import PACKAGE_FOLDERS
 
 SECTION = "slownet"

@@ -12,7 +12,7 @@ from types import TracebackType
 
 import pytest
 
-from slownet.lab.place import PACKAGE
+from slownet.lab.run.place import PACKAGE
 from slownet.model.errors import SlownetError
 from slownet.model.importing import PACKAGE_FOLDERS
 

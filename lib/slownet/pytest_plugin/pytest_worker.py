@@ -15,12 +15,12 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from slownet.lab import caller, pytest_inside
-from slownet.lab.boot import Share
-from slownet.lab.clock import ClockRequest
-from slownet.lab.events import Event
-from slownet.lab.foreground import attend, write
-from slownet.lab.place import Place, choose
+from slownet.lab.run import caller, pytest_inside
+from slownet.lab.run.boot import Share
+from slownet.lab.run.clock import ClockRequest
+from slownet.lab.run.events import Event
+from slownet.lab.run.foreground import attend, write
+from slownet.lab.run.place import Place, choose
 from slownet.model.errors import SlownetError
 from slownet.model.shapes import Json
 from slownet.pytest_plugin import timeouts
@@ -70,8 +70,8 @@ def _attend(place: Place, given: Mapping[str, Json], words: Sequence[str]) -> in
 
 
 def _begin(place: Place) -> str:
-    """Calls `slownet.lab.pytest_inside.begin` without an import of its package, which pytest would warn of."""
-    inside = str(place.package / "lab" / "pytest_inside.py")
+    """Calls `slownet.lab.run.pytest_inside.begin` without an import of its package, which pytest would warn of."""
+    inside = str(place.package / "lab" / "run" / "pytest_inside.py")
     return f"import runpy; runpy.run_path({inside!r})['begin']('lab-{os.getpid()}')"
 
 

@@ -16,10 +16,10 @@ import pytest
 
 from slownet.judge.records import observers as verdicts
 from slownet.judge.records.samples import RUN, SampleLog, cell_key, new_run_directory, write_run_json
-from slownet.lab import busy, native
-from slownet.lab import pytest_inside as inside
-from slownet.lab.charge import charged_s, charged_since
-from slownet.lab.clock import in_words
+from slownet.lab.host import busy, native
+from slownet.lab.run import pytest_inside as inside
+from slownet.lab.run.charge import charged_s, charged_since
+from slownet.lab.run.clock import in_words
 from slownet.model.errors import SlownetError
 from slownet.model.version import __version__
 from slownet.pytest_plugin.forwarding import is_forwarded
@@ -29,7 +29,7 @@ from slownet.pytest_plugin.wishes import BUDGET, REPORT, SEED, TDF, needs_networ
 if TYPE_CHECKING:
     from slownet.judge.measured import Setting
     from slownet.judge.records.charging import Charging
-    from slownet.lab.clock import Clock
+    from slownet.lab.run.clock import Clock
     from slownet.model.facts import Facts
     from slownet.model.sample import Sample
     from slownet.net.log import Setting as NetSetting

@@ -16,8 +16,8 @@ from typing import Any, Literal
 
 import pytest
 
-from slownet.lab import pytest_inside as inside
-from slownet.lab.events import Event, Handle
+from slownet.lab.run import pytest_inside as inside
+from slownet.lab.run.events import Event, Handle
 from slownet.model import shapes
 from slownet.model.control_characters import visible
 from slownet.model.errors import LabError

@@ -1,12 +1,12 @@
 """One session of pytest, whose tests that need a network run in labs if this machine cannot emulate one.
 
 This process collects the tests, runs those that need no network, and reports all of them: its reporters, limits, coverage and
-exit status are the session's. For the others `slownet/lab/pytest_inside.py` runs pytest in a lab, one for each clock
+exit status are the session's. For the others `slownet/lab/run/pytest_inside.py` runs pytest in a lab, one for each clock
 that tests request, with the same arguments, environment and working directory; it sends what happens there (`forwarding`),
 which is reported here (`relayed_reports`) as it happens, with this machine's dates and times.
 
 The lab can read the session's rootdir and working directory, and the folders of sys.path. What tests write there stays in the
-lab's memory (`slownet.lab.pytest_inside`); .pytest_cache, coverage data, logs of servers and what `[tool.slownet]
+lab's memory (`slownet.lab.run.pytest_inside`); .pytest_cache, coverage data, logs of servers and what `[tool.slownet]
 write` names are carried to where pytest leaves them (`staging`). Everything else, including /tmp, belongs to the lab and is
 lost with it.
 """
@@ -26,12 +26,12 @@ from typing import Any
 
 import pytest
 
-from slownet.lab import caller, foreground
-from slownet.lab import pytest_inside as inside
-from slownet.lab.boot import MEGABYTES
-from slownet.lab.clock import Clock, ClockRequest
-from slownet.lab.events import Event
-from slownet.lab.place import Place, choose
+from slownet.lab.run import caller, foreground
+from slownet.lab.run import pytest_inside as inside
+from slownet.lab.run.boot import MEGABYTES
+from slownet.lab.run.clock import Clock, ClockRequest
+from slownet.lab.run.events import Event
+from slownet.lab.run.place import Place, choose
 from slownet.model.control_characters import visible
 from slownet.model.errors import SlownetError
 from slownet.pytest_plugin import exports, projects, readable_folders, records, session_junit, staging, timeouts
@@ -448,12 +448,12 @@ def _attend_workers(config: pytest.Config, only: Mapping[str, object], more: Seq
 
 
 def inside_pytest(place: Place) -> list[str]:
-    """Return the command that runs `slownet.lab.pytest_inside` in a place.
+    """Return the command that runs `slownet.lab.run.pytest_inside` in a place.
 
     It runs as a file, because pytest warns about packages that are imported before it, and without that file's folder on
     sys.path, whose modules have names such as `law`.
     """
-    return [place.python, "-P", str(place.package / "lab" / "pytest_inside.py")]
+    return [place.python, "-P", str(place.package / "lab" / "run" / "pytest_inside.py")]
 
 
 def _looks(config: pytest.Config, terminal: bool) -> list[str]:

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from slownet.lab import pytest_inside as inside
+from slownet.lab.run import pytest_inside as inside
 from slownet.model import whole_file
 from slownet.model.control_characters import visible
 from slownet.model.errors import SlownetError

@@ -19,8 +19,8 @@ from pathlib import Path
 
 import pytest
 
-from slownet.lab import native
-from slownet.lab.pytest_inside import OUT
+from slownet.lab.host import native
+from slownet.lab.run.pytest_inside import OUT
 from slownet.pytest_plugin.forwarding import is_forwarded
 
 ATTRIBUTE = "slownet_wall_s"

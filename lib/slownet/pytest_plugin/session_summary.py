@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from slownet.lab.events import Event
+from slownet.lab.run.events import Event
 from slownet.pytest_plugin import session_comment
 
 WARNINGS = "warnings"

@@ -1,6 +1,6 @@
 """The folder that a lab of pytest's writes to, while its session runs and after it was killed.
 
-The lab reads the session's folders and writes to one folder of its own (`slownet.lab.pytest_inside`). It may be
+The lab reads the session's folders and writes to one folder of its own (`slownet.lab.run.pytest_inside`). It may be
 hostile: `exports` decides what goes where before the lab starts, and `carrier` takes it there.
 
 The folder is beside what was measured, and has a lock: if this process is killed, the next session finds it, and carries what
@@ -22,9 +22,9 @@ from typing import Any
 
 import pytest
 
-from slownet.lab import pytest_inside as inside
-from slownet.lab.boot import Share
-from slownet.lab.outbox import discard
+from slownet.lab.run import pytest_inside as inside
+from slownet.lab.run.boot import Share
+from slownet.lab.run.outbox import discard
 from slownet.model.errors import SlownetError
 from slownet.model.whole_file import place
 from slownet.pytest_plugin.carrier import NAMED, Carried, carry, carry_coverage, carry_late
@@ -99,7 +99,7 @@ class Staging:
         return Share(self.out, writable=True, at=inside.OUT)
 
     def handed(self) -> dict[str, object]:
-        """Return what the lab is to know: see `slownet.lab.pytest_inside.Walls`."""
+        """Return what the lab is to know: see `slownet.lab.run.pytest_inside.Walls`."""
         return {
             "trees": [str(each) for each in self._trees],
             "keep": [[str(each.base), each.pattern, each.always] for each in self.plan.keep],

@@ -20,9 +20,9 @@ from typing import Any
 
 import pytest
 
-from slownet.lab import native
-from slownet.lab import pytest_inside as inside
-from slownet.lab.place import Place
+from slownet.lab.host import native
+from slownet.lab.run import pytest_inside as inside
+from slownet.lab.run.place import Place
 from slownet.pytest_plugin.relayed_reports import Alarms
 
 RINGS = signal.SIGURG

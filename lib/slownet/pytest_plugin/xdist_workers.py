@@ -21,12 +21,12 @@ from typing import Any
 
 import pytest
 
-from slownet.lab import native
-from slownet.lab import pytest_inside as inside
-from slownet.lab.boot import MEGABYTES
-from slownet.lab.clock import ClockRequest
-from slownet.lab.events import Event
-from slownet.lab.place import own_path
+from slownet.lab.host import native
+from slownet.lab.run import pytest_inside as inside
+from slownet.lab.run.boot import MEGABYTES
+from slownet.lab.run.clock import ClockRequest
+from slownet.lab.run.events import Event
+from slownet.lab.run.place import own_path
 from slownet.model.errors import SlownetError
 from slownet.model.facts import Facts
 from slownet.model.shapes import Json

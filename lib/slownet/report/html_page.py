@@ -15,7 +15,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 
 from slownet.judge.records.judgement import SUPPORTED, WORST_FIRST, Judgement
 from slownet.judge.records.result import RunData
-from slownet.lab.boot import WRITABLE
+from slownet.lab.run.boot import WRITABLE
 from slownet.model import whole_file
 from slownet.report.answer import answer, standing
 from slownet.report.columns import among_claims, beside_claims, columns, verdicts

@@ -11,10 +11,10 @@ import signal
 from collections.abc import Callable, Iterable, Mapping
 
 from slownet.judge.records.samples import cell_key, of_lab
-from slownet.lab import events
-from slownet.lab.events import Event, Grammar, Handle
-from slownet.lab.excerpt import Excerpt
-from slownet.lab.place import Place
+from slownet.lab.run import events
+from slownet.lab.run.events import Event, Grammar, Handle
+from slownet.lab.run.excerpt import Excerpt
+from slownet.lab.run.place import Place
 from slownet.model import sample, shapes
 from slownet.model.errors import ExperimentError, ServiceError, SlownetError
 from slownet.model.facts import Reported

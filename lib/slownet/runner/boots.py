@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from slownet.hypotheses.experiment import Cell, Experiment
-from slownet.lab.clock import Clock
+from slownet.lab.run.clock import Clock
 from slownet.model.facts import BootFacts, Facts
 
 CHARGED, FREE = 2, 1

@@ -17,9 +17,9 @@ from slownet.judge.claim.cost import any_depends_on_cpu
 from slownet.judge.records.charging import CPU_VARIATION, Charging
 from slownet.judge.records.judgement import INCONCLUSIVE
 from slownet.judge.records.result import RunData
-from slownet.lab import emulator, packed
-from slownet.lab.clock import EXACT, TDF_INF, TIME
-from slownet.lab.place import Place
+from slownet.lab.exact import emulator, packed
+from slownet.lab.run.clock import EXACT, TDF_INF, TIME
+from slownet.lab.run.place import Place
 from slownet.model.errors import LabError
 
 COST = "about five times the CPU of a boot"

@@ -9,7 +9,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-from slownet.lab import import_path
+from slownet.lab.run import import_path
 from slownet.model.errors import LabError
 from slownet.services.snapshot import DISK, Data
 

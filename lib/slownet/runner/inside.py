@@ -1,8 +1,8 @@
 """Measures cells where the network is, in a lab or natively: `python -m slownet.runner.inside JOB`.
 
 Raw output goes to the run directory's folders `raw`, `services` and `captures`, which are all that a lab can write. Everything
-else goes to standard output as it comes (see `slownet.lab.events`): the events "facts", "warming", "cell", "sample", "end" and
-"error".
+else goes to standard output as it comes (see `slownet.lab.run.events`): the events "facts", "warming", "cell", "sample", "end"
+and "error".
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ from typing import Any
 from slownet.hypotheses.catalogue import find
 from slownet.hypotheses.experiment import Cell, Experiment, condition
 from slownet.judge.records.samples import RAW, Raw, cell_key, of_lab
-from slownet.lab import crowd, import_path, native, owner
-from slownet.lab.events import tell
-from slownet.lab.later import told
+from slownet.lab.exact.later import told
+from slownet.lab.host import native, owner
+from slownet.lab.run import crowd, import_path
+from slownet.lab.run.events import tell
 from slownet.model.errors import ExperimentError, NetworkError, ServiceError, SlownetError, ToolError
 from slownet.model.importing import OF_FILES, Terminated, with_its_line
 from slownet.model.sample import Sample, cell_in_words

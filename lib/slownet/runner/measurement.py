@@ -9,8 +9,8 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from typing import Any, TypeVar
 
-from slownet.lab import counters
-from slownet.lab.charge import charged_s, charged_since
+from slownet.lab.run import counters
+from slownet.lab.run.charge import charged_s, charged_since
 from slownet.model.errors import NetworkError
 from slownet.model.sample import Sample
 from slownet.net import backlog, senders

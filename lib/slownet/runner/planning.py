@@ -20,11 +20,11 @@ from slownet.judge.records.merging import merge_facts
 from slownet.judge.records.repeatability import chance, has_own_programs, repeats
 from slownet.judge.records.samples import cell_key
 from slownet.judge.records.unreadable import MALFORMED
-from slownet.lab import caller
-from slownet.lab.caller import Given, without_values
-from slownet.lab.clock import EXACT, TIME, WORK, Clock, ClockRequest, in_words
-from slownet.lab.kernel import kind_of
-from slownet.lab.place import Place
+from slownet.lab.build.kernel import kind_of
+from slownet.lab.run import caller
+from slownet.lab.run.caller import Given, without_values
+from slownet.lab.run.clock import EXACT, TIME, WORK, Clock, ClockRequest, in_words
+from slownet.lab.run.place import Place
 from slownet.model import userfile
 from slownet.model.errors import ExperimentError
 from slownet.model.facts import Facts, Measurer

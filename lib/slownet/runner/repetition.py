@@ -17,9 +17,9 @@ from slownet.judge.claim.relations import related
 from slownet.judge.records import result
 from slownet.judge.records.result import RunData
 from slownet.judge.records.samples import SampleLog, cell_key
-from slownet.lab import cpu
-from slownet.lab.events import Event
-from slownet.lab.place import Place
+from slownet.lab.host import cpu
+from slownet.lab.run.events import Event
+from slownet.lab.run.place import Place
 from slownet.model.errors import SlownetError
 from slownet.model.facts import Sampling
 from slownet.model.sample import Sample

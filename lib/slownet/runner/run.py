@@ -12,8 +12,8 @@ from pathlib import Path
 from slownet.judge.claim import DECIDING, SUPPORTED, Claim, Judgement, judge_all, not_judged
 from slownet.judge.records.charging import Charging
 from slownet.judge.records.result import RunData
-from slownet.lab import ceiling
-from slownet.lab.place import Place
+from slownet.lab.host import ceiling
+from slownet.lab.run.place import Place
 from slownet.model.errors import ExperimentError, SlownetError
 from slownet.runner import answering, clock_choice, compose_project, repetition
 from slownet.runner.engine import Engine

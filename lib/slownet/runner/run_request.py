@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from slownet.hypotheses import value_lists
 from slownet.hypotheses.catalogue import discover, layered
 from slownet.hypotheses.experiment import FAULTS, VARY
-from slownet.lab.boot import MEGABYTES
-from slownet.lab.clock import EXACT, ClockRequest
-from slownet.lab.layer import NotBuiltError
-from slownet.lab.place import Place, choose, with_given
+from slownet.lab.build.layer import NotBuiltError
+from slownet.lab.run.boot import MEGABYTES
+from slownet.lab.run.clock import EXACT, ClockRequest
+from slownet.lab.run.place import Place, choose, with_given
 from slownet.links import fault_file
 from slownet.model import userfile
 from slownet.model.errors import ExperimentError, LabError, SlownetError, nearest

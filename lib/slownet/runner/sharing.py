@@ -3,7 +3,7 @@
 Each lab measures whole boots. The cells of one boot are never split over labs: two labs are two boots on two processors, which
 differ by a few percent if CPU time is charged, and that difference would look like one between baseline and condition, however
 often it is repeated. So compared cells share a lab, and labs differ only between repetitions, which the intervals include.
-Boots rotate over the processors (`slownet.lab.cpu`), so that no processor gets all boots of one experiment.
+Boots rotate over the processors (`slownet.lab.host.cpu`), so that no processor gets all boots of one experiment.
 
 Labs run in parallel only on the virtual and the exact clock: a lab uses one processor, and its clock does not count the time of
 others. On the real clock labs would disturb each other.
@@ -17,7 +17,7 @@ from slownet.model.errors import ExperimentError
 from slownet.model.units import whole_number
 
 if TYPE_CHECKING:
-    from slownet.lab.place import Place
+    from slownet.lab.run.place import Place
 
 AUTO, MOST = "auto", 64
 OPTION = "--labs"

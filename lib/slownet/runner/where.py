@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, fields, replace
 
-from slownet.lab.boot import MEGABYTES
-from slownet.lab.caller import Given
-from slownet.lab.clock import ClockRequest
+from slownet.lab.run.boot import MEGABYTES
+from slownet.lab.run.caller import Given
+from slownet.lab.run.clock import ClockRequest
 
 
 @dataclass(frozen=True)
 class Where:
-    """The options of `slownet.lab.place.choose` and `with_given`, and the folder of the project that labs belong to."""
+    """The options of `slownet.lab.run.place.choose` and `with_given`, and the folder of the project that labs belong to."""
 
     place: str = "auto"
     clock: str | None = None

@@ -11,10 +11,10 @@ import signal
 from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from slownet.lab import cpu, owner
-from slownet.lab.boot import memory_folder
-from slownet.lab.memory import available
-from slownet.lab.place import Place
+from slownet.lab.host import cpu, owner
+from slownet.lab.host.memory import available
+from slownet.lab.run.boot import memory_folder
+from slownet.lab.run.place import Place
 from slownet.model.errors import SweepError
 from slownet.runner.sharing import side_by_side
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from slownet.lab import owner
+from slownet.lab.host import owner
 from slownet.net.process import Host, Hosts
 from slownet.services.sshd import Sshd
 from slownet.tools.timed import Timed, timed

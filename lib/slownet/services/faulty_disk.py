@@ -16,8 +16,8 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from slownet.lab import missing_programs as absent
-from slownet.lab import native, owner
+from slownet.lab.host import native, owner
+from slownet.lab.run import missing_programs as absent
 from slownet.model.errors import ServiceError
 from slownet.model.units import size as read_size
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from slownet.lab import native
+from slownet.lab.host import native
 from slownet.model.errors import ServiceError
 from slownet.net.process import Host, wait_until
 from slownet.net.tool import run
@@ -23,7 +23,7 @@ LOOK_S = 0.05
 """Seconds between two queries while waiting for a server: each query starts a program."""
 
 TEMPLATE = Path("/var/lib/slownet/wordpress/mariadb")
-"""The data directory with the WordPress site, made by ``lab/provision``."""
+"""The data directory with the WordPress site, made by ``lab/build/provision``."""
 
 FILES = (
     "--innodb-log-file-size=32M",  # where it is full, connections spin until pages are written: a lab's clock stands still
@@ -141,7 +141,7 @@ class MariaDB(Service):
             raise ServiceError(
                 "there is no prepared database",
                 str(self.template),
-                "run lab/provision, or build the image again",
+                "run lab/build/provision, or build the image again",
             )
         data = self.state / "data"
         if not self.restored:

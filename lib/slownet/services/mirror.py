@@ -7,7 +7,7 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from slownet.lab import owner
+from slownet.lab.host import owner
 from slownet.model.errors import ServiceError
 from slownet.net.process import Host, Hosts
 from slownet.net.tool import run

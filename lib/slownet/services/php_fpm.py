@@ -14,7 +14,7 @@ from slownet.services import arguments
 from slownet.services.service import Service
 
 PROGRAM = "/opt/slownet/bin/php-fpm"
-"""Debian's php-fpm8.x under a name without its version, made by ``lab/provision``."""
+"""Debian's php-fpm8.x under a name without its version, made by ``lab/build/provision``."""
 
 CHILDREN = 2
 
@@ -24,7 +24,7 @@ page is sent when it is complete: if its beginning were sent while PHP is still 
 law would not be a straight line."""
 
 COMPILED = Path("/var/lib/slownet/wordpress/opcache")
-"""WordPress compiled by PHP, in files made by ``lab/provision``; the workers do not write to them."""
+"""WordPress compiled by PHP, in files made by ``lab/build/provision``; the workers do not write to them."""
 
 
 class PhpFpm(Service):

@@ -17,10 +17,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
-from slownet.lab import missing_programs as absent
-from slownet.lab import owner
-from slownet.lab.charge import charged_s, charged_since
-from slownet.lab.excerpt import LOG_LINES, tail
+from slownet.lab.host import owner
+from slownet.lab.run import missing_programs as absent
+from slownet.lab.run.charge import charged_s, charged_since
+from slownet.lab.run.excerpt import LOG_LINES, tail
 from slownet.model.errors import ServiceError
 from slownet.net.nodes import inside
 from slownet.net.process import POLL_S, Host, end, environment, family, no_host

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from slownet.lab.excerpt import tail
+from slownet.lab.run.excerpt import tail
 from slownet.model.errors import ServiceError
 from slownet.net.process import Hosts
 from slownet.services import arguments
@@ -17,7 +17,7 @@ from slownet.services.php_fpm import CHILDREN, PhpFpm
 from slownet.services.service import Service
 
 ROOT = Path("/var/lib/slownet/wordpress/www")
-"""The document root, made by ``lab/provision``."""
+"""The document root, made by ``lab/build/provision``."""
 
 WARM_PAGES = 4 * CHILDREN
 """Pages to load before the first measured one: PHP compiles in the first, and each worker's memory settles in the next few."""

@@ -11,8 +11,8 @@ from slownet.hypotheses.experiment import Cell
 from slownet.judge.records.merging import merge_facts
 from slownet.judge.records.result import RunData, gather
 from slownet.judge.records.sweep_sample import SweepSample
-from slownet.lab.events import Event
-from slownet.lab.place import Place
+from slownet.lab.run.events import Event
+from slownet.lab.run.place import Place
 from slownet.model.errors import SweepError
 from slownet.runner import planning
 from slownet.runner.boot_store import identity, task

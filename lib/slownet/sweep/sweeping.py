@@ -19,7 +19,7 @@ from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.result import RunData
 from slownet.judge.records.samples import cell_key
 from slownet.judge.records.sweep_samples import HEADER, Aside
-from slownet.lab.place import Place
+from slownet.lab.run.place import Place
 from slownet.model.errors import SlownetError, SweepError
 from slownet.runner import compose_project, planning
 from slownet.runner.boot_store.sweep_store import Store

@@ -10,7 +10,7 @@ from itertools import accumulate, groupby
 from pathlib import Path
 
 from slownet.judge.measured import Metrics
-from slownet.lab import owner
+from slownet.lab.host import owner
 from slownet.model.errors import ToolError, above_zero, counts
 from slownet.model.host_settings import KEEP_ALIVE, is_on
 from slownet.net.output import DECIMAL, WHOLE, complaint, unread

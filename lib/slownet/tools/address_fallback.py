@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from slownet.judge.measured import Metrics
-from slownet.lab import owner
+from slownet.lab.host import owner
 from slownet.links.packets import connection_attempts
 from slownet.links.packets.connection_attempts import PORT, Attempts
 from slownet.model.errors import ToolError, nearest

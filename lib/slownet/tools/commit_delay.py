@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from slownet.judge.measured import Metrics
-from slownet.lab import owner
+from slownet.lab.host import owner
 from slownet.model.errors import ToolError
 from slownet.net.process import Host, wait_until
 from slownet.net.tool import run, running

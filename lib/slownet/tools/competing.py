@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from slownet.judge.measured import Metrics
-from slownet.lab import owner
+from slownet.lab.host import owner
 from slownet.model.errors import ToolError
 from slownet.net.output import complaint
 from slownet.net.process import Host, end

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from slownet.judge.measured import Metrics
-from slownet.lab import owner
+from slownet.lab.host import owner
 from slownet.model.errors import ToolError, nearest
 from slownet.net.process import Host
 from slownet.net.tcpdump import Capture

@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from slownet.judge.measured import Metrics
-from slownet.lab import owner
+from slownet.lab.host import owner
 from slownet.links.packets.connections import PORT, connections
 from slownet.links.packets.seen import Seen
 from slownet.model.errors import ToolError

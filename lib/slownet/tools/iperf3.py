@@ -12,7 +12,7 @@ from pathlib import Path
 
 from slownet.judge.measured import Metrics
 from slownet.judge.records.unreadable import MALFORMED
-from slownet.lab import native, owner
+from slownet.lab.host import native, owner
 from slownet.model.errors import ToolError, above_zero, numeric
 from slownet.model.shapes import Json
 from slownet.net.output import DECIMAL, complaint, document, figure, last_line, unread

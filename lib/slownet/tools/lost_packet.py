@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from slownet.judge.measured import Metrics
-from slownet.lab import owner
+from slownet.lab.host import owner
 from slownet.links.packets.connections import PORT
 from slownet.links.packets.responses import Answered, answered
 from slownet.model.errors import ToolError

@@ -13,7 +13,8 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from slownet.lab import load_generators, owner
+from slownet.lab.host import owner
+from slownet.lab.run import load_generators
 from slownet.model.errors import ToolError
 from slownet.net.output import complaint, document, figure, unread
 from slownet.net.process import Host

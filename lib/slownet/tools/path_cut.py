@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from slownet.judge.measured import Metrics
-from slownet.lab import owner
+from slownet.lab.host import owner
 from slownet.links.packets import mptcp
 from slownet.model.errors import ToolError
 from slownet.net.process import Host

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from slownet.lab import load_generators
+from slownet.lab.run import load_generators
 from slownet.tools.constant_rate import constant_rate
 from slownet.tools.oha import oha
 from slownet.tools.wrk import wrk2

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from slownet.judge.measured import Metrics
-from slownet.lab import owner
+from slownet.lab.host import owner
 from slownet.net.process import Host, end
 from slownet.net.tool import ENDING, running
 from slownet.tools.iperf3 import reading, serve

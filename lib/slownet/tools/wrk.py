@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from getopt import GetoptError, gnu_getopt
 
 from slownet.judge.measured import Metrics
-from slownet.lab import load_generators
+from slownet.lab.run import load_generators
 from slownet.model.errors import ToolError, above_zero, counts
 from slownet.net.output import DECIMAL, WHOLE, complaint, needed
 from slownet.net.process import Host

@@ -12,8 +12,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from slownet.lab import digests, image, init, kernel, wordpress_site
-from slownet.lab.image import Image
+from slownet.lab.build import digests, image, init, kernel, wordpress_site
+from slownet.lab.build.image import Image
 from slownet.model.errors import LabError, SlownetError
 from slownet.transfer.sources import SOURCES, of_init, of_kernel, of_site
 
@@ -21,16 +21,16 @@ TEXT = """\
 The programs in this folder are free software. Their source code:
 
 kernel  {kernel}
-        The patches and the configuration are in this package too, in lab/linux; the configuration that was used is the file
-        `config` beside the kernel, if it is there. The licence is GPL-2.0-only.
+        The patches and the configuration are in this package too, in lab/build/linux; the configuration that was used is the
+        file `config` beside the kernel, if it is there. The licence is GPL-2.0-only.
 init    {init}
         The C files are in this package too, in lab. The licences are GPL-2.0-or-later, and LGPL-2.1-or-later for glibc.
 """
 SITE_TEXT = """\
 site    {site}
         It has the pages of WordPress and of slownet's theme as PHP compiles them, and MariaDB's data files. WordPress and the
-        theme (lab/wordpress in this package too) are GPL-2.0-or-later, with parts under other free licences that WordPress's
-        `copyright` file names; MariaDB's system tables are made by its scripts, GPL-2.0-only.
+        theme (lab/build/wordpress in this package too) are GPL-2.0-or-later, with parts under other free licences that
+        WordPress's `copyright` file names; MariaDB's system tables are made by its scripts, GPL-2.0-only.
 """
 ARCHIVE = "\nThe source packages are in Debian's archive and in its snapshots of earlier days.\n"
 

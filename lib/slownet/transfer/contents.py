@@ -14,7 +14,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from slownet.containers import store
-from slownet.lab import container_shares, image, init, kernel, layer
+from slownet.lab.build import image, init, kernel, layer
+from slownet.lab.run import container_shares
 from slownet.model import userfile
 from slownet.model.errors import DamagedError
 

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 from slownet.containers import store
-from slownet.lab import kernel, layer, parts, project
-from slownet.lab.digests import LOG, RECORD
-from slownet.lab.parts import Parts
-from slownet.lab.project import Project
+from slownet.lab.build import kernel, layer, parts, project
+from slownet.lab.build.digests import LOG, RECORD
+from slownet.lab.build.parts import Parts
+from slownet.lab.build.project import Project
 from slownet.model import whole_file
 from slownet.model.errors import LabError
 from slownet.transfer import sources

@@ -21,8 +21,8 @@ from http.client import HTTPException
 from pathlib import Path
 from typing import IO, Any
 
-from slownet.lab import cache
-from slownet.lab.cache_cleanup import DOWNLOAD
+from slownet.lab.build import cache
+from slownet.lab.build.cache_cleanup import DOWNLOAD
 from slownet.model.errors import LabError
 from slownet.transfer import unpack
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from slownet.lab import parts
+from slownet.lab.build import parts
 from slownet.model import userfile
 from slownet.model.errors import LabError
 from slownet.model.version import __version__

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from slownet.lab.image import Image
-from slownet.lab.kernel import Kernel
+from slownet.lab.build.image import Image
+from slownet.lab.build.kernel import Kernel
 from slownet.model.version import __version__
 
 SOURCES = "SOURCES"
@@ -17,7 +17,7 @@ SITE = re.compile(r"wordpress|mariadb-server|php[0-9.]+-fpm")
 
 def of_kernel(kernel: Kernel) -> str:
     """Return where a kernel's source code is."""
-    ours = f"lib/slownet/lab/linux in slownet {__version__}'s source archive"
+    ours = f"lib/slownet/lab/build/linux in slownet {__version__}'s source archive"
     return f"Debian's {kernel.source}, with the patches and the configuration of {ours}"
 
 

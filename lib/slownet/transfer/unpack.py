@@ -14,8 +14,9 @@ from typing import IO, Any
 from slownet.containers import store
 from slownet.containers.blob_source import MOST_JSON as MOST_CONFIG
 from slownet.containers.headers import MOST_HEADER
-from slownet.lab import cache, container_shares, digests, image, init, kernel, layer
-from slownet.lab.shelf import Shelf
+from slownet.lab.build import cache, digests, image, init, kernel, layer
+from slownet.lab.build.shelf import Shelf
+from slownet.lab.run import container_shares
 from slownet.model import userfile
 from slownet.model.errors import DamagedError, LabError
 from slownet.model.shapes import Json

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from typing import BinaryIO
 
-from slownet.lab.outbox import RefusedError
+from slownet.lab.run.outbox import RefusedError
 from slownet.model.control_characters import visible
 from slownet.why.packets import Packet
 from slownet.why.trace import HostCapture

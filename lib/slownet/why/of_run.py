@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 from slownet.judge.records.result import RunData
-from slownet.lab.outbox import Outbox
+from slownet.lab.run.outbox import Outbox
 from slownet.model.errors import ExperimentError, nearest
 from slownet.model.sample import Sample, cell_in_words
 from slownet.why import dissected

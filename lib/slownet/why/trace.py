@@ -12,7 +12,7 @@ from ipaddress import ip_address
 from operator import attrgetter
 from pathlib import PurePosixPath
 
-from slownet.lab.outbox import Outbox, RefusedError
+from slownet.lab.run.outbox import Outbox, RefusedError
 from slownet.links.packets.capture_file import MOST_BYTES, NO_TIME, CaptureFile
 from slownet.model.errors import ToolError
 from slownet.why.packets import ETHERNET, UDP, Packet

@@ -10,8 +10,8 @@ import pytest
 
 from slownet.cli import app as cli
 from slownet.judge.records.samples import SampleLog, write_run_json
-from slownet.lab import place
-from slownet.lab.clock import Clock
+from slownet.lab.run import place
+from slownet.lab.run.clock import Clock
 from slownet.model import userfile
 from slownet.model.errors import SlownetError
 

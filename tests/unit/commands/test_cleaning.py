@@ -5,7 +5,7 @@ import os
 import pytest
 
 from slownet.cli.cleaning import clean
-from slownet.lab import owner
+from slownet.lab.host import owner
 from slownet.model.errors import LabError
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from rich.console import Console
 
 from slownet.cli import doctor as command
-from slownet.lab.examination import Finding
+from slownet.lab.host.examination import Finding
 
 LACK = Finding("lab", False, "it is not built", "slownet lab build")
 

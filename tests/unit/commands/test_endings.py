@@ -9,7 +9,7 @@ import pytest
 
 from slownet.cli import app as cli
 from slownet.cli import endings
-from slownet.lab import examination
+from slownet.lab.host import examination
 
 SLOWNET = [sys.executable, "-c", "from slownet.cli.entry import main; main()"]
 

@@ -4,8 +4,9 @@ import pytest
 from typer.testing import CliRunner
 
 from slownet.cli.lab import app
-from slownet.lab import bytecode, emulator, parts
-from slownet.lab.image import Image
+from slownet.lab.build import bytecode, parts
+from slownet.lab.build.image import Image
+from slownet.lab.exact import emulator
 
 
 @pytest.fixture

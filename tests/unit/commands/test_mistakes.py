@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pytest
 
 from slownet.cli.app import main
-from slownet.lab import place
-from slownet.lab.clock import INF, Clock
+from slownet.lab.run import place
+from slownet.lab.run.clock import INF, Clock
 
 MISTAKES = [
     (["run", "client_dealy"], "client_delay"),

@@ -7,7 +7,7 @@ import socket
 import pytest
 
 from slownet.cli.results import Results, Taken
-from slownet.lab import deposit
+from slownet.lab.run import deposit
 
 SECRET = "root:x:0:0"
 

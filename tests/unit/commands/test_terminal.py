@@ -184,11 +184,11 @@ def test_runs_in_python_are_shown_without_control_characters(tmp_path, capsys):
 
 
 RAW = {
-    ("lab/foreground.py", "os.write"): "the output of a user's own command in a lab",
-    ("lab/events.py", "os.write"): "a program in a place to its host",
+    ("lab/run/foreground.py", "os.write"): "the output of a user's own command in a lab",
+    ("lab/run/events.py", "os.write"): "a program in a place to its host",
     ("tools/browser/devtools.py", "os.write"): "commands to a browser, to a pipe that it reads",
-    ("lab/changed_shares.py", "os.write"): "a file that an exact lab changed",
-    ("lab/pytest_inside.py", "os.write"): "events of pytest in a lab to its host",
+    ("lab/run/changed_shares.py", "os.write"): "a file that an exact lab changed",
+    ("lab/run/pytest_inside.py", "os.write"): "events of pytest in a lab to its host",
     ("pytest_plugin/xdist_workers.py", "os.write"): "a pipe between two processes of pytest",
 }
 """Where something is written past the guard, and why that is no way to the terminal for a lab."""

@@ -4,7 +4,7 @@ import pytest
 
 from slownet.compose import handover, reader
 from slownet.compose.project_topology import Compose
-from slownet.lab import native
+from slownet.lab.host import native
 from slownet.model.errors import ComposeError
 
 TEXT = """

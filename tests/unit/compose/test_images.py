@@ -7,7 +7,7 @@ import pytest
 from kept import keep
 
 from slownet.compose import project_images, reader
-from slownet.lab import native
+from slownet.lab.host import native
 from slownet.model.errors import ComposeError
 
 

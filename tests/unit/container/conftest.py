@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from slownet.lab import native
+from slownet.lab.host import native
 
 INDEX_TYPE = "application/vnd.oci.image.index.v1+json"
 MANIFEST_TYPE = "application/vnd.oci.image.manifest.v1+json"

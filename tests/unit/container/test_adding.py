@@ -16,7 +16,7 @@ import time
 import pytest
 
 from slownet.containers import adding, rootfs, skopeo, squash, store
-from slownet.lab import cache
+from slownet.lab.build import cache
 from slownet.model.errors import ImageError, LabError
 
 pytestmark = pytest.mark.skipif(not shutil.which("tar2sqfs"), reason="no squashfs-tools-ng here")

@@ -8,7 +8,8 @@ import time
 import pytest
 
 from slownet.containers import store
-from slownet.lab import container_shares, native
+from slownet.lab.host import native
+from slownet.lab.run import container_shares
 from slownet.model.errors import ImageError
 
 

@@ -3,8 +3,8 @@
 import pytest
 
 from slownet.hypotheses import catalogue
-from slownet.lab.layer import NotBuiltError
-from slownet.lab.project import find as project_of
+from slownet.lab.build.layer import NotBuiltError
+from slownet.lab.build.project import find as project_of
 from slownet.model.errors import ExperimentError, LabError
 from slownet.runner import run_request
 from slownet.runner.run_request import RunRequest

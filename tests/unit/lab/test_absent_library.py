@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from slownet.lab import absent, init
+from slownet.lab.build import init
+from slownet.lab.run import absent
 
 SOURCE = Path(init.__file__).with_name("absent.c")
 

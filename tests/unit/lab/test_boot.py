@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from slownet.lab import autopsy, boot, crowd
-from slownet.lab.boot import Lab, Share, memory_folder
-from slownet.lab.memory import Machine, Running
+from slownet.lab.host.memory import Machine, Running
+from slownet.lab.run import autopsy, boot, crowd
+from slownet.lab.run.boot import Lab, Share, memory_folder
 from slownet.model.errors import LabError
 
 

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from slownet.lab import busy
-from slownet.lab.busy import Counts, Meter
+from slownet.lab.host import busy
+from slownet.lab.host.busy import Counts, Meter
 
 STAT = """cpu  {user} 0 20 {idle} 7 1 2 3 0 0
 cpu0 5 0 10 {idle} 4 0 1 1 0 0

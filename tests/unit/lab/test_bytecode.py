@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from slownet.lab import bytecode
+from slownet.lab.build import bytecode
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from slownet.lab import cache
+from slownet.lab.build import cache
 from slownet.model.errors import LabError
 
 
@@ -222,7 +222,7 @@ def test_a_program_of_a_build_ends_with_the_one_who_builds(tmp_path):
     script = f"""
 import sys
 from pathlib import Path
-from slownet.lab import cache
+from slownet.lab.build import cache
 cache.run(["sh", "-c", "echo $$; exec sleep 1000"], Path({str(tmp_path / "log")!r}), "it")
 """
     with subprocess.Popen([sys.executable, "-c", script]) as builder:

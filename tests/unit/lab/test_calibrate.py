@@ -3,10 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from slownet.lab import calibrate
-from slownet.lab.clock import Clock
-from slownet.lab.kernel import Kernel
-from slownet.lab.parts import Parts
+from slownet.lab.build.kernel import Kernel
+from slownet.lab.build.parts import Parts
+from slownet.lab.host import calibrate
+from slownet.lab.run.clock import Clock
 from slownet.model.errors import LabError
 
 

@@ -2,8 +2,8 @@ import json
 
 import pytest
 
-from slownet.lab import ceiling
-from slownet.lab.clock import INF, Clock
+from slownet.lab.host import ceiling
+from slownet.lab.run.clock import INF, Clock
 from slownet.model.errors import LabError
 
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from slownet.lab import channel as frames
-from slownet.lab.channel import Channel, Exit, Full, Message, Output, Parser, ProtocolError, Ready, Taken, job
+from slownet.lab.build import init
+from slownet.lab.run import channel as frames
+from slownet.lab.run.channel import Channel, Exit, Full, Message, Output, Parser, ProtocolError, Ready, Taken, job
 
 
 @pytest.fixture
@@ -151,7 +152,7 @@ def test_changes_of_shares_come_from_exact_labs_alone():
 
 
 def test_the_limits_are_those_of_init():
-    source = Path(frames.__file__).with_name("init.c").read_text()
+    source = Path(init.__file__).with_name("init.c").read_text()
     assert f"#define CHUNK {frames.MOST_BYTES[frames.OUTPUT]}\n" in source
     assert f"#define WINDOW_BYTES {frames.WINDOW_BYTES}\n" in source
     assert f"#define HEAD_BYTES {frames.HEAD_BYTES}\n" in source

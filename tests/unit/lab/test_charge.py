@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from slownet.lab import charge
-from slownet.lab.native import INSIDE
+from slownet.lab.host.native import INSIDE
+from slownet.lab.run import charge
 
 TIMERS = """\
 cpu: 0

@@ -3,8 +3,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from slownet.lab import calibrate, clock, counter, image, native, parts, place
-from slownet.lab.clock import Clock, ClockRequest
+from slownet.lab.build import image, parts
+from slownet.lab.host import calibrate, counter, native
+from slownet.lab.run import clock, place
+from slownet.lab.run.clock import Clock, ClockRequest
 from slownet.model.errors import LabError
 
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from slownet.lab import boot, confinement
-from slownet.lab.place import choose
+from slownet.lab.run import boot, confinement
+from slownet.lab.run.place import choose
 from slownet.model.errors import LabError
 
 
@@ -59,7 +59,7 @@ def test_what_requires_confinement_is_refused_without_it(monkeypatch):
 def test_nothing_runs_unconfined_if_that_is_required(tmp_path, monkeypatch, place, project, line):
     """Not natively either, where this machine could."""
     monkeypatch.setattr(confinement, "landlock", lambda: -errno.EPERM)
-    monkeypatch.setattr("slownet.lab.native.lacks", list)
+    monkeypatch.setattr("slownet.lab.host.native.lacks", list)
     file = tmp_path / "slownet.toml"
     file.write_text(project)
     with pytest.raises(LabError) as error:

@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-from slownet.lab import charge, counter
+from slownet.lab.host import counter
+from slownet.lab.run import charge
 
 
 def test_what_this_machine_has_is_found_by_counting():
@@ -21,7 +22,7 @@ def test_what_this_machine_has_is_found_by_counting():
 
 def test_finding_out_leaves_the_process_where_it_was():
     code = (
-        "import os; from slownet.lab import counter; before = os.sched_getaffinity(0), os.listdir('/proc/self/fd');"
+        "import os; from slownet.lab.host import counter; before = os.sched_getaffinity(0), os.listdir('/proc/self/fd');"
         "counter.scope(); assert (os.sched_getaffinity(0), os.listdir('/proc/self/fd')) == before"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

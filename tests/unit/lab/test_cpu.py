@@ -6,7 +6,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from slownet.lab import cpu
+from slownet.lab.host import cpu
 
 
 @pytest.fixture

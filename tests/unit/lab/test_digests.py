@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from slownet.containers import store
-from slownet.lab import cache, cache_cleanup, digests, image, init, kernel, layer, shelf, wordpress_site
-from slownet.lab.digests import Part
-from slownet.lab.shelf import Shelf
+from slownet.lab.build import cache, cache_cleanup, digests, image, init, kernel, layer, shelf, wordpress_site
+from slownet.lab.build.digests import Part
+from slownet.lab.build.shelf import Shelf
 from slownet.model.errors import DamagedError, LabError
 
 BIG = os.urandom(300_000)
@@ -479,9 +479,9 @@ mount -t tmpfs -o size=128k none "$1"
 exec setpriv --no-new-privs "$2" -c "
 import sys
 from slownet.model.errors import LabError
-from slownet.lab import cache
-from slownet.lab.shelf import Shelf
-from slownet.lab.digests import Part
+from slownet.lab.build import cache
+from slownet.lab.build.shelf import Shelf
+from slownet.lab.build.digests import Part
 kind = Shelf('thing', Part('the thing', ('big',)), lambda folder: folder)
 try:
     kind.make('k1', lambda half: (half / 'big').write_bytes(bytes(int('$3'))))

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from slownet.lab import debian, emulator, image, kernel_package
-from slownet.lab.distribution import HOSTS, IMAGE
+from slownet.lab.build import debian, image, kernel_package
+from slownet.lab.build.distribution import HOSTS, IMAGE
+from slownet.lab.exact import emulator
 
-LAB = Path(image.__file__).parent
+LAB = Path(image.__file__).parents[1]
 VAGRANT = Path(__file__).parents[3] / "Vagrantfile"
 OF_ONE = r"{0.suite}|debian[ -]{0.number}|[+]deb{0.number}|[\"']{0.python}[\"']"
 NAMES = re.compile("|".join(OF_ONE.format(each) for each in HOSTS), re.IGNORECASE)

@@ -4,7 +4,8 @@ import errno
 
 import pytest
 
-from slownet.lab import examination, standstill
+from slownet.lab.exact import standstill
+from slownet.lab.host import examination
 from slownet.model.errors import LabError
 
 

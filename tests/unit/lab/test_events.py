@@ -8,8 +8,8 @@ import tracemalloc
 
 import pytest
 
-from slownet.lab import events
-from slownet.lab.events import EVENT_BYTES, LINE_BYTES, MARK, EventError, Reader
+from slownet.lab.run import events
+from slownet.lab.run.events import EVENT_BYTES, LINE_BYTES, MARK, EventError, Reader
 from slownet.model.errors import LabError
 from slownet.runner.booting import grammar
 
@@ -56,7 +56,7 @@ def test_an_empty_line_is_shown_and_an_event_leaves_none(capsys):
 def test_what_is_told_comes_in_the_order_of_what_is_printed(capsys):
     code = f"""
 import io, sys
-from slownet.lab.events import tell
+from slownet.lab.run.events import tell
 print("first", end="")
 tell(**{TOLD!r})
 print({PRINTED.decode()!r}, end="")

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from slownet.lab import emulator, exact
-from slownet.lab.boot import Share
-from slownet.lab.clock import Clock
-from slownet.lab.kernel_package import Kernel
+from slownet.lab.build.kernel_package import Kernel
+from slownet.lab.exact import emulator, exact
+from slownet.lab.run.boot import Share
+from slownet.lab.run.clock import Clock
 from slownet.model.errors import LabError
 
 

@@ -7,7 +7,7 @@ import tracemalloc
 
 import pytest
 
-from slownet.lab.excerpt import KEPT_BYTES, LINE_CHARACTERS, Excerpt, clipped, exception
+from slownet.lab.run.excerpt import KEPT_BYTES, LINE_CHARACTERS, Excerpt, clipped, exception
 
 
 def of(*pieces, kept=8):

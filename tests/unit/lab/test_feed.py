@@ -3,9 +3,9 @@ import selectors
 
 import pytest
 
-from slownet.lab import channel as frames
-from slownet.lab.channel import ProtocolError
-from slownet.lab.feed import Feed
+from slownet.lab.run import channel as frames
+from slownet.lab.run.channel import ProtocolError
+from slownet.lab.run.feed import Feed
 
 
 class Line:

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from slownet.lab import cache, debian, distribution, image
+from slownet.lab.build import cache, debian, distribution, image
 
 
 @pytest.fixture

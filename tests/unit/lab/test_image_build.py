@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from slownet.lab import cache, image, wordpress_site
+from slownet.lab.build import cache, image, wordpress_site
 from slownet.model.errors import DamagedError
 
 MMDEBSTRAP = """#!/bin/sh

@@ -7,10 +7,10 @@ import sysconfig
 from importlib.machinery import EXTENSION_SUFFIXES
 from types import ModuleType
 
-from slownet.lab import import_path as module
-from slownet.lab import native
-from slownet.lab.caller import import_path
-from slownet.lab.import_path import FILE, extend
+from slownet.lab.host import native
+from slownet.lab.run import import_path as module
+from slownet.lab.run.caller import import_path
+from slownet.lab.run.import_path import FILE, extend
 
 
 def test_relative_folders_are_whole_ones(tmp_path, monkeypatch):

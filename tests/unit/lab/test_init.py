@@ -1,6 +1,6 @@
 import stat
 
-from slownet.lab import cache, init
+from slownet.lab.build import cache, init
 
 
 def entries(archive):

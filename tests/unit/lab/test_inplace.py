@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from slownet.lab.clock import Clock
-from slownet.lab.place import Place
+from slownet.lab.run.clock import Clock
+from slownet.lab.run.place import Place
 
 
 @pytest.fixture

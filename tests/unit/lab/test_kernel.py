@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from slownet.lab import kernel
-from slownet.lab.kernel import Kernel
+from slownet.lab.build import kernel
+from slownet.lab.build.kernel import Kernel
 from slownet.model.errors import DamagedError, LabError
 
 

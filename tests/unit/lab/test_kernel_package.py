@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from slownet.lab import kernel_package
+from slownet.lab.build import kernel_package
 from slownet.model.errors import LabError
 
 RELEASE = "6.12.9+deb13-cloud-amd64"

@@ -3,11 +3,11 @@ from pathlib import Path
 
 import pytest
 
-from slownet.lab import layer
-from slownet.lab.image import Image
-from slownet.lab.layer import Layer
-from slownet.lab.parts import Parts
-from slownet.lab.project import Project
+from slownet.lab.build import layer
+from slownet.lab.build.image import Image
+from slownet.lab.build.layer import Layer
+from slownet.lab.build.parts import Parts
+from slownet.lab.build.project import Project
 from slownet.model.errors import LabError
 
 IMAGE = Image(Path("image.squashfs"), "base", {"bash": "5.2", "nginx": "1.26"}, 100)

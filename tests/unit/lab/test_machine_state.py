@@ -4,7 +4,7 @@ import struct
 
 import pytest
 
-from slownet.lab import machine_state
+from slownet.lab.exact import machine_state
 from slownet.model.errors import LabError
 
 SAVED = bytes.fromhex("""

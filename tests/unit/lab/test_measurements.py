@@ -5,9 +5,9 @@ import os
 
 import pytest
 
-from slownet.lab import cache
-from slownet.lab.digests import NUMBER
-from slownet.lab.measurements import measured
+from slownet.lab.build import cache
+from slownet.lab.build.digests import NUMBER
+from slownet.lab.build.measurements import measured
 
 
 @pytest.fixture(autouse=True)

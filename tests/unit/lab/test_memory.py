@@ -6,7 +6,7 @@ import os
 import ordinary_user
 import pytest
 
-from slownet.lab import memory
+from slownet.lab.host import memory
 from slownet.model.errors import LabError
 
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from slownet.lab import missing_programs, native
+from slownet.lab.host import native
+from slownet.lab.run import missing_programs
 
 PYTHON = "/opt/slownet/venv/bin/python3"
 

@@ -2,7 +2,7 @@ import os
 
 import pytest
 
-from slownet.lab import native
+from slownet.lab.host import native
 
 ALL = ["mn", "ovs-vsctl", "ovs-vswitchd", "tc", "unshare", "genl", "modprobe"]
 

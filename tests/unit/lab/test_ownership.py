@@ -6,7 +6,8 @@ import ordinary_user
 import pytest
 
 from slownet.compose import project_files, reader
-from slownet.lab import ownership, project
+from slownet.lab.build import project
+from slownet.lab.host import ownership
 from slownet.model.errors import ComposeError
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="gives files to other users")

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from slownet.lab import packed
-from slownet.lab.boot import NOTHING, Share
+from slownet.lab.exact import packed
+from slownet.lab.run.boot import NOTHING, Share
 from slownet.model.errors import LabError
 
 needs_packer = pytest.mark.skipif(not shutil.which(packed.PROGRAM), reason="squashfs-tools-ng is not installed")
@@ -50,7 +50,7 @@ def test_what_programs_leave_beside_the_files_stays_outside(tmp_path):
 
 def test_what_the_command_prints_to_stays_outside(tmp_path):
     filled(tmp_path, "a.py")
-    code = "import sys; from slownet.lab.packed import Path, content; print(*content(Path(sys.argv[1])), file=sys.stderr)"
+    code = "import sys; from slownet.lab.exact.packed import Path, content; print(*content(Path(sys.argv[1])), file=sys.stderr)"
     with (tmp_path / "out.txt").open("wb") as out, (tmp_path / "errors.txt").open("w+") as errors:
         subprocess.run([sys.executable, "-c", code, tmp_path], stdout=out, stderr=errors, check=True)
         errors.seek(0)

@@ -7,10 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from slownet.lab import boot, emulator, image, init, kernel, kernel_package, layer, parts
-from slownet.lab.clock import Clock
-from slownet.lab.kernel_package import Kernel
-from slownet.lab.layer import Layer
+from slownet.lab.build import image, init, kernel, kernel_package, layer, parts
+from slownet.lab.build.kernel_package import Kernel
+from slownet.lab.build.layer import Layer
+from slownet.lab.exact import emulator
+from slownet.lab.run import boot
+from slownet.lab.run.clock import Clock
 from slownet.model.errors import DamagedError, LabError
 
 

@@ -4,8 +4,8 @@ import shutil
 
 import pytest
 
-from slownet.lab import kernel, patch_series
-from slownet.lab.patch_series import Patch
+from slownet.lab.build import kernel, patch_series
+from slownet.lab.build.patch_series import Patch
 from slownet.model.errors import LabError
 
 REAL = patch_series.folders(kernel.FILES)

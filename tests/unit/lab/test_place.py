@@ -7,13 +7,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from slownet.lab import place
-from slownet.lab.boot import Share
-from slownet.lab.caller import folder as shared_folder
-from slownet.lab.caller import share
-from slownet.lab.clock import Clock
-from slownet.lab.folders import hides
-from slownet.lab.place import Interrupts, Place
+from slownet.lab.run import place
+from slownet.lab.run.boot import Share
+from slownet.lab.run.caller import folder as shared_folder
+from slownet.lab.run.caller import share
+from slownet.lab.run.clock import Clock
+from slownet.lab.run.folders import hides
+from slownet.lab.run.place import Interrupts, Place
 from slownet.model.errors import LabError
 
 
@@ -192,7 +192,7 @@ def test_an_experiment_has_the_exact_clock_that_it_asks_for_unless_the_caller_ch
 def test_descriptors_that_are_closed_are_opened_before_anything_gets_their_numbers(closed):
     script = f"""
 import os
-from slownet.lab import foreground
+from slownet.lab.run import foreground
 for fd in {closed!r}: os.close(fd)
 foreground.open_what_is_closed()
 assert all(os.readlink(f"/proc/self/fd/{{fd}}") == "/dev/null" for fd in {closed!r})

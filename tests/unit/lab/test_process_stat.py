@@ -1,7 +1,7 @@
 import os
 import subprocess
 
-from slownet.lab import process_stat
+from slownet.lab.host import process_stat
 
 
 def test_a_process_is_read_as_the_kernel_says():

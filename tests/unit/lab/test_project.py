@@ -1,8 +1,8 @@
 import pytest
 
-from slownet.lab import project
-from slownet.lab.boot import Share
-from slownet.lab.project import Project
+from slownet.lab.build import project
+from slownet.lab.build.project import Project
+from slownet.lab.run.boot import Share
 from slownet.model.errors import LabError
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from slownet.lab.changed_shares import Returned
-from slownet.lab.channel import ProtocolError
+from slownet.lab.run.changed_shares import Returned
+from slownet.lab.run.channel import ProtocolError
 from slownet.model.errors import LabError, SlownetError
 
 

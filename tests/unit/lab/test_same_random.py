@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-import slownet.lab
+import slownet.lab.build
 
-LAUNCHER = Path(slownet.lab.__file__).with_name("same-random")
+LAUNCHER = Path(slownet.lab.build.__file__).with_name("same-random")
 SHOW = """
 import os, struct, sys
 vector = dict(struct.iter_unpack("@LL", open("/proc/self/auxv", "rb").read()))

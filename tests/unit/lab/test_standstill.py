@@ -6,7 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from slownet.lab import cache, shelf, standstill
+from slownet.lab.build import cache, shelf
+from slownet.lab.exact import standstill
 from slownet.model.errors import LabError
 
 

@@ -5,10 +5,10 @@ import json
 
 import pytest
 
-from slownet.lab import cache_cleanup, layer, project
-from slownet.lab.image import Image
-from slownet.lab.kernel import Kernel
-from slownet.lab.parts import Parts
+from slownet.lab.build import cache_cleanup, layer, project
+from slownet.lab.build.image import Image
+from slownet.lab.build.kernel import Kernel
+from slownet.lab.build.parts import Parts
 from slownet.model.errors import LabError
 
 

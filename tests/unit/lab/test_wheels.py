@@ -2,7 +2,7 @@ import sys
 
 import pytest
 
-from slownet.lab import wheels
+from slownet.lab.build import wheels
 from slownet.model.errors import LabError
 
 

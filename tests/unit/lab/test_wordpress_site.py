@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from slownet.lab import wordpress_site
+from slownet.lab.build import wordpress_site
 from slownet.model.errors import LabError
 
 PACKAGES = {"libc6": "2.41-12", "wordpress": "6.8"}

@@ -5,7 +5,8 @@ import tomllib
 
 import pytest
 
-from slownet.lab import absent, native, owner
+from slownet.lab.host import native, owner
+from slownet.lab.run import absent
 from slownet.net import missing_commands
 
 

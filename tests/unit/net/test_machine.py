@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from slownet.lab import native
+from slownet.lab.host import native
 from slownet.net import machine
 
 ALWAYS = {"SUDOERS", "CONTROLLER", "KERNEL_CONFIG"}

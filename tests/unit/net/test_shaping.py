@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from slownet.judge.records.samples import cell_key
-from slownet.lab.counters import Flow
+from slownet.lab.run.counters import Flow
 from slownet.links.conditions.link import Condition
 from slownet.links.conditions.oneway import OneWay
 from slownet.model.errors import ConditionError, NetworkError

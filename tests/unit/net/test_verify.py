@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from slownet.lab import native
+from slownet.lab.host import native
 from slownet.model.errors import NetworkError
 from slownet.net import verify
 

@@ -12,8 +12,8 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "kernels"))  # carry.py is a 
 import carry
 from carry import Side, UnfitError
 
-from slownet.lab import patch_series
-from slownet.lab.patch_series import Patch
+from slownet.lab.build import patch_series
+from slownet.lab.build.patch_series import Patch
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="carrying merges with git, which this machine lacks")
 FROM = "um.c", "".join(f"line {i}\n" for i in range(20))

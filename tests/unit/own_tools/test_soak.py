@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from slownet.lab import owner
+from slownet.lab.host import owner
 
 FOLDER = Path(__file__).parents[2]
 

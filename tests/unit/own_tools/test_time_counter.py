@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import time_counter
 
-SCOPE = "from slownet.lab import counter; print(counter.scope())"
+SCOPE = "from slownet.lab.host import counter; print(counter.scope())"
 # What this process's counter says after a sleep, and after computing for a tenth of a second: in ns.
 COUNTED = """
 import ctypes, os, struct, time

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from slownet.lab import pytest_inside as inside
+from slownet.lab.run import pytest_inside as inside
 from slownet.pytest_plugin import missing, session
 
 OTHER = "cpython-39-x86_64-linux-gnu.so"

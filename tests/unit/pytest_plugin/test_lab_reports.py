@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from slownet.lab import pytest_inside as inside
+from slownet.lab.run import pytest_inside as inside
 from slownet.pytest_plugin.relayed_reports import Alarms, Lines, Reporter, ReportError
 
 NOTHING = (lambda: None, Alarms(lambda: None, lambda: None))

@@ -12,9 +12,9 @@ from types import SimpleNamespace
 import pytest
 
 from slownet.judge.records import observers as verdicts
-from slownet.lab import caller, pytest_inside
-from slownet.lab.clock import Clock, ClockRequest
-from slownet.lab.place import Place
+from slownet.lab.run import caller, pytest_inside
+from slownet.lab.run.clock import Clock, ClockRequest
+from slownet.lab.run.place import Place
 from slownet.model.errors import ExperimentError, LabError
 from slownet.pytest_plugin import fixtures, session, session_junit, short_names
 from slownet.pytest_plugin.networks import Wanted, host_for

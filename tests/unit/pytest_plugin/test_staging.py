@@ -9,9 +9,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from slownet.lab import pytest_inside as inside
-from slownet.lab.deposit import place_below, remove_below
-from slownet.lab.outbox import RefusedError
+from slownet.lab.run import pytest_inside as inside
+from slownet.lab.run.deposit import place_below, remove_below
+from slownet.lab.run.outbox import RefusedError
 from slownet.pytest_plugin import staging
 from slownet.pytest_plugin.carrier import Carried, carry
 from slownet.pytest_plugin.exports import Keep, Plan

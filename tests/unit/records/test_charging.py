@@ -1,7 +1,7 @@
 import pytest
 
 from slownet.judge.records.charging import Charging, Terms
-from slownet.lab.clock import INF, Clock
+from slownet.lab.run.clock import INF, Clock
 from slownet.model.errors import SlownetError
 
 VIRTUAL = {"clock": "virtual", "tdf": 4}

@@ -20,7 +20,7 @@ from slownet.judge.records.samples import (
     taken,
     write_run_json,
 )
-from slownet.lab.outbox import RefusedError
+from slownet.lab.run.outbox import RefusedError
 from slownet.model.errors import SlownetError
 
 

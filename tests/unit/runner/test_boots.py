@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from slownet.hypotheses.experiment import experiment
-from slownet.lab.clock import INF, Clock
+from slownet.lab.run.clock import INF, Clock
 from slownet.model.errors import ExperimentError
 from slownet.runner.boots import Boot, blocks_of, passes, read
 from slownet.theory.law import fit

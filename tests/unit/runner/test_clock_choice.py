@@ -8,9 +8,9 @@ import slownet
 from slownet import TwoHosts, bound, experiment, law
 from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.result import gather
-from slownet.lab import place
-from slownet.lab.clock import INF, Clock
-from slownet.lab.place import Place
+from slownet.lab.run import place
+from slownet.lab.run.clock import INF, Clock
+from slownet.lab.run.place import Place
 from slownet.model.errors import LabError
 from slownet.runner import clock_choice
 from slownet.runner.run import last_lines

@@ -4,7 +4,7 @@ import json
 import os
 import signal
 
-from slownet.lab import later
+from slownet.lab.exact import later
 from slownet.runner.job import Job
 
 

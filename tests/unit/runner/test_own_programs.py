@@ -14,9 +14,9 @@ from slownet.judge.records.charging import Charging, Terms
 from slownet.judge.records.exactness import verdict_from
 from slownet.judge.records.repeatability import SAME
 from slownet.judge.records.result import gather
-from slownet.lab.clock import INF as INF_TDF
-from slownet.lab.clock import Clock
-from slownet.lab.place import Place
+from slownet.lab.run.clock import INF as INF_TDF
+from slownet.lab.run.clock import Clock
+from slownet.lab.run.place import Place
 from slownet.model import extensions
 from slownet.report.view import intervals_line, view
 from slownet.report.words import measuring_more

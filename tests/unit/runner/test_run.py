@@ -15,10 +15,10 @@ from slownet.hypotheses.experiment import experiment
 from slownet.judge.claim import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, bound, law, more_round_trips
 from slownet.judge.records import result
 from slownet.judge.records.samples import of_lab, read_samples
-from slownet.lab.caller import Given
-from slownet.lab.clock import INF, Clock
-from slownet.lab.events import line
-from slownet.lab.place import Place
+from slownet.lab.run.caller import Given
+from slownet.lab.run.clock import INF, Clock
+from slownet.lab.run.events import line
+from slownet.lab.run.place import Place
 from slownet.model.errors import ExperimentError, LabError, ServiceError, SlownetError
 from slownet.report.comparison import tally
 from slownet.report.table import show

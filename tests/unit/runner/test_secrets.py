@@ -8,9 +8,9 @@ import pytest
 
 from slownet.compose import handover
 from slownet.compose.project_topology import Compose
-from slownet.lab.caller import Given, disguised, without_values
-from slownet.lab.clock import Clock
-from slownet.lab.place import Place
+from slownet.lab.run.caller import Given, disguised, without_values
+from slownet.lab.run.clock import Clock
+from slownet.lab.run.place import Place
 from slownet.model.errors import ComposeError, LabError
 from slownet.runner import compose_project
 from slownet.runner.boot_store import identity

@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from slownet.lab.clock import INF, Clock
-from slownet.lab.place import Place
+from slownet.lab.run.clock import INF, Clock
+from slownet.lab.run.place import Place
 from slownet.model.errors import ExperimentError
 from slownet.runner.sharing import check_labs, how_many, read_labs
 

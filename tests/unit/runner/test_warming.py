@@ -7,7 +7,7 @@ import pytest
 
 from slownet import ClientWebDb, experiment, ping
 from slownet.hypotheses.catalogue import discover
-from slownet.lab import native
+from slownet.lab.host import native
 from slownet.model.errors import ExperimentError, ToolError
 from slownet.runner import warming
 from slownet.runner.job import Job

@@ -146,7 +146,7 @@ def test_numbers_become_texts_and_hosts_their_names():
 
 
 def test_a_service_of_a_network_takes_its_hosts_name_or_the_host_and_needs_no_folder(tmp_path, monkeypatch):
-    monkeypatch.setattr("slownet.lab.owner.directory", lambda: tmp_path)
+    monkeypatch.setattr("slownet.lab.host.owner.directory", lambda: tmp_path)
     for on in ("web", HOST):
         assert StaticPage(Net(), on=on).host is HOST
     assert StaticPage(Net(), on="web").directory == Redis(HOST).directory == tmp_path / "logs"

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from slownet.lab import owner
+from slownet.lab.host import owner
 from slownet.model.errors import ServiceError
 from slownet.services import mariadb as mariadb_module
 from slownet.services.cured import CURES, OBJECT_CACHE, CuredSite
@@ -116,7 +116,7 @@ def test_the_template_is_copied_given_to_mysql_and_left_alone(tmp_path: Path, mo
 
 def test_without_a_template_it_says_how_to_get_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(owner, "RUN", tmp_path / "state")
-    with pytest.raises(ServiceError, match=r"^there is no prepared database, .*/none: run lab/provision"):
+    with pytest.raises(ServiceError, match=r"^there is no prepared database, .*/none: run lab/build/provision"):
         MariaDB(DB, tmp_path, template=tmp_path / "none").start()
     assert list(owner.directory().iterdir()) == []
 

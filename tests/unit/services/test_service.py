@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from slownet.lab import owner
-from slownet.lab.excerpt import tail
+from slownet.lab.host import owner
+from slownet.lab.run.excerpt import tail
 from slownet.model.errors import ServiceError
 from slownet.services.service import Service
 

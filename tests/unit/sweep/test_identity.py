@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from slownet.lab.caller import Given
-from slownet.lab.clock import INF, Clock
-from slownet.lab.place import Place
+from slownet.lab.run.caller import Given
+from slownet.lab.run.clock import INF, Clock
+from slownet.lab.run.place import Place
 from slownet.runner.boot_store import identity
 
 MINE = """

@@ -4,8 +4,8 @@ import pytest
 
 from slownet import TwoHosts, experiment
 from slownet.judge.records.sweep_samples import read_aside
-from slownet.lab.clock import INF, Clock
-from slownet.lab.place import Place
+from slownet.lab.run.clock import INF, Clock
+from slownet.lab.run.place import Place
 from slownet.model.errors import LabError, SweepError
 from slownet.runner.boot_store.sweep_store import Store
 from slownet.runner.boot_store.task import Result

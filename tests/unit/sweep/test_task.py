@@ -9,8 +9,8 @@ import pytest
 
 from slownet import TwoHosts, experiment
 from slownet.judge.records.samples import Raw
-from slownet.lab.clock import INF, Clock
-from slownet.lab.place import Place
+from slownet.lab.run.clock import INF, Clock
+from slownet.lab.run.place import Place
 from slownet.model.errors import LabError, SlownetError, SweepError
 from slownet.runner import workers
 from slownet.runner.boot_store import task

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from slownet.lab import cache, cache_cleanup, shelf
+from slownet.lab.build import cache, cache_cleanup, shelf
 from slownet.runner.boot_store import warm
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from slownet.lab import load_generators
+from slownet.lab.run import load_generators
 from slownet.model.errors import SlownetError, ToolError
 from slownet.tools import steady
 from slownet.tools.oha import oha, parse, requests

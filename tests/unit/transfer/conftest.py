@@ -8,7 +8,7 @@ import struct
 import pytest
 
 from slownet.containers import store
-from slownet.lab import image, init, kernel, layer, project, wordpress_site
+from slownet.lab.build import image, init, kernel, layer, project, wordpress_site
 
 MACHINE = {"x86_64": 62, "aarch64": 183}[platform.machine()]
 

@@ -6,7 +6,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from slownet.lab import image, init, kernel, parts
+from slownet.lab.build import image, init, kernel, parts
 from slownet.model.errors import ExperimentError, LabError
 from slownet.transfer import export
 
@@ -65,7 +65,7 @@ def test_a_lab_that_was_not_built_is_one_line(home, tmp_path):
 
 
 def test_the_key_needs_no_lab_and_follows_the_project(home, tmp_path, monkeypatch):
-    from slownet.lab import project
+    from slownet.lab.build import project
 
     bare = parts.key(None)
     assert bare.startswith(f"{os.uname().machine}-")

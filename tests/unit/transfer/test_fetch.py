@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from slownet.lab import parts
+from slownet.lab.build import parts
 from slownet.model.errors import LabError
 from slownet.transfer import export, lab_download
 from slownet.transfer.lab_download import Source

@@ -9,7 +9,7 @@ import pytest
 from conftest import IMAGE, LAYER, ROOT, elf, squashfs
 
 from slownet.containers import store
-from slownet.lab import init, layer, parts
+from slownet.lab.build import init, layer, parts
 from slownet.model.errors import LabError
 from slownet.transfer import export, manifest, unpack
 

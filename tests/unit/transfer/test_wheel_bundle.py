@@ -2,7 +2,7 @@
 
 import pytest
 
-from slownet.lab import image, init, kernel, wordpress_site
+from slownet.lab.build import image, init, kernel, wordpress_site
 from slownet.model.errors import LabError
 from slownet.transfer import bundle
 
@@ -29,7 +29,7 @@ def test_it_says_what_each_of_them_is_made_from(with_site, tmp_path):
     assert (
         "site Debian's source packages of mariadb-server 1:11.8.9, php8.4-fpm 8.4.28, wordpress 6.8.12, with provision" in said
     )
-    assert "WordPress and the theme (lab/wordpress in this package too) are GPL-2.0-or-later" in said
+    assert "WordPress and the theme (lab/build/wordpress in this package too) are GPL-2.0-or-later" in said
     assert "bash" not in said
 
 

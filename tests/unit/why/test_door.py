@@ -7,7 +7,7 @@ import sys
 import pytest
 from told import MSS, Told, opened
 
-from slownet.lab.outbox import Outbox
+from slownet.lab.run.outbox import Outbox
 from slownet.model.errors import ExperimentError, ToolError
 from slownet.why import dissected
 from slownet.why.account import Cause

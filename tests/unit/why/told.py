@@ -4,7 +4,7 @@ import struct
 
 from wire import pcap
 
-from slownet.lab.outbox import Outbox
+from slownet.lab.run.outbox import Outbox
 from slownet.why.trace import HostCapture
 
 ADDRESSES = {"client": "10.0.0.1", "web": "10.0.0.2", "db": "10.0.0.3", "router": "10.0.0.9"}

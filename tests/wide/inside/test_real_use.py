@@ -12,7 +12,7 @@ import sys
 
 import pytest
 
-from slownet.lab import native
+from slownet.lab.host import native
 
 pytestmark = pytest.mark.skipif(not native.inside_lab(), reason="about the lab's wide kernel")
 ONE_WAY_MS, RATE_MBIT = 5, 20

@@ -1,8 +1,8 @@
 """What comes late by no fault of the network is not taken for what is claimed: on the real clock, and of paints.
 
 A processor that sleeps until a packet comes wakes a little later than it comes, in every round trip of every boot alike. At
-most how much is known from the ping that verified the link (`slownet.lab.busy`). So an interval of round trips begins by that
-much earlier: in a test (`slownet.judge.claim.slowed`) as in a run (`slownet.judge.claim.law`).
+most how much is known from the ping that verified the link (`slownet.lab.host.busy`). So an interval of round trips begins by
+that much earlier: in a test (`slownet.judge.claim.slowed`) as in a run (`slownet.judge.claim.law`).
 
 What a browser paints waits for the next frame on every clock, by any part of it, and at one distance always by about the same:
 so an interval contains a whole frame.

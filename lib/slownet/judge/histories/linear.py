@@ -17,9 +17,9 @@ from typing import Any
 from slownet.judge.histories.checks import Check, Violation
 from slownet.judge.histories.history import FAIL, History, HistoryError, Operation, short
 from slownet.judge.records.statement import Phrase
-from slownet.lab import cache
-from slownet.lab.digests import Part
-from slownet.lab.shelf import Shelf
+from slownet.lab.build import cache
+from slownet.lab.build.digests import Part
+from slownet.lab.build.shelf import Shelf
 from slownet.model.errors import nearest
 from slownet.model.shapes import Json
 from slownet.model.units import duration

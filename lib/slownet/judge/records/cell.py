@@ -11,7 +11,7 @@ from slownet.judge.records import exactness, intervals, sample_values
 from slownet.judge.records.charging import UNKNOWN, Terms
 from slownet.judge.records.cpu_variation import woken_late
 from slownet.judge.records.samples import cell_key
-from slownet.lab.counters import total
+from slownet.lab.run.counters import total
 from slownet.model.errors import ExperimentError, TooFewError, nearest
 from slownet.model.sample import Label, Sample, cell_in_words
 from slownet.model.units import amount, unit_of

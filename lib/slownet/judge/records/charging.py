@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
 
-from slownet.lab import clock
+from slownet.lab.run import clock
 from slownet.model.errors import SlownetError, nearest
 from slownet.model.facts import Facts, SpreadFacts
 from slownet.model.units import milliseconds_of

@@ -1,8 +1,8 @@
 """How much a metric varies between boots because the CPU's speed does: the clock's variation times the CPU's share of it.
 
-On the real clock the share is a bound, from how busy the machine was and how late its links were: `slownet.lab.busy` says why
-it is one. CPU time varies by the clock's variation. What is late may be all late or not at all: its standard deviation is at
-most its size, as that of an exponentially distributed wait. Together they are never more than if all of the time were the
+On the real clock the share is a bound, from how busy the machine was and how late its links were: `slownet.lab.host.busy` says
+why it is one. CPU time varies by the clock's variation. What is late may be all late or not at all: its standard deviation is
+at most its size, as that of an exponentially distributed wait. Together they are never more than if all of the time were the
 machine's.
 """
 
@@ -63,7 +63,7 @@ def woken_late(charging: Charging | None, late: float | None) -> float:
     """Return at most the share of a time by which processors woke late; 0 on other clocks than the real one, or if unknown.
 
     A processor that waits for a link wakes late in every round trip of every boot alike. How late is known from the ping that
-    verified the link (`slownet.lab.busy`); it wakes one program in a round trip, a request and its response two.
+    verified the link (`slownet.lab.host.busy`); it wakes one program in a round trip, a request and its response two.
 
     late: the share of the ping by which it was later than stated.
     """

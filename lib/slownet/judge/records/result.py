@@ -21,7 +21,7 @@ from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.rows import row, table
 from slownet.judge.records.samples import RUN, cell_key, finite, read_log, write_run_json
 from slownet.judge.records.unreadable import MALFORMED, unreadable
-from slownet.lab.clock import in_words
+from slownet.lab.run.clock import in_words
 from slownet.model import userfile
 from slownet.model.errors import MAX_LISTED, DamageWarning, ExperimentError, NoCellError, SlownetError, nearest
 from slownet.model.facts import Facts, Published

@@ -22,7 +22,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, cast
 
-from slownet.lab.outbox import Outbox, appending
+from slownet.lab.run.outbox import Outbox, appending
 from slownet.model import userfile
 from slownet.model.errors import SlownetError
 from slownet.model.facts import Facts, Seal

@@ -21,8 +21,8 @@ from pathlib import Path
 
 import slownet
 from slownet.hypotheses.catalogue import find
-from slownet.lab.caller import disguised
-from slownet.lab.place import PACKAGE, Place
+from slownet.lab.run.caller import disguised
+from slownet.lab.run.place import PACKAGE, Place
 from slownet.model.importing import PACKAGE_FOLDERS
 from slownet.runner import compose_project
 

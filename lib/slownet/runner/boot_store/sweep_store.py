@@ -46,7 +46,7 @@ from slownet.judge.records.sweep_samples import (
     read_header,
     whole_samples,
 )
-from slownet.lab.outbox import appending
+from slownet.lab.run.outbox import appending
 from slownet.model.errors import DamageWarning, SweepError
 from slownet.model.shapes import Json
 from slownet.model.whole_file import place

@@ -10,12 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from slownet.hypotheses.experiment import Experiment
-from slownet.lab import cache, shelf
-from slownet.lab.boot import Share
-from slownet.lab.cache_cleanup import SNAPSHOTS, WARM
-from slownet.lab.clock import Clock
-from slownet.lab.outbox import Outbox, complaint
-from slownet.lab.place import DAY_S, Place
+from slownet.lab.build import cache, shelf
+from slownet.lab.build.cache_cleanup import SNAPSHOTS, WARM
+from slownet.lab.run.boot import Share
+from slownet.lab.run.clock import Clock
+from slownet.lab.run.outbox import Outbox, complaint
+from slownet.lab.run.place import DAY_S, Place
 from slownet.model.errors import LabError, SlownetError, SweepError
 from slownet.runner import compose_project
 from slownet.runner.boot_store import identity

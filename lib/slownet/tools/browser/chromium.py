@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any, Protocol
 
-from slownet.lab import owner
-from slownet.lab.excerpt import tail
+from slownet.lab.host import owner
+from slownet.lab.run.excerpt import tail
 from slownet.model.errors import ToolError
 from slownet.net.process import Host, end, environment
 from slownet.tools.browser.devtools import DevTools

@@ -1,0 +1,415 @@
+"""Boots a lab, runs one command on its kernel and image, and powers it off: all one ordinary process of the host."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import resource
+import selectors
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from slownet.lab.host import cpu, memory, process_stat
+from slownet.lab.run import autopsy, confinement
+from slownet.lab.run import channel as frames
+from slownet.lab.run.channel import Channel
+from slownet.lab.run.clock import Clock
+from slownet.lab.run.feed import Feed
+from slownet.model.errors import LabError
+
+MEGABYTES = 1024
+LEAST_MEGABYTES = 160
+BOOT_S = 120
+GRACE_S = 10
+# Preset, so that the kernel does not measure it: with a large TDF that takes minutes.
+LOOPS_PER_JIFFY = 10_000_000
+SAME_S = 0.5
+WAKE_S, WAKES_S = 0.1, 2.0
+"""How often, and how long, programs that compute are interrupted so that the lab takes a signal or a key."""
+RUNNING = "R"
+CHUNK = 4096
+CONSOLE_KEPT = 1 << 16
+# User-Mode Linux takes the end of its address space from where a variable is that it does not change: without one it fails.
+# Linux 6.12 starts programs as copies of itself. Of them the host would keep what glibc asked for, restartable sequences, and
+# write into memory that a program does not have.
+ENVIRONMENT = {"LC_ALL": "C", "GLIBC_TUNABLES": "glibc.pthread.rseq=0"}
+
+WRITABLE = ":rw"
+"""What a caller adds to a shared folder that labs may change."""
+
+NOTHING = ("",)
+"""What is needed of a folder that is only written to."""
+Sink = Callable[[bytes], None]
+
+
+@dataclass(frozen=True)
+class Share:
+    """A host folder that the lab mounts at the same path, or at `at`."""
+
+    path: Path
+    writable: bool = False
+    at: str = ""
+    only: tuple[str, ...] = ()
+    """What an exact lab, which gets a copy, needs of the folder; everything if nothing is named, and nothing of `NOTHING`."""
+
+    @property
+    def mount(self) -> tuple[str, str, str]:
+        """("ro" or "rw", path on the host, path in the lab)."""
+        return ("rw" if self.writable else "ro", str(self.path), self.at or str(self.path))
+
+    @property
+    def text(self) -> str:
+        """What a caller writes for it: its path, and ``:rw`` if it is writable."""
+        return f"{self.path}{WRITABLE if self.writable else ''}"
+
+
+def check_megabytes(megabytes: int) -> int:
+    """Return the memory of a lab. Raises LabError if it is too little to run anything, or no whole number."""
+    if not isinstance(megabytes, int):
+        raise LabError(f"{megabytes!r} is not a whole number of MB", where="--memory", fix=f"give it {LEAST_MEGABYTES} or more")
+    if megabytes < LEAST_MEGABYTES:
+        raise LabError(
+            f"{megabytes} MB of memory is too little for a lab", where="--memory", fix=f"give it {LEAST_MEGABYTES} MB or more"
+        )
+    return megabytes
+
+
+@dataclass
+class Lab:
+    """A lab to boot. `run` may be called once; `signal` ends its command from another thread."""
+
+    kernel: Path
+    init: Path
+    confine: Path
+    image: Path
+    layer: Path | None = None
+    """A file system on top of the image's."""
+    kernel_arguments: Sequence[str] = ()
+    clock: Clock = field(default_factory=Clock)
+    megabytes: int = MEGABYTES
+    shares: Sequence[Share] = ()
+    turn: int = 0
+    """Number of this boot among several, from 0: boots rotate over the processors."""
+    pinned: Callable[[int], None] = lambda processor: None
+    """Called with the number of the processor that the lab is pinned to."""
+
+    def __post_init__(self) -> None:
+        check_megabytes(self.megabytes)
+        self._run: _Run | None = None
+        self._asked_to_end = 0
+
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        env: Mapping[str, str] | None = None,
+        cwd: str = "",
+        stdin: int | None = None,
+        stdout: Sink = lambda data: None,
+        stderr: Sink = lambda data: None,
+        asked: Callable[[Sequence[str]], None] = lambda names: None,
+        terminal: tuple[int, int] | None = None,
+        wall_clock: int = 0,
+    ) -> int:
+        """Boot, run the command and power off. Return its exit status, or -N if signal N ended it.
+
+        stdin: a file descriptor to read from; stdout, stderr: called with the command's output; asked: called at the end with
+        the modules that the kernel was asked for and does not have, if there are any; terminal: rows and columns of the
+        command's own terminal, None for no terminal; wall_clock: the lab's date, in seconds since 1970 (0: the host's).
+        Raises LabError if the lab itself fails.
+        """
+        job = frames.job(
+            argv, mounts=[each.mount for each in self.shares], env=env, cwd=cwd, clock=wall_clock, tty=terminal is not None,
+            limit=self.clock.silence_s,
+        )  # fmt: skip
+        with memory.room(self.megabytes, lambda: bool(self._asked_to_end)) as machine:
+            folder = memory_folder(self.megabytes, machine)
+            self._run = _Run(self, folder, job, stdin, stdout, stderr, asked, terminal)
+        if self._asked_to_end:
+            self._run.signal(self._asked_to_end)
+        return self._run.attend()
+
+    def signal(self, number: int) -> None:
+        """Pass a signal to the command; a second signal, or ten seconds without an exit, kills the lab."""
+        self._asked_to_end = number
+        if self._run:
+            self._run.signal(number)
+
+    def notify(self, number: int) -> None:
+        """Pass a signal to the command which does not ask it to end."""
+        if self._run:
+            self._run.notify(number)
+
+    def resize(self, rows: int, columns: int) -> None:
+        """Resize the command's terminal."""
+        if self._run:
+            self._run.resize(rows, columns)
+
+    @contextlib.contextmanager
+    def stopped(self) -> Iterator[None]:
+        """Stop the lab with its clock for a ``with`` block. Only a sink may use it: the lab is not served meanwhile."""
+        assert self._run
+        with self._run.stopped():
+            yield
+
+
+class _Run:
+    """A running lab."""
+
+    def __init__(
+        self,
+        lab: Lab,
+        folder: Path,
+        job: bytes,
+        stdin: int | None,
+        stdout: Sink,
+        stderr: Sink,
+        asked: Callable[[Sequence[str]], None],
+        terminal: tuple[int, int] | None,
+    ) -> None:
+        self._megabytes = lab.megabytes
+        self._stdout, self._stderr = stdout, stderr
+        self._asked = asked
+        self._terminal = terminal
+        self._memory = folder
+        self._console_text = b""
+        self._status: int | None = None
+        self._message = ""
+        self._full = ""
+        self._started = False
+        self._late = False
+        self._late_at = time.monotonic() + BOOT_S
+        self._is_free = lab.clock.cpu_is_free
+        self._waking_until = 0.0
+        self._asked_to_end, self._asked_at = 0, 0.0
+        with contextlib.ExitStack() as mine, contextlib.ExitStack() as theirs:
+            line, far_end = socket.socketpair()
+            mine.callback(line.close)
+            theirs.callback(far_end.close)
+            self._console, writer = os.pipe()
+            mine.callback(os.close, self._console)
+            theirs.callback(os.close, writer)
+            processor = mine.enter_context(cpu.reserved(lab.turn))
+            with cpu.bound_to(processor):  # pinned from the start, because instructions may be counted on that processor
+                self._process = _start(lab, processor, far_end.fileno(), writer, self._memory, theirs)
+            lab.pinned(processor)
+            self._end = mine.pop_all()
+        self._channel = Channel(line)
+        self._feed = Feed(job, stdin, self._channel)
+
+    def signal(self, number: int) -> None:
+        now = time.monotonic()
+        if self._asked_to_end:
+            if now - self._asked_at > SAME_S:  # timeout(1) and some shells send each signal twice
+                self._process.kill()
+            return
+        self._asked_to_end, self._asked_at = number, now
+        if self._started:
+            self._late_at = min(self._late_at, now + GRACE_S)
+            self.notify(number)
+        else:
+            self._process.kill()
+
+    def notify(self, number: int) -> None:
+        if self._started:
+            self._wake()
+            self._channel.send(frames.SIGNAL, str(int(number)).encode())
+
+    def _wake(self, is_key: bool = False) -> None:
+        if self._is_free and (self._terminal or not is_key):
+            self._waking_until = time.monotonic() + WAKES_S
+
+    def _patience_s(self) -> float:
+        """Interrupt programs if the lab has something to take; return until when nothing has to be done, in seconds."""
+        if time.monotonic() >= self._waking_until:
+            return 0.5
+        interrupt_programs(self._process.pid)
+        return WAKE_S
+
+    @contextlib.contextmanager
+    def stopped(self) -> Iterator[None]:
+        # Its first process serves all others: what they compute by themselves ends at their next system call.
+        self._process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self._process.send_signal(signal.SIGCONT)
+
+    def resize(self, rows: int, columns: int) -> None:
+        if self._started:
+            self._channel.send(frames.WINDOW, f"{rows} {columns}".encode())
+
+    def attend(self) -> int:
+        """Serve the lab until its processes are gone; see Lab.run."""
+        with self._end:
+            try:
+                self._serve()
+            except BaseException:
+                self._process.kill()
+                raise
+            finally:
+                try:
+                    self._process.wait(GRACE_S)
+                except subprocess.TimeoutExpired:
+                    self._process.kill()
+                    self._process.wait()
+        return self._verdict()
+
+    def _serve(self) -> None:
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._console, selectors.EVENT_READ)
+            selector.register(self._channel, selectors.EVENT_READ)
+            while time.monotonic() < self._late_at:
+                for key, events in selector.select(self._patience_s()):
+                    if key.fd == self._console:
+                        data = os.read(self._console, CHUNK)
+                        self._console_text = (self._console_text + data)[-CONSOLE_KEPT:]
+                        if not data:
+                            return  # every process of the lab is gone
+                    elif key.fd == self._feed.fd:
+                        self._feed.ready(selector)
+                        self._wake(is_key=True)
+                    else:
+                        self._exchange(selector, events)
+                if self._feed.job_is_sent and not self._started:
+                    self._begin()
+                if self._started:
+                    self._feed.follow(selector)
+                if not self._channel.ended:
+                    writing = selectors.EVENT_WRITE if self._channel.has_unsent else 0
+                    selector.modify(self._channel, selectors.EVENT_READ | writing)
+        self._late = True
+        self._process.kill()
+
+    def _exchange(self, selector: selectors.BaseSelector, events: int) -> None:
+        if events & selectors.EVENT_WRITE:
+            self._channel.flush()
+        for frame in self._channel.receive() if events & selectors.EVENT_READ else ():
+            self._take(frame)
+        if self._channel.ended:
+            selector.unregister(self._channel)
+            self._must_end_soon()
+
+    def _take(self, frame: frames.Frame) -> None:
+        match frame:
+            case frames.Output(data, is_error):
+                (self._stderr if is_error else self._stdout)(data)
+            case frames.Taken(count):
+                self._feed.taken(count)
+            case frames.Ready():
+                self._feed.start()
+            case frames.Exit(status):
+                self._status = status
+                self._must_end_soon()
+            case frames.Full(what):
+                self._full = what
+            case frames.Asked(names):
+                self._asked(names)
+            case frames.Message(text):
+                self._message = text
+                self._must_end_soon()
+
+    def _begin(self) -> None:
+        self._started = True
+        self._late_at = math.inf
+        if self._terminal:
+            self.resize(*self._terminal)
+
+    def _must_end_soon(self) -> None:
+        self._late_at = min(self._late_at, time.monotonic() + GRACE_S)
+
+    def _verdict(self) -> int:
+        if self._message:
+            raise LabError(self._message, fix="the lab was stopped")
+        if self._status is None:
+            if self._asked_to_end:
+                return -self._asked_to_end
+            raise self._why_it_died()
+        if self._full and self._status:
+            raise autopsy.full(self._full, self._megabytes)
+        if self._status and (error := autopsy.too_many_mappings(self._console_text.decode(errors="replace"))):
+            raise error
+        return self._status
+
+    def _why_it_died(self) -> LabError:
+        if self._late and not self._started:
+            return LabError(f"the lab did not boot within {BOOT_S} s", fix="check whether this machine is busy, and try again")
+        host_is_full = shutil.disk_usage(self._memory).free < 2**20
+        return autopsy.explain(
+            self._console_text.decode(errors="replace"), self._process.returncode, self._megabytes, host_is_full
+        )
+
+
+def interrupt_programs(kernel: int) -> None:
+    """Let a lab's programs that compute return to its kernel, as its timers do: those never ring where computing takes no time.
+
+    kernel: the process of the lab's kernel, whose children are the lab's programs.
+    """
+    with contextlib.suppress(OSError):  # of what has ended meanwhile
+        for each in Path(f"/proc/{kernel}/task/{kernel}/children").read_text(encoding="ascii").split():
+            if (stat := process_stat.of(each)) and stat.state == RUNNING:
+                os.kill(int(each), signal.SIGALRM)
+
+
+def _start(
+    lab: Lab, processor: int, channel: int, console: int, memory: Path, files: contextlib.ExitStack
+) -> subprocess.Popen[bytes]:
+    """Start the kernel. The image is passed as a file descriptor, as arguments must not contain spaces, commas or colons."""
+    try:
+        room = files.enter_context(tempfile.TemporaryFile(dir=memory)).fileno()
+        image = files.enter_context(open(lab.image, "rb")).fileno()
+        init = files.enter_context(open(lab.init, "rb")).fileno()
+        layers = [files.enter_context(open(lab.layer, "rb")).fileno()] if lab.layer else []
+        words = [
+            *_confined(lab), f"mem={lab.megabytes}M", f"mem-fd={room}",
+            f"ubd0r=/proc/self/fd/{image}",
+            *(f"ubd1r=/proc/self/fd/{each}" for each in layers),
+            f"initrd=/proc/self/fd/{init}", "con=null", "con0=null,fd:1", f"con1=fd:{channel}", "uml_dir=/proc/self/",
+            f"lpj={LOOPS_PER_JIFFY}", "noreboot", "quiet", *lab.kernel_arguments, *lab.clock.arguments(processor),
+        ]  # fmt: skip
+        process = subprocess.Popen(
+            words, stdin=subprocess.DEVNULL, stdout=console, stderr=console, cwd="/", start_new_session=True,
+            pass_fds=[channel, room, image, init, *layers], env=ENVIRONMENT,
+        )  # fmt: skip
+    except OSError as error:
+        raise LabError(f"cannot start the lab: {error.strerror}", where=str(error.filename)) from error
+    with contextlib.suppress(OSError):  # a kernel that panics would dump core
+        resource.prlimit(process.pid, resource.RLIMIT_CORE, (0, 0))
+    return process
+
+
+def _confined(lab: Lab) -> list[str]:
+    """Return the command of the lab's kernel, which may touch this lab's files and shares; it is killed with this process."""
+    shared = {writable: [each.path for each in lab.shares if each.writable is writable] for writable in (False, True)}
+    own = [lab.image, lab.init, *([lab.layer] if lab.layer else [])]
+    return confinement.words(lab.confine, lab.kernel, read=[*own, *shared[False]], write=shared[True])
+
+
+def memory_folder(megabytes: int, machine: memory.Machine | None = None, runs: bool = True) -> Path:
+    """Return a folder for the lab's memory file, which has no name. Raises LabError.
+
+    machine: the labs that run, whose memory files may still grow there; runs: whether what is in the file is executed.
+
+    Memory-backed folders come first; Docker's /dev/shm is often too small or mounted noexec.
+    """
+    for name in ("/dev/shm", "/tmp", "/var/tmp", os.environ.get("TMPDIR", "")):
+        folder = Path(name).absolute()
+        with contextlib.suppress(OSError):
+            room = os.statvfs(folder)
+            promised = machine.promised_on(folder.stat().st_dev) if machine else 0
+            fits = room.f_bavail * room.f_frsize > (megabytes + promised) * 2**20
+            refused = runs and room.f_flag & os.ST_NOEXEC
+            if name and fits and not refused and os.access(folder, os.W_OK | os.X_OK):
+                return folder
+    raise LabError(
+        f"no folder has room for the lab's {megabytes} MB of memory",
+        fix="free space in /dev/shm or /tmp (not mounted noexec), set TMPDIR, or lower --memory",
+    )
