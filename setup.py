@@ -122,7 +122,7 @@ setup(
         "slownet.cli": ["starter/*"],
         "slownet.judge.histories": ["porcupine/*"],
         "slownet.report": ["*.css", "*.js", "*.j2"],
-        "slownet.tools.programs": ["*.php"],
+        "slownet.reproductions.programs": ["*.php"],
         "slownet": ["data/*.toml", "data/*.md", "py.typed"],
     },
 )

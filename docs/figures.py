@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from slownet.judge.records.result import RunData, load
-from slownet.report import articles
 from slownet.report.view import view
+from slownet.reproductions import articles
 
 HERE = Path(__file__).parent / "figures"
 SLOWNET = (sys.executable, "-m", "slownet.cli")

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from slownet.model.units import show_duration
-from slownet.report.articles import ARTICLES
+from slownet.reproductions.articles import ARTICLES
 
 KEPT = Path(__file__).with_name("proof.json")
 README = Path(__file__).parents[1] / "README.md"

@@ -1,7 +1,7 @@
 """What a connection to a far database costs, and what a pool saves."""
 
 from slownet import TwoHosts, experiment, round_trips_between
-from slownet.services.pooled import FarPostgreSQL
+from slownet.reproductions.pooled import FarPostgreSQL
 from slownet.tools.programs.statement_timer import CHECKED, KEPT, NEW
 
 RTT = "100ms"

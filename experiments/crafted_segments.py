@@ -1,10 +1,10 @@
 """The receiver's part in the 40 ms stall: segments crafted by scapy instead of a socket, and a real listener."""
 
 from slownet import TwoHosts, bound, experiment, predicted
-from slownet.services.peer import Peer
+from slownet.reproductions.delayed_ack import delayed_ack
+from slownet.reproductions.exchange import DELAYED_ACK_LEAST_MS, DELAYED_ACK_MOST_MS
+from slownet.reproductions.peer import Peer
 from slownet.theory import published
-from slownet.tools.delayed_ack import delayed_ack
-from slownet.tools.exchange import DELAYED_ACK_LEAST_MS, DELAYED_ACK_MOST_MS
 
 ARTICLE = published.article("nagle-delayed-ack")
 KINDS = {"answered": ("answered", ""), "silent": ("silent", ""), "quickack-route": ("answered", "route")}

@@ -4,7 +4,7 @@ from contextlib import nullcontext
 
 from slownet import ClientEdgeWebDb, ab, experiment, predicted, ratio, round_trips, round_trips_between
 from slownet.model.units import amount
-from slownet.services.cured import CuredSite
+from slownet.reproductions.cured import CuredSite
 from slownet.theory.slow_start import CLOSE
 
 LINKS = {"far database": ("db", "far"), "far reader": ("near", "far")}

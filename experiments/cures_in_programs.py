@@ -3,9 +3,9 @@
 from contextlib import nullcontext
 
 from slownet import ClientWebDb, bound, experiment, round_trips_between
-from slownet.services.rows_and_messages import RowsAndMessages
-from slownet.tools.exchange import DELAYED_ACK_LEAST_MS, DELAYED_ACK_MOST_MS
-from slownet.tools.row_pipeline import BATCH
+from slownet.reproductions.exchange import DELAYED_ACK_LEAST_MS, DELAYED_ACK_MOST_MS
+from slownet.reproductions.row_pipeline import BATCH
+from slownet.reproductions.rows_and_messages import RowsAndMessages
 
 TIME, ROWS = "operation_ms", {"none": 200, "batches": 3000, "pipelined": 3000}
 # Cells without the harm come first (for rows also with each cure), then the harm without a cure, then with each cure.

@@ -1,8 +1,8 @@
 """Happy eyeballs: what a client loses that tries IPv6 first when the IPv6 path is dead, refused, or slower."""
 
 from slownet import TwoPaths, bound, experiment, predicted
-from slownet.services.dual_stack import REFUSED, DualStack
-from slownet.services.named_pages import PAGE
+from slownet.reproductions.dual_stack import REFUSED, DualStack
+from slownet.reproductions.named_pages import PAGE
 from slownet.theory.fallback import CLIENTS, SYN_TIMEOUT_LATE_MS, first_byte_ms
 
 RTT_MS = 40

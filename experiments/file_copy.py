@@ -4,7 +4,7 @@ from slownet import TwoHosts, experiment, predicted, ratio
 from slownet.judge.records.repeatability import Spread
 from slownet.model.units import amount, duration, size
 from slownet.net.tool import run
-from slownet.services.copies import OLD_WINDOW, Copies
+from slownet.reproductions.copies import OLD_WINDOW, Copies
 from slownet.theory import published
 
 RTT = "100ms"

@@ -2,11 +2,11 @@
 
 from slownet import Command, TwoHosts, experiment, predicted
 from slownet.net.tool import run
+from slownet.reproductions.program import python
+from slownet.reproductions.programs.call_timer import PORT
+from slownet.reproductions.unary_calls import calls
 from slownet.theory import published
 from slownet.theory.slow_start import LAST_BYTE, round_trips
-from slownet.tools.program import python
-from slownet.tools.programs.call_timer import PORT
-from slownet.tools.unary_calls import calls
 
 RTT_MS = 220  # from the United States to Asia, as the published capture shows for each flight
 SIZES = {"10kB": 10_000, "30kB": 30_000, "100kB": 100_000}

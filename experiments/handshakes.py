@@ -1,7 +1,7 @@
 """What a connection costs before its first byte: TCP, TLS, QUIC, their resumptions, and what adds a round trip to them."""
 
 from slownet import TwoHosts, experiment, predicted
-from slownet.services.protocols import Opening, Protocols
+from slownet.reproductions.protocols import Opening, Protocols
 from slownet.theory.handshakes import NGINX_QUIC_WINDOW, STACKS, round_trips
 
 MORE = {

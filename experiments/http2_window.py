@@ -2,7 +2,7 @@
 
 from slownet import TwoHosts, experiment, predicted, ratio
 from slownet.model.units import duration, size
-from slownet.services.uploads import BUFFERED, UNBUFFERED, Uploads
+from slownet.reproductions.uploads import BUFFERED, UNBUFFERED, Uploads
 from slownet.theory import published
 
 SMALL, LARGE, RTT = "2MiB", "4MiB", "60ms"

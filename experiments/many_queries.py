@@ -1,9 +1,9 @@
 """A page of 517 queries on its own machine and over a LAN: Drupal's 999.81 ms, over a ping of 0.16 ms."""
 
 from slownet import ClientWebDb, bound, experiment, law, predicted
-from slownet.services.queried_page import QueriedPage
+from slownet.reproductions.php_page import PREPARED, TEXT
+from slownet.reproductions.queried_page import QueriedPage
 from slownet.theory import published
-from slownet.tools.php_page import PREPARED, TEXT
 
 PUBLISHED = published.database("many_queries")
 QUERIES = 517

@@ -1,7 +1,7 @@
 """A path MTU black hole: what TCP makes of a router that drops large packets and says nothing, and three cures."""
 
 from slownet import Chain, bound, experiment, predicted
-from slownet.services.narrow_path import CURES, SIZE, NarrowPath
+from slownet.reproductions.narrow_path import CURES, SIZE, NarrowPath
 from slownet.theory.path_mtu import BASE_MSS, probing_begins_ms
 
 RTT_MS = 40

@@ -1,9 +1,9 @@
 """The article's patterns of writes on real sockets: which of them wait for the peer's delayed ACK, and which cures help."""
 
 from slownet import TwoHosts, bound, experiment
-from slownet.services.peer import Peer
+from slownet.reproductions.exchange import DELAYED_ACK_LEAST_MS, DELAYED_ACK_MOST_MS, exchange, witnessed
+from slownet.reproductions.peer import Peer
 from slownet.theory import published
-from slownet.tools.exchange import DELAYED_ACK_LEAST_MS, DELAYED_ACK_MOST_MS, exchange, witnessed
 
 # Settings of the peer: TCP_QUICKACK once, before every read, or quickack on the route. All other patterns are the client's.
 PEER = {"quickack-once": "once", "quickack-always": "always", "quickack-route": "route"}

@@ -1,10 +1,10 @@
 """The article's case: PHP sends 1200 queries per page to MariaDB, through a proxy that reads 128 bytes at a time."""
 
 from slownet import ClientProxyServer, bound, experiment, predicted
-from slownet.services.proxied import ProxiedDatabase
+from slownet.reproductions.exchange import DELAYED_ACK_LEAST_MS, DELAYED_ACK_MOST_MS
+from slownet.reproductions.php_page import QUERIES, php_page
+from slownet.reproductions.proxied import ProxiedDatabase
 from slownet.theory import published
-from slownet.tools.exchange import DELAYED_ACK_LEAST_MS, DELAYED_ACK_MOST_MS
-from slownet.tools.php_page import QUERIES, php_page
 
 PROXIES = {"proxy": {"size": 128}, "proxy-nodelay": {"size": 128, "nodelay": True}, "proxy-buffer": {"size": 65536}}
 ARTICLE = published.article("nagle-delayed-ack")

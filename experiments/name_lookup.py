@@ -1,7 +1,7 @@
 """What the lookup of a name adds before a page: DNS over UDP, TCP, TLS and HTTPS."""
 
 from slownet import TwoHosts, experiment, predicted
-from slownet.services.named_pages import PROGRAM, RESOLVER, NamedPages
+from slownet.reproductions.named_pages import PROGRAM, RESOLVER, NamedPages
 from slownet.theory import lookups
 from slownet.theory.handshakes import round_trips
 

@@ -2,7 +2,7 @@
 
 from slownet import TwoHosts, experiment, predicted
 from slownet.model.protocol_names import TCP
-from slownet.services.objects import Objects
+from slownet.reproductions.objects import Objects
 from slownet.theory.handshakes import STACKS
 from slownet.theory.head_of_line import held_back, repaired_after_ms
 from slownet.theory.page_loads import PROTOCOLS

@@ -1,7 +1,7 @@
 """MPTCP over two paths, one of which is cut while messages arrive."""
 
 from slownet import TwoPaths, bound, experiment
-from slownet.services.two_paths import Messages
+from slownet.reproductions.two_paths import Messages
 from slownet.theory.multipath import longest_stall_ms
 
 RTTS_MS = (40, 100)

@@ -2,7 +2,7 @@
 
 from slownet import TwoHosts, experiment, law
 from slownet.judge.records.repeatability import Spread
-from slownet.services.mirror import APT, COMMITTED, PIP, WITHOUT_PIPELINE, Mirror
+from slownet.reproductions.mirror import APT, COMMITTED, PIP, WITHOUT_PIPELINE, Mirror
 
 NEAR, FAR = "20ms", "100ms"
 COUNTS = ("1", "10", "20")

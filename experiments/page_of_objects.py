@@ -1,7 +1,7 @@
 """A page of many objects over HTTP/1.1, HTTP/2 and HTTP/3: what multiplexing makes of the delay."""
 
 from slownet import TwoHosts, experiment, law
-from slownet.services.objects import Objects
+from slownet.reproductions.objects import Objects
 from slownet.theory import published
 from slownet.theory.handshakes import NGINX_QUIC_WINDOW
 from slownet.theory.page_loads import PROTOCOLS, round_trips

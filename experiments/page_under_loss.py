@@ -1,7 +1,7 @@
 """A page of many objects whose packets get lost: on six connections, on one, and on one with independent streams."""
 
 from slownet import TwoHosts, experiment, ratio
-from slownet.services.objects import Objects
+from slownet.reproductions.objects import Objects
 from slownet.theory import published
 
 SIX, PROTOCOLS = "HTTP/1.1 on 6 connections", ("HTTP/1.1 on 6 connections", "HTTP/2", "HTTP/3")

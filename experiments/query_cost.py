@@ -1,7 +1,7 @@
 """What does a query cost? Round trips of the ways in which applications ask databases and brokers."""
 
 from slownet import TwoHosts, experiment, round_trips_between
-from slownet.services.stores import Stores
+from slownet.reproductions.stores import Stores
 
 RTT = "100ms"
 # A new connection, and the first answer of those that connect with the first question. Sources: PostgreSQL 17, 53.2 "Message

@@ -2,7 +2,7 @@
 
 from slownet import PrimaryReplicas, bound, experiment, predicted, ratio
 from slownet.judge.records.repeatability import Spread
-from slownet.services.replication import Replicated
+from slownet.reproductions.replication import Replicated
 
 COMMITS, BYTES, EVERY_MS = 100, 1000, 50
 # The replicas of which one must acknowledge a commit before its writer gets the answer: none, the far one, or either.

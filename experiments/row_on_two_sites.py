@@ -1,7 +1,7 @@
 """A row that MariaDB keeps on two sites, 85 or 100 ms apart: asynchronously, semi-synchronously, and in a cluster of Galera."""
 
 from slownet import PrimaryReplicas, bound, experiment, predicted
-from slownet.services.kept_rows import GALERA, NONE, SEMI, KeptRows
+from slownet.reproductions.kept_rows import GALERA, NONE, SEMI, KeptRows
 from slownet.theory import published
 
 APART = {"85ms": 85, "100ms": 100}

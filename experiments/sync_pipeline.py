@@ -1,9 +1,9 @@
 """The article's pipeline of broker, consumer and database, which took 4 h over two rooms and 15 min in one."""
 
 from slownet import BrokerWorkerDatabase, experiment, predicted, ratio
-from slownet.services.pipeline import BrokerAndDatabase
+from slownet.reproductions.pipeline import BrokerAndDatabase
+from slownet.reproductions.row_pipeline import BATCH
 from slownet.theory import published
-from slownet.tools.row_pipeline import BATCH
 
 ROWS = {"row-by-row": 200, "batches": 3000, "pipelined": 3000}
 NEAR_MS, FAR_MS = 0.3, 10

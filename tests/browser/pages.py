@@ -15,8 +15,8 @@ from slownet.judge.records.result import RunData
 from slownet.judge.records.statement import TEXT
 from slownet.report.account_section import write_difference, write_why
 from slownet.report.html_page import write_page
-from slownet.report.reproduction import Reproduction, render
 from slownet.report.view import view
+from slownet.reproductions.reproduction import Reproduction, render
 from slownet.theory import published
 from slownet.theory.stats import Summary
 from slownet.why.difference import difference

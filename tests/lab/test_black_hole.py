@@ -3,7 +3,7 @@
 import pytest
 from distances import distances
 
-from slownet.services.narrow_path import MTU, NarrowPath
+from slownet.reproductions.narrow_path import MTU, NarrowPath
 from slownet.theory.path_mtu import BASE_MSS, probing_begins_ms
 from slownet.topologies import Chain
 

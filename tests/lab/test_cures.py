@@ -6,7 +6,7 @@ import pytest
 
 from slownet.model.errors import ToolError
 from slownet.net.tool import run
-from slownet.services.cured import OBJECT_CACHE, CuredSite
+from slownet.reproductions.cured import OBJECT_CACHE, CuredSite
 from slownet.services.memcached import Memcached
 from slownet.services.varnish import Varnish
 from slownet.services.wordpress import ROOT, WordPress

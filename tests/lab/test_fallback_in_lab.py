@@ -4,8 +4,8 @@ import pytest
 from distances import distances
 
 from slownet.model.errors import ToolError
-from slownet.services.dual_stack import REFUSED, DualStack
-from slownet.services.named_pages import PAGE
+from slownet.reproductions.dual_stack import REFUSED, DualStack
+from slownet.reproductions.named_pages import PAGE
 from slownet.theory.fallback import first_byte_ms
 from slownet.topologies import TwoPaths
 

@@ -3,7 +3,7 @@
 import pytest
 
 from slownet.model.errors import ToolError
-from slownet.services.pooled import FarPostgreSQL
+from slownet.reproductions.pooled import FarPostgreSQL
 from slownet.services.postgresql import PostgreSQL
 from slownet.services.redis import Redis
 from slownet.tools.redis_benchmark import redis_benchmark

@@ -4,9 +4,9 @@ import pytest
 
 from slownet.model.errors import ToolError
 from slownet.net.tool import run
-from slownet.services.copies import PROGRAMS, Copies
-from slownet.services.mirror import APT, PIP, WITHOUT_PIPELINE, Mirror
-from slownet.services.routes import initial_window
+from slownet.reproductions.copies import PROGRAMS, Copies
+from slownet.reproductions.mirror import APT, PIP, WITHOUT_PIPELINE, Mirror
+from slownet.reproductions.routes import initial_window
 from slownet.topologies import TwoHosts
 
 TOPOLOGY = TwoHosts

@@ -15,7 +15,7 @@ from slownet.net import addresses, ipv6
 from slownet.net.network import Network
 from slownet.net.nodes import inside
 from slownet.net.tcpdump import Capture
-from slownet.services.named_pages import FILE, Site
+from slownet.reproductions.named_pages import FILE, Site
 from slownet.tools.ab import ab
 from slownet.tools.curl import curl
 from slownet.tools.fetch import fetch

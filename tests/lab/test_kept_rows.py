@@ -2,9 +2,9 @@
 
 import pytest
 
-from slownet.services import kept_rows
-from slownet.services.galera import Galera
-from slownet.services.kept_rows import GALERA, NONE, SEMI, KeptRows
+from slownet.reproductions import kept_rows
+from slownet.reproductions.galera import Galera
+from slownet.reproductions.kept_rows import GALERA, NONE, SEMI, KeptRows
 from slownet.topologies import PrimaryReplicas
 
 TOPOLOGY = PrimaryReplicas

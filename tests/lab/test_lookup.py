@@ -3,10 +3,10 @@
 import pytest
 
 from slownet.model.errors import ServiceError, ToolError
-from slownet.services.named_pages import PROGRAM, RESOLVER, NamedPages, asking
+from slownet.reproductions.lookup import observe
+from slownet.reproductions.named_pages import PROGRAM, RESOLVER, NamedPages, asking
 from slownet.services.unbound import Unbound
 from slownet.theory import lookups
-from slownet.tools.lookup import observe
 from slownet.topologies import TwoHosts
 
 TOPOLOGY = TwoHosts

@@ -4,9 +4,9 @@ import pytest
 
 from slownet.model.errors import ToolError
 from slownet.net.tool import run
-from slownet.services.objects import Objects
-from slownet.tools import lost_packet
-from slownet.tools.lost_packet import OPTIONS
+from slownet.reproductions import lost_packet
+from slownet.reproductions.lost_packet import OPTIONS
+from slownet.reproductions.objects import Objects
 from slownet.topologies import TwoHosts
 
 TOPOLOGY = TwoHosts

@@ -4,9 +4,9 @@ import pytest
 from distances import distances
 
 from slownet.model.errors import ToolError
-from slownet.services.two_paths import INTERFACES, Messages
+from slownet.reproductions.path_cut import multipath
+from slownet.reproductions.two_paths import INTERFACES, Messages
 from slownet.theory.multipath import longest_stall_ms
-from slownet.tools.path_cut import multipath
 from slownet.topologies import TwoPaths
 
 TOPOLOGY = TwoPaths

@@ -9,13 +9,13 @@ from slownet.model.errors import ServiceError, ToolError
 from slownet.net.network import Network
 from slownet.net.tcpdump import Capture
 from slownet.net.tool import run
-from slownet.services.peer import Peer
-from slownet.services.proxied import ProxiedDatabase
-from slownet.services.routes import quick_route
+from slownet.reproductions.delayed_ack import delayed_ack
+from slownet.reproductions.exchange import exchange, witnessed
+from slownet.reproductions.peer import Peer
+from slownet.reproductions.php_page import php_page
+from slownet.reproductions.proxied import ProxiedDatabase
+from slownet.reproductions.routes import quick_route
 from slownet.tools import strace
-from slownet.tools.delayed_ack import delayed_ack
-from slownet.tools.exchange import exchange, witnessed
-from slownet.tools.php_page import php_page
 from slownet.topologies import ClientProxyServer, TwoHosts
 
 TOPOLOGY = TwoHosts

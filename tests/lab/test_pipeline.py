@@ -6,8 +6,8 @@ import pytest
 
 from slownet.model.errors import ToolError
 from slownet.net.process import wait_until
-from slownet.services.pipeline import BrokerAndDatabase
-from slownet.tools.row_pipeline import WAYS, consume, produce
+from slownet.reproductions.pipeline import BrokerAndDatabase
+from slownet.reproductions.row_pipeline import WAYS, consume, produce
 from slownet.topologies import BrokerWorkerDatabase
 
 TOPOLOGY = BrokerWorkerDatabase

@@ -5,10 +5,10 @@ import pytest
 from slownet.experiments.query_cost import ASKED, CONNECT
 from slownet.model.errors import ServiceError, ToolError
 from slownet.net.tool import run
+from slownet.reproductions.query_cost import query_cost
+from slownet.reproductions.stores import Stores
 from slownet.services.postgresql import PostgreSQL
-from slownet.services.stores import Stores
 from slownet.tools.programs.queries import USER
-from slownet.tools.query_cost import query_cost
 from slownet.topologies import TwoHosts
 
 TOPOLOGY = TwoHosts

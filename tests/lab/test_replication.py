@@ -3,8 +3,8 @@
 import pytest
 
 from slownet.model.errors import ServiceError, ToolError
-from slownet.services.replication import Replicated
-from slownet.tools.programs.commit_writer import TABLE
+from slownet.reproductions.programs.commit_writer import TABLE
+from slownet.reproductions.replication import Replicated
 from slownet.topologies import PrimaryReplicas
 
 TOPOLOGY = PrimaryReplicas
@@ -71,7 +71,7 @@ def test_a_primary_that_is_gone_is_one_line(database):
     database.primary.stop()
     with pytest.raises(ServiceError, match="has not applied transaction 0-1-999999"):
         database.replicas[0].wait_for("0-1-999999", 0.1)
-    from slownet.tools.commit_delay import commits
+    from slownet.reproductions.commit_delay import commits
 
     replica = database.replicas[0]
     with pytest.raises(ToolError, match="replication: OperationalError"):

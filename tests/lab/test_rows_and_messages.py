@@ -2,7 +2,7 @@
 
 import pytest
 
-from slownet.services.rows_and_messages import RowsAndMessages
+from slownet.reproductions.rows_and_messages import RowsAndMessages
 
 
 @pytest.fixture(scope="module")

@@ -11,10 +11,10 @@ import pytest
 from distances import distances
 
 from slownet import iperf3
-from slownet.services.named_pages import PROGRAM, RESOLVER, NamedPages
+from slownet.reproductions.named_pages import PROGRAM, RESOLVER, NamedPages
+from slownet.reproductions.objects import Objects
+from slownet.reproductions.protocols import Opening, Protocols
 from slownet.services.nginx import Nginx
-from slownet.services.objects import Objects
-from slownet.services.protocols import Opening, Protocols
 from slownet.theory import handshakes, head_of_line, lookups, page_loads, slow_start, throughput
 from slownet.theory.multipath import DELAYED_ACK_MS
 from slownet.theory.timers import TICK_MS

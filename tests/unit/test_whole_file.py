@@ -13,7 +13,7 @@ from slownet.comparison import record
 from slownet.judge.records import samples, sweep_samples
 from slownet.model import userfile, whole_file
 from slownet.model.errors import ExperimentError
-from slownet.report import reproduction
+from slownet.reproductions import reproduction
 
 OLD = "what was there before"
 

@@ -6,7 +6,10 @@ from pathlib import Path
 import pytest
 
 SLOWNET = Path(__file__).parents[2] / "lib" / "slownet"
-ROOMS = ("cli", "hypotheses", "judge", "model", "pytest_plugin", "report", "runner", "trials")
+ROOMS = (
+    "api", "calibration", "classroom", "cli", "comparison", "hunt", "hypotheses", "judge", "model", "pytest_plugin", "report",
+    "runner", "sweep", "transfer",
+)  # fmt: skip
 WRITING = {
     "write_text", "write_bytes", "to_parquet", "to_csv", "savefig", "copyfile", "copy", "copy2", "move", "replace",
     "rename", "truncate", "appending", "drafted",

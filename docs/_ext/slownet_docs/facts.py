@@ -18,10 +18,10 @@ from slownet.links.traces import traffic
 from slownet.model import userfile
 from slownet.model.units import duration, show_duration
 from slownet.net import verify
+from slownet.reproductions import exchange
 from slownet.runner import finding, rule, warming
 from slownet.theory import fallback, handshakes, path_mtu, published, slow_start, throughput
 from slownet.theory.stats import DECIDING
-from slownet.tools import exchange
 
 
 def facts() -> dict[str, str]:

@@ -1,8 +1,8 @@
 """The first byte of a page on new connections of three kinds: what 15_the_first_byte.toml measures."""
 
-from slownet.services.protocols import NAME, USUAL, Protocols
+from slownet.reproductions.handshake import observe
+from slownet.reproductions.protocols import NAME, USUAL, Protocols
 from slownet.theory.handshakes import opened
-from slownet.tools.handshake import observe
 
 WAYS = {"https_ms": "TLS 1.3", "http3_ms": "QUIC", "early_ms": "QUIC 0-RTT"}
 

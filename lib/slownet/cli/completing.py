@@ -81,7 +81,7 @@ def tools(incomplete: str) -> Completed:
 
 def articles(incomplete: str) -> Completed:
     """Complete an article, or an experiment of one."""
-    from slownet.report.articles import ARTICLES, BEYOND, OF_PROTOCOLS, PROTOCOLS
+    from slownet.reproductions.articles import ARTICLES, BEYOND, OF_PROTOCOLS, PROTOCOLS
 
     names = [*ARTICLES, PROTOCOLS, BEYOND, *(name for each in (*ARTICLES.values(), OF_PROTOCOLS) for name in each)]
     return [each for each in names if each.startswith(incomplete)]

@@ -16,9 +16,9 @@ from slownet.lab.host import cpu
 from slownet.lab.run import foreground
 from slownet.lab.run.place import Interrupts, Place
 from slownet.model.errors import ExperimentError
-from slownet.report import articles
 from slownet.report.progress import Follower
-from slownet.report.reproduction import Reproduction, show
+from slownet.reproductions import articles
+from slownet.reproductions.reproduction import Reproduction, show
 from slownet.runner import planning
 from slownet.runner import run as runs
 from slownet.runner.rule import Rule

@@ -11,9 +11,9 @@ from slownet.model.shapes import Json
 from slownet.net.output import complaint, last_line
 
 
-def python(module: str, *words: object) -> list[str]:
-    """Return the command that runs a module of `slownet.tools.programs`."""
-    return [sys.executable, "-m", f"slownet.tools.programs.{module}", *map(str, words)]
+def python(module: str, *words: object, package: str = "slownet.tools.programs") -> list[str]:
+    """Return the command that runs a module of a package of programs."""
+    return [sys.executable, "-m", f"{package}.{module}", *map(str, words)]
 
 
 def read_json(text: str, command: Sequence[str], *names: str) -> dict[str, Json]:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import slownet
+import slownet.reproductions
 import slownet.tools
 from slownet.judge import claim
 from slownet.judge.claim import about, all_of, bound, law, not_, ratio, slowed
@@ -225,7 +226,8 @@ def test_a_record_knows_what_it_was_measured_under():
 
 def test_every_tools_record_has_its_metrics_as_attributes():
     found = []
-    for each in pkgutil.iter_modules(slownet.tools.__path__, "slownet.tools."):
+    rooms = [(slownet.tools, "slownet.tools."), (slownet.reproductions, "slownet.reproductions.")]
+    for each in (each for room, prefix in rooms for each in pkgutil.iter_modules(room.__path__, prefix)):
         module = importlib.import_module(each.name)
         classes = (kind for kind in vars(module).values() if isinstance(kind, type) and kind.__module__ == module.__name__)
         found += [kind for kind in classes if dataclasses.is_dataclass(kind) and "metrics" in vars(kind)]

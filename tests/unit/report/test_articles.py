@@ -2,8 +2,8 @@ import pytest
 
 from slownet.hypotheses.catalogue import discover
 from slownet.model.errors import ExperimentError
-from slownet.report import articles
-from slownet.report.articles import ARTICLES, BEYOND, LONGEST, grouped, longest_first, select
+from slownet.reproductions import articles
+from slownet.reproductions.articles import ARTICLES, BEYOND, LONGEST, grouped, longest_first, select
 from slownet.theory import published
 
 

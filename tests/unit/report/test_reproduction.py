@@ -14,9 +14,9 @@ from slownet.judge.records.cell import Cell
 from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.result import RunData, gather
 from slownet.judge.records.statement import TEXT
-from slownet.report.beside import beside
 from slownet.report.comparison import lines, tally
-from slownet.report.reproduction import Reproduction, show
+from slownet.reproductions.beside import beside
+from slownet.reproductions.reproduction import Reproduction, show
 from slownet.theory import published
 from slownet.theory.stats import Summary
 

@@ -6,7 +6,7 @@ import os
 import ordinary_user
 import pytest
 
-from slownet.compose import handover
+from slownet.compose import handover, project_images
 from slownet.compose.project_topology import Compose
 from slownet.lab.run.caller import Given, disguised, without_values
 from slownet.lab.run.clock import Clock
@@ -92,7 +92,7 @@ def test_a_disguise_tells_values_apart():
 def composed(tmp_path, monkeypatch):
     """A project's topology, its folder and a run directory."""
     monkeypatch.setattr(handover, "_taken", {})
-    monkeypatch.setattr(compose_project.project_images, "need", lambda project: {})
+    monkeypatch.setattr(project_images, "need", lambda project: {})
     folder, run = tmp_path / "project", tmp_path / "run"
     for each in (folder, folder / "data", run):
         each.mkdir()

@@ -11,12 +11,12 @@ import pytest
 
 from slownet.lab.host import owner
 from slownet.model.errors import ServiceError
+from slownet.reproductions.cured import CURES, OBJECT_CACHE, CuredSite
+from slownet.reproductions.own_server import Listener, Proxy
 from slownet.services import mariadb as mariadb_module
-from slownet.services.cured import CURES, OBJECT_CACHE, CuredSite
 from slownet.services.mariadb import MariaDB, Replication, copy_sparse
 from slownet.services.memcached import Memcached
 from slownet.services.nginx import Nginx
-from slownet.services.own_server import Listener, Proxy
 from slownet.services.php_fpm import GET_VALUES, PhpFpm
 from slownet.services.redis import Redis
 from slownet.services.varnish import Varnish
@@ -221,7 +221,7 @@ def test_the_projects_own_servers_say_when_they_listen(tmp_path: Path):
     ready = str(tmp_path / "ready")
     assert list(proxy.command())[1:] == [
         "-m",
-        "slownet.tools.programs.proxy",
+        "slownet.reproductions.programs.proxy",
         ready,
         "3306",
         "10.0.0.3",
@@ -229,7 +229,14 @@ def test_the_projects_own_servers_say_when_they_listen(tmp_path: Path):
         "128",
         "nodelay",
     ]
-    assert list(listener.command())[1:] == ["-m", "slownet.tools.programs.request_writer", "serve", ready, "5000", "once"]
+    assert list(listener.command())[1:] == [
+        "-m",
+        "slownet.reproductions.programs.request_writer",
+        "serve",
+        ready,
+        "5000",
+        "once",
+    ]
     (tmp_path / "ready").touch()
     assert proxy.answers()
 

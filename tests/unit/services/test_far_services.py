@@ -7,14 +7,13 @@ import zipfile
 import pytest
 
 from slownet.model.errors import NetworkError
-from slownet.services import mirror
-from slownet.services.copies import PROGRAMS
-from slownet.services.mirror import PACKAGES, Mirror
-from slownet.services.queried_page import PROGRAM, QueriedPage
-from slownet.services.routes import initial_window, quick_route
+from slownet.reproductions import mirror, php_page
+from slownet.reproductions.copies import PROGRAMS
+from slownet.reproductions.mirror import PACKAGES, Mirror
+from slownet.reproductions.queried_page import PROGRAM, QueriedPage
+from slownet.reproductions.routes import initial_window, quick_route
+from slownet.reproductions.uploads import BUFFERED, UNBUFFERED, Backend, Front
 from slownet.services.sshd import Sshd
-from slownet.services.uploads import BUFFERED, UNBUFFERED, Backend, Front
-from slownet.tools import php_page
 
 
 class Box:

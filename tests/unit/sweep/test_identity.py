@@ -50,8 +50,10 @@ def test_the_code_is_the_file_what_it_imports_and_slownets_own(folder):
         "slownet.runner.inside",
         "slownet.net.network",
         "slownet.topologies.two_hosts",
-        "tools/programs/page.php",
+        "tools/browser/actions.js",
     } <= found.keys()
+    assert "reproductions/programs/page.php" not in found
+    assert "reproductions/programs/page.php" in identity.sources("many_queries")
     assert not {"json", "numpy"} & found.keys()
     assert not [name for name in found if name.startswith(("slownet.cli", "slownet.sweep", "slownet.report"))]
 

@@ -10,22 +10,17 @@ from hypothesis import strategies as st
 
 from slownet.model.errors import ToolError
 from slownet.net import nft
+from slownet.reproductions import commit_delay, delayed_ack, exchange, php_page, query_cost, row_pipeline
 from slownet.tools import (
     ab,
-    commit_delay,
     competing,
     constant_rate,
     curl,
-    delayed_ack,
-    exchange,
     fetch,
     iperf3,
     oha,
-    php_page,
     ping,
-    query_cost,
     redis_benchmark,
-    row_pipeline,
     statements,
     strace,
     sysbench,

@@ -7,9 +7,9 @@ import pytest
 
 from slownet.links.packets.responses import Answered
 from slownet.model.errors import ToolError
-from slownet.tools import lost_packet
+from slownet.reproductions import lost_packet
+from slownet.reproductions.lost_packet import Load, LostPacket, position
 from slownet.tools.curl import Curl
-from slownet.tools.lost_packet import Load, LostPacket, position
 
 NONE, FIRST, SECOND, THIRD = (frozenset(each) for each in ((), {0}, {1}, {2}))
 CARRIED = (NONE, FIRST, FIRST | SECOND, SECOND, THIRD, THIRD, THIRD, NONE)

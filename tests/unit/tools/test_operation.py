@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from slownet.model.errors import ToolError
+from slownet.reproductions.operation import Operation
 from slownet.tools.ab import parse
-from slownet.tools.operation import Operation
 
 RECORD = parse((Path(__file__).parent / "data" / "ab-keep-alive.txt").read_text(), command=("ab", "-k"))
 

@@ -7,10 +7,10 @@ import pytest
 
 from slownet.links.packets.seen import Seen
 from slownet.model.errors import ToolError
+from slownet.reproductions import page_load
+from slownet.reproductions.page_load import chains
 from slownet.theory.handshakes import STACKS
 from slownet.theory.page_loads import PROTOCOLS
-from slownet.tools import page_load
-from slownet.tools.page_load import chains
 
 
 @pytest.mark.parametrize(

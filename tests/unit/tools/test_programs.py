@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from slownet.model.errors import ToolError
-from slownet.tools import commit_delay, delayed_ack, exchange, php_page, row_pipeline
+from slownet.reproductions import commit_delay, delayed_ack, exchange, php_page, row_pipeline
 
 DATA = Path(__file__).parent / "data"
 PARSERS = {

@@ -1,9 +1,9 @@
-"""The record of `slownet.tools.unary_calls`."""
+"""The record of `slownet.reproductions.unary_calls`."""
 
 import pytest
 
 from slownet.model.errors import ToolError
-from slownet.tools.unary_calls import calls, parse
+from slownet.reproductions.unary_calls import calls, parse
 
 TEXT = '{"call": [660000000, 440000000, 220000000, 220500000]}\n'
 

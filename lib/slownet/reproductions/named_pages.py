@@ -1,0 +1,133 @@
+"""A web server and the name server of its page on one host, and a resolver at the client."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from slownet.model.errors import ServiceError
+from slownet.model.protocol_names import UDP
+from slownet.net import addresses
+from slownet.net.process import Host, Hosts
+from slownet.net.tool import run
+from slownet.reproductions.lookup import NamedPage, Observed, observe
+from slownet.reproductions.protocols import RTTS_MS, At
+from slownet.services.composite import InOrder
+from slownet.services.https import files
+from slownet.services.nginx import Nginx
+from slownet.services.unbound import LOCAL, Unbound
+
+PROGRAM, RESOLVER = "program", "resolver"
+GLIBC: Mapping[str, Sequence[str]] = {UDP: (), "TCP": ("use-vc",)}
+"""Options in resolv.conf(5) by transport."""
+IPV4_ONLY = ("--ipv4",)
+PAGE, OTHER, FILE, SIZE = "page.example", "other.example", "page", 1000
+
+
+class Site(Nginx):
+    """A web server with one page; listen: further addresses, such as "[2001:db8::a00:1]:80"; size: the page's bytes."""
+
+    def __init__(self, host: Host, directory: str | Path, *listen: str, size: int = SIZE) -> None:
+        super().__init__(host, directory, root="")
+        self.listen, self.size = listen, size
+
+    def site(self) -> Sequence[str]:
+        """Return how the page is reached."""
+        return [f"listen {each}" for each in ("80", *self.listen)]
+
+    def prepare(self) -> None:
+        """Write the page and the configuration."""
+        self.root = files(self.state, {FILE: self.size})
+        super().prepare()
+
+
+class NamedPages(InOrder):
+    """A web server and its name server on one host; at the client a resolver that asks it, as a router at home does.
+
+    Parameters
+    ----------
+    net : Hosts
+        The network.
+    directory : str or Path
+        The run directory, for logs.
+    server : str
+        The host's name.
+    """
+
+    operation = "page"
+
+    def __init__(self, net: Hosts, directory: str | Path, server: str = "server") -> None:
+        self.host, self.directory = net[server], directory
+        records = {name: [self.host.IP()] for name in (PAGE, OTHER)}
+        self._servers = Site(self.host, directory), Unbound(self.host, directory, records=records)
+
+    def _begin(self, stack: ExitStack) -> None:
+        for each in self._servers:
+            stack.enter_context(each)
+
+    def page(
+        self, client: Host, transport: str, at: At, *, by: str = PROGRAM, kept: bool = False, questions: int = 2,
+        rtts_ms: tuple[int, int] = RTTS_MS,
+    ) -> NamedPage:  # fmt: skip
+        """Request a page at two round-trip times, with a lookup of its name each time.
+
+        Parameters
+        ----------
+        client : Host
+            The host that requests it.
+        transport : str
+            Over what the name is looked up: a name in `slownet.theory.lookups.STACKS`.
+        at : callable
+            Sets the round-trip time of the link for a ``with`` block: ``at("20ms")``. Only the server's end must delay.
+        by : str
+            Who asks: `PROGRAM`, which is curl, by glibc over UDP and TCP and by itself over HTTPS; or `RESOLVER`, an unbound at
+            the client that curl asks, over UDP, TCP and TLS.
+        kept : bool
+            Whether another name is looked up before, over the same connection; only a `RESOLVER` keeps it.
+        questions : int
+            2 for the name's IPv4 and IPv6 addresses, 1 for the IPv4 address alone.
+        rtts_ms : (int, int)
+            The two round-trip times.
+
+        Returns
+        -------
+        NamedPage
+            Round trips, with what the capture shows.
+
+        Raises
+        ------
+        ServiceError, ToolError
+            A program is missing or fails, or the capture shows another lookup.
+        """
+        found = []
+        for rtt_ms in rtts_ms:
+            with at(f"{rtt_ms}ms"):
+                found.append(self._observe(client, transport, by, kept, [*IPV4_ONLY] * (questions == 1)))
+        near, far = found
+        return NamedPage(far.command, near.seen, far.seen, float(rtts_ms[1] - rtts_ms[0]), {"pcap": far.pcap})
+
+    def _observe(self, client: Host, transport: str, by: str, kept: bool, options: list[str]) -> Observed:
+        url, opened, server = f"http://{PAGE}/{FILE}", not kept and transport != UDP, self.host.IP()
+        if by == RESOLVER:
+            with Unbound(client, self.directory, forward=(server, transport)), asking(client, LOCAL):
+                if kept:
+                    run(client, ["getent", "ahosts", OTHER])
+                return observe(client, url, transport, opened, options)
+        if transport not in GLIBC:
+            options += ["--doh-url", f"https://{server}/dns-query", "--doh-insecure"]
+            return observe(client, url, transport, opened, options)
+        with asking(client, server, GLIBC[transport]):
+            return observe(client, url, transport, opened, options)
+
+
+@contextmanager
+def asking(host: Host, address: str, options: Sequence[str] = ()) -> Iterator[None]:
+    """Make the network of a host ask a name server for a ``with`` block. Raises ServiceError."""
+    before = addresses.ask(host, address, options)
+    if before is None:
+        raise ServiceError("the hosts of this network cannot be made to ask a name server", f"host '{host.name}'")
+    try:
+        yield
+    finally:
+        addresses.write(before)

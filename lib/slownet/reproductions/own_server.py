@@ -1,0 +1,109 @@
+"""The project's own small server programs (`slownet.tools.programs`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from slownet.net.process import Host
+from slownet.reproductions.program import python
+from slownet.services.service import Service
+
+
+class Program(Service):
+    """The base class of these servers; the program creates the file ``ready`` as soon as it listens."""
+
+    module: str
+
+    def words(self) -> Sequence[str]:
+        """Return the arguments after the file."""
+        raise NotImplementedError
+
+    @property
+    def ready(self) -> Path:
+        """The file that exists when the program listens."""
+        return self.state / "ready"
+
+    def command(self) -> Sequence[str]:
+        """Return the command line."""
+        return python(self.module, *self.verb(), self.ready, *self.words())
+
+    def verb(self) -> Sequence[str]:
+        """Return the arguments before the file, for a program with several subcommands."""
+        return ()
+
+    def answers(self) -> bool:
+        """Return whether the file exists."""
+        return self.ready.exists()
+
+
+class Listener(Program):
+    """A server that answers messages (`slownet.reproductions.programs.request_writer`).
+
+    Parameters
+    ----------
+    host : Host
+        The host that it runs on.
+    directory : str or Path
+        The run directory, for the log.
+    port : int
+        The TCP port to listen on.
+    quickack : str
+        When to set TCP_QUICKACK: ``"once"`` per connection, ``"always"`` before each read, ``""`` never.
+    """
+
+    name, module = "listener", "request_writer"
+
+    def __init__(self, host: Host, directory: str | Path, *, port: int = 5000, quickack: str = "") -> None:
+        super().__init__(host, directory)
+        self.port = port
+        self.quickack = quickack
+
+    def verb(self) -> Sequence[str]:
+        """Return the subcommand."""
+        return ("serve",)
+
+    def words(self) -> Sequence[str]:
+        """Return port and option."""
+        return [str(self.port), *filter(None, [self.quickack])]
+
+
+class Proxy(Program):
+    """A proxy that forwards connections to a server (`slownet.reproductions.programs.proxy`).
+
+    Parameters
+    ----------
+    host : Host
+        The host that it runs on.
+    directory : str or Path
+        The run directory, for the log.
+    address, target : str, int
+        The server's IP address and TCP port.
+    port : int
+        The TCP port to listen on.
+    size : int
+        How many bytes it reads, and then writes, at a time.
+    nodelay : bool
+        Whether it sends each write at once (TCP_NODELAY).
+    """
+
+    name, module = "proxy", "proxy"
+
+    def __init__(
+        self,
+        host: Host,
+        directory: str | Path,
+        *,
+        address: str,
+        target: int = 3306,
+        port: int = 3306,
+        size: int = 128,
+        nodelay: bool = False,
+    ) -> None:
+        super().__init__(host, directory)
+        self.address, self.target, self.port = address, target, port
+        self.size, self.nodelay = size, nodelay
+
+    def words(self) -> Sequence[str]:
+        """Return ports, address, size and option."""
+        return [str(self.port), self.address, str(self.target), str(self.size), *(["nodelay"] if self.nodelay else [])]

@@ -1,0 +1,54 @@
+"""A server that answers messages, with a choice of when TCP acknowledges them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from slownet.reproductions.own_server import Listener
+from slownet.reproductions.routes import quick_route
+from slownet.services.on_demand import OnDemand
+
+
+class Peer(OnDemand):
+    """A host on which a listener is started for each cell.
+
+    Parameters
+    ----------
+    net : Hosts
+        The network.
+    directory : str or Path
+        The run directory, for logs.
+    server : str
+        The host's name.
+    """
+
+    operation = "exchange"
+
+    @property
+    def address(self) -> str:
+        """The listener's IP address; its port is 5000."""
+        return self.host.IP()
+
+    @contextmanager
+    def listening(self, quickack: str = "") -> Iterator[Listener]:
+        """Run a listener for a ``with`` block.
+
+        Parameters
+        ----------
+        quickack : str
+            When to send ACKs without delay: ``"once"`` sets TCP_QUICKACK once per connection, ``"always"`` before each read,
+            ``"route"`` sets it for the host's route; ``""`` never.
+
+        Yields
+        ------
+        Listener
+            The running listener.
+        """
+        option = "" if quickack == "route" else quickack
+        with Listener(self.host, self.directory, quickack=option) as listener:
+            if quickack != "route":
+                yield listener
+                return
+            with quick_route(self.host):
+                yield listener

@@ -1,0 +1,116 @@
+"""A host on which the server is started that a way to open connections needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from slownet.model.protocol_names import QUIC, Traits
+from slownet.net.process import Host
+from slownet.reproductions.gtlsserver import GtlsServer
+from slownet.reproductions.handshake import Handshake, observe
+from slownet.services.https import HttpsServer, fast_open
+from slownet.services.on_demand import OnDemand
+from slownet.theory.handshakes import opened
+
+NAME = "document"
+OTHER_GROUP = "P-256"
+"""A group that the client knows, but sends no key share for."""
+At = Callable[[str], AbstractContextManager[Any]]
+"""Sets the round-trip time for a ``with`` block."""
+
+
+@dataclass(frozen=True)
+class Opening:
+    """What a server does when a connection is opened.
+
+    Parameters
+    ----------
+    document : int
+        Bytes of the document that is requested.
+    certificate : int
+        About how many bytes the Certificate message has; the least that is possible unless given.
+    hello_retry, retry : bool
+        Whether it sends a HelloRetryRequest, or a Retry packet.
+    """
+
+    document: int = 1000
+    certificate: int = 0
+    hello_retry: bool = False
+    retry: bool = False
+
+
+USUAL = Opening()
+RTTS_MS = (20, 120)
+
+
+class Protocols(OnDemand):
+    """A host on which a server is started for each cell: nginx, or gtlsserver for early data over QUIC.
+
+    Parameters
+    ----------
+    net : Hosts
+        The network.
+    directory : str or Path
+        The run directory, for logs.
+    server : str
+        The host's name.
+    """
+
+    operation = "request"
+
+    @contextmanager
+    def serving(self, wanted: Traits, opening: Opening) -> Iterator[None]:
+        """Run the server that a way to open connections needs, for a ``with`` block. Raises ServiceError."""
+        files = {NAME: opening.document}
+        if wanted.transport == QUIC and wanted.early:
+            server: GtlsServer | HttpsServer = GtlsServer(self.host, self.directory, files=files)
+        else:
+            server = HttpsServer(
+                self.host, self.directory, files=files, certificate_bytes=opening.certificate, retry=opening.retry,
+                **({"groups": OTHER_GROUP} if opening.hello_retry else {}),
+            )  # fmt: skip
+        with server:
+            yield
+
+    def handshake(
+        self, client: Host, stack: str, at: At, opening: Opening = USUAL, rtts_ms: tuple[int, int] = RTTS_MS
+    ) -> Handshake:
+        """Request a document on a new connection, at two round-trip times.
+
+        Parameters
+        ----------
+        client : Host
+            The host that requests it.
+        stack : str
+            How to open the connection: a name in `slownet.theory.handshakes.STACKS`.
+        at : callable
+            Sets the round-trip time of the link for a ``with`` block: ``at("20ms")``. Only the server's end must delay, so that
+            a capture at the client sees packets when the client sends and receives them.
+        opening : Opening
+            What the server does.
+        rtts_ms : (int, int)
+            The two round-trip times.
+
+        Returns
+        -------
+        Handshake
+            Round trips, with what the capture shows.
+
+        Raises
+        ------
+        ServiceError, ToolError
+            A program is missing or fails, or the capture shows another way to open the connection.
+        """
+        wanted = opened(stack, hello_retry=opening.hello_retry, retry=opening.retry)
+        found = []
+        fast_open(client)
+        with self.serving(wanted, opening):
+            for rtt_ms in rtts_ms:
+                with at(f"{rtt_ms}ms"):
+                    found.append(observe(client, self.host.IP(), NAME, wanted))
+        near, far = found
+        files: dict[str, str | bytes] = {"pcap": far.pcap, **({"keys.txt": far.keys} if far.keys else {})}
+        return Handshake((stack, str(opening)), near.seen, far.seen, float(rtts_ms[1] - rtts_ms[0]), files)
