@@ -16,7 +16,7 @@ from slownet.services.memcached import Memcached
 from slownet.services.varnish import Varnish
 from slownet.services.wordpress import WordPress
 
-OBJECT_CACHE = Path(str(resources.files("slownet.tools.programs").joinpath("object-cache.php")))
+OBJECT_CACHE = Path(str(resources.files("slownet.reproductions.programs").joinpath("object-cache.php")))
 """The drop-in that makes WordPress cache query results in memcached."""
 
 

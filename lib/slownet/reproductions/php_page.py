@@ -84,7 +84,7 @@ def php_page(host: Host, address: str, *, port: int = 3306, queries: int = QUERI
     ToolError
         PHP or its database driver is missing, the database refuses or closes the connection, or the output is not understood.
     """
-    program = str(resources.files("slownet.tools.programs").joinpath("page.php"))
+    program = str(resources.files("slownet.reproductions.programs").joinpath("page.php"))
     command = ["php", program, address, str(port), str(queries), str(size)]
     return parse(run(host, command, timeout=3600).stdout, command)
 

@@ -24,7 +24,7 @@ class _Site(Nginx):
         """Copy the page where nginx and PHP may read it, and write the configuration."""
         self.root = self.state / "site"
         self.root.mkdir(mode=0o755)
-        with resources.as_file(resources.files("slownet.tools.programs").joinpath(PROGRAM)) as program:
+        with resources.as_file(resources.files("slownet.reproductions.programs").joinpath(PROGRAM)) as program:
             shutil.copyfile(program, self.root / PROGRAM)
         (self.root / PROGRAM).chmod(0o644)
         super().prepare()
