@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from slownet.lab import kernel_package, missing_features, native
-from slownet.lab.kernel import WIDE, Kernel
+from slownet.lab.build import kernel_package
+from slownet.lab.build.kernel import WIDE, Kernel
+from slownet.lab.host import native
+from slownet.lab.run import missing_features
 
 MODULES = Path("/lib/modules")
 EXACT_REQUESTS = Path("/run/module_requests")

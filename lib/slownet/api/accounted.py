@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from slownet.hypotheses import commanded
-    from slownet.lab.clock import ClockRequest
-    from slownet.lab.place import Place
+    from slownet.lab.run.clock import ClockRequest
+    from slownet.lab.run.place import Place
     from slownet.why.account import Account
 
 
@@ -85,8 +85,8 @@ def of_experiment(
     name: str, label: Mapping[str, str], place: str, asked: ClockRequest, kernel: str | None = None, runs: Path = RUNS
 ) -> RunData:
     """Measure a cell of an experiment once, with captures; by default its last one. Raises SlownetError."""
+    from slownet.api import calls
     from slownet.hypotheses.catalogue import find
-    from slownet.runner.api import calls
 
     cells = [each for each in find(name).cells({key: [value] for key, value in label.items()}) if label.items() <= each.items()]
     return calls.run(

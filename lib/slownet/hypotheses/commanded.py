@@ -17,12 +17,12 @@ from typing import Any, Self
 
 from mininet.topo import Topo
 
-from slownet.containers.compose.project_topology import Compose
+from slownet.compose.project_topology import Compose
 from slownet.hypotheses import project_tools, specs
 from slownet.hypotheses.experiment import Experiment
 from slownet.hypotheses.recorded import Recorded
 from slownet.judge.measured import Metrics
-from slownet.lab import native, owner
+from slownet.lab.host import native, owner
 from slownet.model.errors import ExperimentError, ToolError, nearest
 from slownet.model.sample import Metric
 from slownet.model.shapes import Json

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from slownet.containers.compose import breaking, links
-from slownet.containers.compose.links import NAMED
-from slownet.containers.compose.model import SWITCH, Project
-from slownet.containers.compose.project_topology import Compose
+from slownet.compose import breaking, links
+from slownet.compose.links import NAMED
+from slownet.compose.model import SWITCH, Project
+from slownet.compose.project_topology import Compose
 from slownet.hypotheses import project_tools, recorded
 from slownet.hypotheses.experiment import VARY, Cell, grid
 from slownet.hypotheses.recorded import Recorded

@@ -9,9 +9,9 @@ from pathlib import Path
 from slownet.hypotheses.catalogue import FILES
 from slownet.hypotheses.experiment import Experiment
 from slownet.hypotheses.recorded import Recorded
-from slownet.lab import caller
-from slownet.lab.boot import NOTHING, Share
-from slownet.lab.caller import Given
+from slownet.lab.run import caller
+from slownet.lab.run.boot import NOTHING, Share
+from slownet.lab.run.caller import Given
 from slownet.model.errors import SlownetError
 from slownet.model.importing import PACKAGE_FOLDERS
 from slownet.runner import compose_project

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from slownet.lab import kernel, missing_features
-from slownet.lab.clock import EXACT
-from slownet.lab.kernel import BASE, WIDE, Kernel
+from slownet.lab.build import kernel
+from slownet.lab.build.kernel import BASE, WIDE, Kernel
+from slownet.lab.run import missing_features
+from slownet.lab.run.clock import EXACT
 
 
 @pytest.fixture

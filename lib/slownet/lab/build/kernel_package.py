@@ -17,11 +17,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from slownet.lab import cache, debian, digests, distribution, module_names
-from slownet.lab.clock import EXACT
-from slownet.lab.digests import TEXT, Part
-from slownet.lab.init import archive
-from slownet.lab.shelf import Shelf
+from slownet.lab import module_names
+from slownet.lab.build import cache, debian, digests, distribution
+from slownet.lab.build.digests import TEXT, Part
+from slownet.lab.build.init import archive
+from slownet.lab.build.shelf import Shelf
+from slownet.lab.run.clock import EXACT
 from slownet.model.errors import LabError
 
 PATTERN = distribution.IMAGE.cloud_kernels

@@ -14,9 +14,10 @@ from functools import cache
 from pathlib import Path
 from typing import Protocol
 
-from slownet.lab import kernel, module_names
-from slownet.lab.clock import EXACT
-from slownet.lab.kernel import WIDE
+from slownet.lab import module_names
+from slownet.lab.build import kernel
+from slownet.lab.build.kernel import WIDE
+from slownet.lab.run.clock import EXACT
 
 GONE = {
     "net-sch-cbq": "cbq (gone since 6.3)",
