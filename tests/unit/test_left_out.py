@@ -10,9 +10,12 @@ FEATURES = ("api", "calibration", "classroom", "comparison", "compose", "hunt", 
 EDGES = {
     "calibration": {"slownet.cli.calibrating"},
     "comparison": {"slownet.api.compared", "slownet.cli.field"},
-    "compose": {"slownet.hypotheses.composed", "slownet.hypotheses.project_tools"},
-    "why": {"slownet.api.accounted"},
-}
+    "compose": {"slownet.hypotheses.commanded", "slownet.hypotheses.composed", "slownet.hypotheses.project_tools"},
+    "why": {
+        "slownet.api.accounted", "slownet.api.measured_cures", "slownet.cli.why_cures", "slownet.report.account_figure",
+        "slownet.report.account_section", "slownet.report.flame",
+    },
+}  # fmt: skip
 """Modules of other rooms that are nothing without the feature; they are imported when it is used."""
 CODE = """
 import importlib, pkgutil, sys

@@ -67,8 +67,8 @@ def again(run: RunData, cell: Mapping[str, str], env: Mapping[str, str] | None =
 
     env: variables of the lab.
     """
+    from slownet.api import calls
     from slownet.runner import planning
-    from slownet.runner.api import calls
 
     facts = run.facts
     if facts.get("compose") or not facts.get("source"):

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from slownet.api import accounted
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.condition_columns import is_of_links
 from slownet.judge.records.result import RunData
 from slownet.model import host_settings
 from slownet.model.errors import SlownetError
 from slownet.model.sample import Sample, cell_in_words
-from slownet.runner.api import accounted
 from slownet.why import of_run
 from slownet.why.account import Account
 from slownet.why.cures import Cure, cures

@@ -28,15 +28,15 @@ from slownet.cli.options import (
 from slownet.cli.outputs import JSON, STDOUT, Outputs
 from slownet.cli.terminal import console, say_records
 from slownet.cli.why_outputs import WhyOutOption
-from slownet.lab.boot import MEGABYTES
+from slownet.lab.run.boot import MEGABYTES
 from slownet.model.errors import ExperimentError, SlownetError
 from slownet.model.units import duration
 from slownet.runner import RUNS
 
 if TYPE_CHECKING:
+    from slownet.api.measured_cures import Cured
     from slownet.judge.records.result import RunData
-    from slownet.lab.clock import ClockRequest
-    from slownet.runner.api.measured_cures import Cured
+    from slownet.lab.run.clock import ClockRequest
     from slownet.why.account import Account
 
 COMMAND = "slownet.why.command"
@@ -72,7 +72,7 @@ class Where:
     @property
     def asked(self) -> ClockRequest:
         """The clock; at free CPU unless another one is asked for."""
-        from slownet.lab.clock import TDF_INF, ClockRequest
+        from slownet.lab.run.clock import TDF_INF, ClockRequest
 
         free = self.clock is None and self.tdf is None and self.cpu is None and self.place != "native"
         return ClockRequest(None, TDF_INF, None) if free else ClockRequest(self.clock, self.tdf, self.cpu)
@@ -205,7 +205,7 @@ def _of_cells(
     cures: bool,
 ) -> list[tuple[Account, RunData]]:
     """Return the account of a cell of each run or experiment, one or two. Raises SlownetError."""
-    from slownet.runner.api import accounted
+    from slownet.api import accounted
 
     if not measured:
         raise ExperimentError("nothing to account for", fix=f"name a run or an experiment, or a command: {EXAMPLE}")
@@ -219,7 +219,7 @@ def _of_cells(
 
 
 def _cured(one: tuple[Account, RunData], label: dict[str, str], client: str | None, whole: bool) -> Cured:
-    from slownet.runner.api.measured_cures import cured
+    from slownet.api.measured_cures import cured
 
     account, run = one
     return cured(run, account, label, client, whole=whole, notify=_say)
@@ -227,8 +227,8 @@ def _cured(one: tuple[Account, RunData], label: dict[str, str], client: str | No
 
 def _measured(name: str, label: dict[str, str], where: Where, runs: Path) -> RunData:
     """Return a run, or measure an experiment."""
+    from slownet.api import accounted
     from slownet.judge.records.measured_folder import load
-    from slownet.runner.api import accounted
 
     if _is_experiment(name):
         return accounted.of_experiment(name, label, where.place, where.asked, where.kernel, runs)
@@ -251,7 +251,7 @@ def _asked(
     client: str | None, link: Sequence[str], limit: str | None,
 ) -> Any:  # fmt: skip
     """Return the request for a command. Raises SlownetError."""
-    from slownet.containers.compose import project_files
+    from slownet.compose import project_files
     from slownet.hypotheses import commanded
 
     if not words or not words[0]:
@@ -274,8 +274,8 @@ def _asked(
 
 def _of_a_command(asked: Any, where: Where, runs: Path, wanted: Outputs, each_step: bool, as_json: bool) -> int:
     """Run a command, print its account and return the exit status."""
-    from slownet.lab.place import Interrupts, choose
-    from slownet.runner.api import accounted
+    from slownet.api import accounted
+    from slownet.lab.run.place import Interrupts, choose
     from slownet.why import of_run
 
     chosen = choose(where.place, where.asked, where.memory, kernel=where.kernel)

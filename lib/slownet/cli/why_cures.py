@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from slownet.why.account_text import LINES, PARTS, WIDTH, answer, limited, milliseconds, wrapped
 
 if TYPE_CHECKING:
-    from slownet.runner.api.measured_cures import Cured, Outcome
+    from slownet.api.measured_cures import Cured, Outcome
     from slownet.why.account import Account
 
 NAME = 44

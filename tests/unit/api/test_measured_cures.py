@@ -6,11 +6,11 @@ from pathlib import Path as File
 import pytest
 from accounts import Path, page
 
+from slownet.api import accounted, measured_cures
 from slownet.cli.why_cures import cures_text
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.result import RunData
 from slownet.model.errors import ToolError
-from slownet.runner.api import accounted, measured_cures
 from slownet.theory.stats import Summary
 from slownet.why import of_run
 from slownet.why.account import Cause
