@@ -3,7 +3,7 @@
 import pytest
 from why_scenarios import ANSWER, ask, losing, ms, running, serving, why
 
-from slownet.lab import native
+from slownet.lab.host import native
 from slownet.services.certificate import certificate
 from slownet.topologies import ClientWebDb
 from slownet.why.account import Cause

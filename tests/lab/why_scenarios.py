@@ -5,7 +5,7 @@ import sys
 import time
 from contextlib import contextmanager
 
-from slownet.lab.outbox import Outbox
+from slownet.lab.run.outbox import Outbox
 from slownet.net import interface_captures
 from slownet.why.account_text import text
 from slownet.why.door import account
