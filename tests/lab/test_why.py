@@ -412,9 +412,9 @@ def test_a_queue_in_the_middle(far, tmp_path):
 
 def test_a_delay_that_has_changed_is_no_queue(far, tmp_path):
     """The link's delay grows from 40 to 100 ms between two questions of ten: the later ones cross a longer way."""
-    asks = "for n in range(20): s.sendall(b'?'); s.recv(9); n == 9 and time.sleep(1)"
+    asks = "for n in range(20): s.sendall(b'?'); s.recv(9); n == 9 and (print(flush=True), sys.stdin.readline())"
     with serving(far["web"], "\n    while c.recv(99): c.sendall(b'!')"):
-        found = why(far, tmp_path, ask(far, asks), meanwhile=lambda: far.link("client", "switch").set(rtt="100ms"), after=0.9)
+        found = why(far, tmp_path, ask(far, asks), meanwhile=lambda: far.link("client", "switch").set(rtt="100ms"))
     assert ms(found, Cause.QUEUE) == ms(found, Cause.SERIALISATION) == 0
     assert ms(found, Cause.EXCHANGE) == pytest.approx(10 * 40 + 10 * 100, abs=1)
 

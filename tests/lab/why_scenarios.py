@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import time
 from contextlib import contextmanager
 
 from slownet.lab.run.outbox import Outbox
@@ -50,17 +49,23 @@ def running(host, program):
         process.communicate()
 
 
-def why(net, folder, program, client="client", whole=False, meanwhile=None, after=0.0):
-    """Run a Python program on a host, with captures; return its account. `meanwhile` is called so many s after its start."""
+def why(net, folder, program, client="client", whole=False, meanwhile=None):
+    """Run a Python program on a host, with captures; return its account.
+
+    `meanwhile` is called when the program prints a line, which then waits for one.
+    """
     started = []
     with (
         interface_captures.capturing(interface_captures.find(net, ["hosts"]), folder, "000", started),
-        net[client].popen([sys.executable, "-c", program], stderr=subprocess.PIPE, text=True) as process,
-    ):
+        net[client].popen(
+            [sys.executable, "-c", program],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        ) as process,
+    ):  # fmt: skip
         if meanwhile is not None:
-            time.sleep(after)
+            process.stdout.readline()
             meanwhile()
-        _, complaint = process.communicate(timeout=200)
+        _, complaint = process.communicate("\n", timeout=200)
     assert not process.returncode, complaint
     captures = [
         HostCapture(entry["host"], tuple(entry["addresses"]), Outbox(folder), entry["file"], entry["before"])
