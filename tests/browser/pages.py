@@ -73,7 +73,7 @@ def segments_run(folder):
     raw = folder / "raw"
     raw.mkdir()
     shutil.copy(DATA / "tools/data/strace-write-write-read.txt", raw / "a.strace.txt")
-    shutil.copy(DATA / "packets/data/write-write-read.pcap", raw / "a.pcap")
+    shutil.copy(DATA / "links/packets/data/write-write-read.pcap", raw / "a.pcap")
     cells = []
     for pattern, mean in (("write-write-read", 43.6), ("nodelay", 0.006), ("cork", 0.005)):
         evidence = ["raw/a.strace.txt", "raw/a.pcap"] if pattern == "write-write-read" else []

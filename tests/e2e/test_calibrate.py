@@ -92,7 +92,7 @@ def test_a_run_flags_a_rate_that_the_cpu_cannot_carry(tmp_path, tdf, beyond):
 
 
 def test_a_mistake_is_one_line(tmp_path):
-    """As other mistakes are, in tests/unit/commands/test_mistakes.py."""
+    """As other mistakes are, in tests/unit/cli/test_mistakes.py."""
     done = calibrate("--only", "dealy", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert len(done.stderr.splitlines()) == 1

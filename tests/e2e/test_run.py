@@ -18,7 +18,7 @@ from conftest import wait_for_a_sample
     ("words", "named"), [("run client_dealy", "client_delay"), ("run client_delay --vary rtt=10", "10ms"), ("rnu", "rnu")]
 )
 def test_a_mistake_is_one_line_and_makes_nothing(words, named, tmp_path):
-    """As other mistakes are, in tests/unit/commands/test_mistakes.py."""
+    """As other mistakes are, in tests/unit/cli/test_mistakes.py."""
     done = slownet(*words.split(), cwd=tmp_path)
     assert done.returncode == 2
     assert done.stdout == ""

@@ -49,7 +49,7 @@ def means(directory):
     ("words", "named"), [("--vary rtt=0:1000:1ms --repeat 200", "--yes"), ("--merge /nowhere", "/nowhere is not a sweep")]
 )
 def test_a_mistake_is_one_line_and_makes_nothing(words, named, tmp_path):
-    """As other mistakes are, in tests/unit/commands/test_mistakes.py."""
+    """As other mistakes are, in tests/unit/cli/test_mistakes.py."""
     done = slownet("sweep", "client_delay", "--out", "new", *words.split(), cwd=tmp_path)
     assert done.returncode == 2, done.stderr
     assert len(done.stderr.splitlines()) == 1

@@ -21,7 +21,7 @@ from slownet.links.packets.tcp_analysis import Connections, Kind
 from slownet.links.traces import traffic
 from slownet.model.errors import ToolError, TraceError
 
-OURS = Path(__file__).parents[1] / "unit" / "packets" / "data"
+OURS = Path(__file__).parents[1] / "unit" / "links" / "packets" / "data"
 FEWEST = 600
 """Captures of tcpdump 4.99.3, Debian 12's, are 674."""
 FLAGS = {

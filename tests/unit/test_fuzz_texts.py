@@ -202,7 +202,7 @@ def test_variables(data, raw):
 
 # ---- recordings ----
 
-TRACES = [path.read_bytes() for path in sorted((CHECKOUT / "tests/unit/traces/data").iterdir())] + [b"1\n5\n5\n1000\n"]
+TRACES = [path.read_bytes() for path in sorted((CHECKOUT / "tests/unit/links/traces/data").iterdir())] + [b"1\n5\n5\n1000\n"]
 
 
 @given(damaged(TRACES))

@@ -105,13 +105,13 @@ def test_a_damaged_capture_is_one_line_without_aioquic(tmp_path):
     [
         (
             f"from slownet.links.packets.connections import connections as read; from pathlib import Path; "
-            f"folder = Path({str(Path(__file__).parent / 'packets' / 'data')!r}); "
+            f"folder = Path({str(Path(__file__).parent / 'links' / 'packets' / 'data')!r}); "
             "read(folder / 'tls13.pcap', folder / 'tls13.keys', 'TCP')",
             r"TLS and QUIC of a capture cannot be read: aioquic[\w.]* is not installed, .*tls13\.pcap: pip install aioquic",
         ),
         (
             "from slownet.links.packets.connections import connections as read; from pathlib import Path; "
-            f"folder = Path({str(Path(__file__).parent / 'packets' / 'data')!r}); "
+            f"folder = Path({str(Path(__file__).parent / 'links' / 'packets' / 'data')!r}); "
             "read(folder / 'quic.pcap', folder / 'quic.keys', 'QUIC')",
             r"TLS and QUIC of a capture cannot be read: aioquic[\w.]* is not installed, .*quic\.pcap: pip install aioquic",
         ),

@@ -13,7 +13,7 @@ from slownet.links.traces import histogram_logs, trace_summary
 from slownet.links.traces.path_report import PathReport
 from slownet.model.errors import TraceError
 
-DATA, TOOLS = Path(__file__).parent / "data", Path(__file__).parents[1] / "tools" / "data"
+DATA, TOOLS = Path(__file__).parent / "data", Path(__file__).parents[2] / "tools" / "data"
 
 
 def facts(tmp_path, content):

@@ -11,7 +11,7 @@ import pytest
 from slownet.model import extensions
 from slownet.model.errors import ExperimentError
 
-TESTS = Path(__file__).parents[1]
+TESTS = Path(__file__).parents[2]
 
 
 @pytest.fixture

@@ -105,7 +105,7 @@ def test_versions_of_http_are_options():
 
 
 def test_a_certificate_is_trusted_by_its_key():
-    pem = Path(__file__).parent.parent / "localhost.pem"
+    pem = Path(__file__).parents[2] / "localhost.pem"
     key = chromium.fingerprint(pem)
     assert len(key) == 44
     assert f"--ignore-certificate-errors-spki-list={key}" in chromium.flags(trust=[pem])

@@ -9,7 +9,7 @@ from slownet.model.errors import ToolError
 from slownet.tools.strace import parse
 
 DATA = Path(__file__).parent / "data"
-TRACE = Path(__file__).parents[1] / "tools" / "data" / "strace-write-write-read.txt"
+TRACE = Path(__file__).parents[2] / "tools" / "data" / "strace-write-write-read.txt"
 
 
 def test_segments_are_relative_to_the_connections_start():

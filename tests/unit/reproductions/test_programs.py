@@ -7,7 +7,7 @@ import pytest
 from slownet.model.errors import ToolError
 from slownet.reproductions import commit_delay, delayed_ack, exchange, php_page, row_pipeline
 
-DATA = Path(__file__).parent / "data"
+DATA = Path(__file__).parents[1] / "tools" / "data"
 PARSERS = {
     "exchange-write-write-read": exchange.parse,
     "exchange-write-write-write": exchange.parse,

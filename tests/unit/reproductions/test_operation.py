@@ -8,7 +8,7 @@ from slownet.model.errors import ToolError
 from slownet.reproductions.operation import Operation
 from slownet.tools.ab import parse
 
-RECORD = parse((Path(__file__).parent / "data" / "ab-keep-alive.txt").read_text(), command=("ab", "-k"))
+RECORD = parse((Path(__file__).parents[1] / "tools" / "data" / "ab-keep-alive.txt").read_text(), command=("ab", "-k"))
 
 
 def test_the_time_of_the_operation_comes_first_and_everything_else_stays():
