@@ -103,8 +103,6 @@ def test_an_option_of_a_route_is_set_and_taken_back():
         "server-eth0",
         "proto",
         "kernel",
-        "scope",
-        "link",
         "src",
         "10.0.0.2",
     ]
