@@ -14,43 +14,13 @@ from slownet.model.errors import SlownetError
 from slownet.model.sample import Sample, cell_in_words
 from slownet.why import of_run
 from slownet.why.account import Account
-from slownet.why.cures import Cure, cures
+from slownet.why.cures import Cure, Outcome, cures
 
 NEAR = 0.05
 """A metric within this part of the account's time is the operation's."""
 ELAPSED = "the last operation"
 """What is compared if no metric is the operation's time."""
 UNITS = {"_ms": 1.0, "_s": 1000.0, "_us": 0.001}
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """A cure with what came of it.
-
-    Attributes
-    ----------
-    cure : Cure
-    before_ms, after_ms : float or None
-        The time of an operation without and with it; None if it was not measured.
-    metric : str
-        Which time that is.
-    run : str
-        The directory of the run that measured it.
-    error : str
-        Why it was not measured, though it could be.
-    """
-
-    cure: Cure
-    before_ms: float | None = None
-    after_ms: float | None = None
-    metric: str = ""
-    run: str = ""
-    error: str = ""
-
-    @property
-    def saved_ms(self) -> float | None:
-        """What it saves, as measured."""
-        return None if self.before_ms is None or self.after_ms is None else self.before_ms - self.after_ms
 
 
 @dataclass(frozen=True)

@@ -311,7 +311,7 @@ def _show(
 
     links = links_between(run.facts.get("topology") or {})
     record = {**found.to_json(), "run": str(run.directory), **(measured.to_json() if measured else {})}
-    why_outputs.write(wanted, found, links, run.directory.name)
+    why_outputs.write(wanted, found, links, run.directory.name, measured.outcomes if measured else ())
     if wanted.write_json(lambda: record):
         return
     if as_json:

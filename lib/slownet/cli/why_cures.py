@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from slownet.why.account_text import LINES, PARTS, WIDTH, answer, limited, milliseconds, wrapped
 
 if TYPE_CHECKING:
-    from slownet.api.measured_cures import Cured, Outcome
+    from slownet.api.measured_cures import Cured
     from slownet.why.account import Account
+    from slownet.why.cures import Outcome
 
 NAME = 44
 HEAD = f"{'':{NAME}} {'at most':>10} {'measured':>10} {'remains':>10}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,6 +15,7 @@ from slownet.model import whole_file
 if TYPE_CHECKING:
     from slownet.report.account_section import Links
     from slownet.why.account import Account
+    from slownet.why.cures import Outcome
 
 PAGE, SVG, PNG, FLAME, FOLDED, SPEEDSCOPE, CHROME = "page", "svg", "png", "flame", "folded", "speedscope", "chrome-trace"
 OF_ACCOUNTS = (PAGE, SVG, PNG, FLAME, FOLDED, SPEEDSCOPE, CHROME, JSON)
@@ -29,8 +31,8 @@ WhyOutOption = Annotated[
 ]
 
 
-def write(wanted: Outputs, account: Account, links: Links, title: str) -> None:
-    """Write the files of an account. title: such as a run's name. Raises SlownetError."""
+def write(wanted: Outputs, account: Account, links: Links, title: str, outcomes: Sequence[Outcome] = ()) -> None:
+    """Write the files of an account. title: such as a run's name; outcomes: of its cures. Raises SlownetError."""
     from slownet.report.account_figure import account_figure
     from slownet.report.account_section import write_why
     from slownet.report.flame import flame_figure
@@ -40,7 +42,7 @@ def write(wanted: Outputs, account: Account, links: Links, title: str) -> None:
     for kind, path in wanted.files.items():
         where = f"{OUT} {kind}"
         if kind == PAGE:
-            write_why(path, title, account, links)
+            write_why(path, title, account, links, outcomes)
         elif kind == PNG:
             whole_file.write(path, account_figure(account, title, "why").png(), where)
         elif kind != JSON:

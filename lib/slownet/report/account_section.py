@@ -15,6 +15,7 @@ from slownet.report.html_page import template, write_html
 from slownet.why.account import Account, Step
 from slownet.why.account_text import SHORT_NS, answer, between, gains, milliseconds, says_of
 from slownet.why.blocks import Block, rest
+from slownet.why.cures import Outcome, cures
 from slownet.why.difference import Difference
 from slownet.why.difference_text import difference_answer, table
 from slownet.why.folds import Fold
@@ -47,6 +48,17 @@ class Row:
 
 
 @dataclass(frozen=True)
+class Gain:
+    """A cure in a table: its times as text, and what the promise is the time of, or why nothing was measured."""
+
+    name: str
+    at_most: str
+    measured: str
+    remains: str
+    because: str
+
+
+@dataclass(frozen=True)
 class Opened:
     """A part with its steps: what is seen when it is opened."""
 
@@ -73,11 +85,14 @@ class Seen:
     parts: tuple[Opened, ...]
     rest: str
     gains: tuple[str, ...]
+    cures: tuple[Gain, ...]
     notes: tuple[str, ...]
     is_folded: bool
 
 
-def section(account: Account, links: Links | None = None, stem: str = "why", heading: str = "h3") -> str:
+def section(
+    account: Account, links: Links | None = None, stem: str = "why", heading: str = "h3", outcomes: Sequence[Outcome] = ()
+) -> str:  # fmt: skip
     """Return the section of a page about an account, as HTML, for a page that has the style of reports.
 
     Parameters
@@ -90,13 +105,17 @@ def section(account: Account, links: Links | None = None, stem: str = "why", hea
         A word of letters, digits and ``-`` that no other account of the page has.
     heading : str
         The element of headings within it.
+    outcomes : sequence of Outcome
+        Its cures as they were measured; without them, what the account promises of each.
     """
-    return str(_macro("account")(seen(account, links, stem), heading))
+    return str(_macro("account")(seen(account, links, stem, outcomes=outcomes), heading))
 
 
-def write_why(path: Path, title: str, account: Account, links: Links | None = None) -> Path:
-    """Write the page of an account. title: such as a run's name. Raises SlownetError."""
-    text = template("why.html.j2").render(title=title, seen=seen(account, links, "why"))
+def write_why(
+    path: Path, title: str, account: Account, links: Links | None = None, outcomes: Sequence[Outcome] = ()
+) -> Path:  # fmt: skip
+    """Write the page of an account. title: such as a run's name; outcomes: as for `section`. Raises SlownetError."""
+    text = template("why.html.j2").render(title=title, seen=seen(account, links, "why", outcomes=outcomes))
     return write_html(path, explained(text))
 
 
@@ -118,7 +137,9 @@ def _macro(name: str) -> Any:
     return getattr(template("account.html.j2").module, name)
 
 
-def seen(account: Account, links: Links | None, stem: str, until_ns: int = 0) -> Seen:
+def seen(
+    account: Account, links: Links | None, stem: str, until_ns: int = 0, outcomes: Sequence[Outcome] = ()
+) -> Seen:  # fmt: skip
     """Return an account as a page shows it. until_ns: how long the axis is, if longer than the operation."""
     drawn = parts(account, stem)
     many = f"{len(account.steps):,} step{'s' * (len(account.steps) != 1)}"
@@ -129,7 +150,8 @@ def seen(account: Account, links: Links | None, stem: str, until_ns: int = 0) ->
         flame_figure(account, "The time by host and cause", f"{stem}-flame"),
         tuple(Key(str(cause), stroke(cause), milliseconds(ns)) for cause, _, _, ns in legend(account.steps)),
         tuple(_opened(account, each) for each in drawn), milliseconds(short) if short else "", tuple(gains(account, links)),
-        account.notes, any(each.is_block for each in drawn),
+        tuple(_gain(account, each) for each in outcomes or map(Outcome, cures(account))), account.notes,
+        any(each.is_block for each in drawn),
     )  # fmt: skip
 
 
@@ -145,6 +167,15 @@ def _opened(account: Account, part: Part) -> Opened:
         part.anchor, f"{(part.fold.begin_ns - account.begin_ns) / 1e6:.3f}", milliseconds(part.fold.ns), says_of(part.fold),
         tuple(_row(account, each) for each in steps[:ROWS]), max(0, len(steps) - ROWS), zoom, note,
     )  # fmt: skip
+
+
+def _gain(account: Account, each: Outcome) -> Gain:
+    because = f"{each.cure.because}{f'; {each.metric} with it' if each.metric else ''}"
+    if each.saved_ms is None or each.after_ms is None:
+        why = each.error or each.cure.not_switched or "slownet why --cures measures it"
+        return Gain(each.cure.name, milliseconds(each.cure.saves_ns), "", "", f"{because}; not measured: {why}")
+    saved, remains = (f"{ms:.3f} ms" for ms in (each.saved_ms, each.after_ms))
+    return Gain(each.cure.name, milliseconds(each.cure.saves_ns), saved, remains, because)
 
 
 def _row(account: Account, step: Step) -> Row:

@@ -12,6 +12,8 @@ from slownet.why.account import Account, Cause, Step
 from slownet.why.account_text import milliseconds, stack
 
 ROW = 24
+ROWS = 100
+"""Rows of its table; the smaller ones are one."""
 NARROW = 0.15
 """Percent of the width below which a frame is not drawn: half a pixel of a phone."""
 
@@ -52,7 +54,10 @@ def flame_figure(account: Account, title: str, name: str) -> Figure:
         f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" width="{ALONE}" height="{height}" role="img" '
         f'style="height:{height}px" aria-label="{escaped(label)}">{drawn}</svg>'
     )
-    return Figure(name, title, svg, ("where", "cause", "detail", "ms"), tuple(_rows(root)))
+    rows = sorted(_rows(root), key=lambda each: -each[3])
+    if left := rows[ROWS:]:
+        rows = [*rows[:ROWS], ("", f"{len(left)} others", "", sum(each[3] for each in left))]
+    return Figure(name, title, svg, ("where", "cause", "detail", "ms"), tuple(rows))
 
 
 def _depth(frame: Frame) -> int:

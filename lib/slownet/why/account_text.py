@@ -68,7 +68,7 @@ def text(account: Account, links: Mapping[tuple[str, str], Sequence[str]] | None
     head = [*limited(wrapped(answer(account)), PARTS), ""]
     head += limited(wrapped(f"{account.operation}, {many} on the deciding path"), 2)
     tail = [
-        *(line for each in gains(account, links) for line in limited(wrapped(each), TAIL["slopes"])),
+        *(line for each in (*gains(account, links), *_promises(account)) for line in limited(wrapped(each), TAIL["slopes"])),
         *_beside(account),
         *limited([line for note in account.notes for line in wrapped(f"note: {note}")], TAIL["notes"]),
     ]
@@ -164,18 +164,20 @@ def _rows(account: Account, room: int) -> list[str]:
 
 
 def gains(account: Account, links: Mapping[tuple[str, str], Sequence[str]] | None = None) -> list[str]:
-    """Return what would give time back: a nearer link, the cures that take most away, and one question for many."""
+    """Return what would give time back: a nearer link, and one question for many."""
     found = slopes(account, links)
     said = [f"{name} saves {_count(trips)} ms" for name, trips in sorted(found.items(), key=lambda each: -each[1]) if trips]
     asked = [
         f"{count} times the same question with other values: {text if len(text) <= SAID else text[: SAID - 3] + '...'}"
         for text, count in alike(account)[: TAIL["questions"]]
     ]
-    by_cures = [
-        f"at most {milliseconds(each.saves_ns)} less by {each.name} ({each.because})"
-        for each in [each for each in cures(account) if not each.is_of_questions][: TAIL["cures"]]
-    ]
-    return [*([f"1 ms of round trip less: {', '.join(said)}"] if said else []), *by_cures, *asked]
+    return [*([f"1 ms of round trip less: {', '.join(said)}"] if said else []), *asked]
+
+
+def _promises(account: Account) -> list[str]:
+    """Return what the cures take away that do most, but for those that `gains` has."""
+    found = [each for each in cures(account) if not each.is_of_questions][: TAIL["cures"]]
+    return [f"at most {milliseconds(each.saves_ns)} less by {each.name} ({each.because})" for each in found]
 
 
 def slopes(account: Account, links: Mapping[tuple[str, str], Sequence[str]] | None = None) -> dict[str, float]:

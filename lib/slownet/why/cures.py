@@ -56,6 +56,36 @@ class Cure:
         return account.elapsed_ns - self.saves_ns
 
 
+@dataclass(frozen=True)
+class Outcome:
+    """A cure with what came of it.
+
+    Attributes
+    ----------
+    cure : Cure
+    before_ms, after_ms : float or None
+        The time of an operation without and with it; None if it was not measured.
+    metric : str
+        Which time that is.
+    run : str
+        The directory of the run that measured it.
+    error : str
+        Why it was not measured, though it could be.
+    """
+
+    cure: Cure
+    before_ms: float | None = None
+    after_ms: float | None = None
+    metric: str = ""
+    run: str = ""
+    error: str = ""
+
+    @property
+    def saved_ms(self) -> float | None:
+        """What it saves, as measured."""
+        return None if self.before_ms is None or self.after_ms is None else self.before_ms - self.after_ms
+
+
 def cures(account: Account, cell: Mapping[str, str] | None = None, tool: str = "") -> list[Cure]:
     """Return the cures of an account, the one that saves most first.
 
@@ -95,8 +125,9 @@ def _windows(account: Account, cell: Mapping[str, str], tool: str) -> Iterator[C
     if slow:
         larger = {"initcwnd": WINDOW, "initrwnd": WINDOW}
         yield Cure(f"a first window of {WINDOW} segments", _ns(slow), _counted(slow), larger)
-    if slow and any(not _opens(account, each) for each in slow):
-        kept = [each for each in slow if not _opens(account, each)]
+    opened = {_ends(each) for each in account.of(Cause.HANDSHAKE)}
+    kept = [each for each in slow if _ends(each) not in opened]  # the others have not rested
+    if kept:
         yield Cure("no slow start after a rest", _ns(kept), _counted(kept), {"net.ipv4.tcp_slow_start_after_idle": "0"})
     received = [each for each in steps if each.detail.startswith("receive window")]
     if received:
@@ -193,10 +224,8 @@ def _counted(steps: Sequence[Step]) -> str:
     return f"{many:g} {word}{'s' * (many != 1)} of {causes}"
 
 
-def _opens(account: Account, step: Step) -> bool:
-    """Return whether the handshake of a step's connection is on the path: then it is not one that has rested."""
-    ends = set(step.connection.split(" > "))
-    return any(set(each.connection.split(" > ")) == ends for each in account.of(Cause.HANDSHAKE))
+def _ends(step: Step) -> frozenset[str]:
+    return frozenset(step.connection.split(" > "))
 
 
 def _round_trips(account: Account, questions: Sequence[Step]) -> list[Step]:
