@@ -155,7 +155,7 @@ def test_cures_are_measured_and_two_runs_are_compared(tmp_path):
     done = slownet("why", run, "--cures", "--json")
     assert done.returncode == 0, done.stderr
     window = next(each for each in json.loads(done.stdout)["cures"] if each["settings"].get("initcwnd"))
-    assert window["at_most_ms"] == pytest.approx(80, abs=0.4)
+    assert window["promised_ms"] == pytest.approx(80, abs=0.4)
     assert window["before_ms"] - window["after_ms"] == pytest.approx(80, abs=0.4)
     page, trace = tmp_path / "two.html", tmp_path / "trace.json"
     compared = slownet("why", run, window["run"], "--out", f"page={page}")

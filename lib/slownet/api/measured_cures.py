@@ -19,7 +19,7 @@ from slownet.why.cures import Cure, Outcome, cures
 NEAR = 0.05
 """A metric within this part of the account's time is the operation's."""
 ELAPSED = "the last operation"
-"""What is compared if no metric is the operation's time."""
+"""The time that is compared if no metric is the operation's."""
 UNITS = {"_ms": 1.0, "_s": 1000.0, "_us": 0.001}
 
 
@@ -44,7 +44,7 @@ class Cured:
         return {
             "cures": [
                 {
-                    "cure": each.cure.name, "at_most_ms": each.cure.saves_ns / 1e6, "because": each.cure.because,
+                    "cure": each.cure.name, "promised_ms": each.cure.saves_ns / 1e6, "because": each.cure.because,
                     "settings": dict(each.cure.settings), "conditions": dict(each.cure.conditions),
                     "not_measured": each.error or each.cure.not_switched, "metric": each.metric, "before_ms": each.before_ms,
                     "after_ms": each.after_ms, "run": each.run,

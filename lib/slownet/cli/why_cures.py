@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from slownet.why.cures import Outcome
 
 NAME = 44
-HEAD = f"{'':{NAME}} {'at most':>10} {'measured':>10} {'remains':>10}"
+HEAD = f"{'':{NAME}} {'promised':>10} {'measured':>10} {'remains':>10}"
 
 
 def cures_text(account: Account, found: Cured) -> str:
@@ -47,8 +47,8 @@ def _origin(measured: list[Outcome]) -> list[str]:
     return [
         "",
         *wrapped(
-            f"At most: the time of the steps that it takes away. Measured: {one.metric}, {one.before_ms or 0.0:.3f} ms without "
-            "a cure, in a run of its own with each."
+            f"Promised: the time of the steps that it takes away. Measured: {one.metric}, {one.before_ms or 0.0:.3f} ms "
+            "without a cure, in a run of its own with each."
         ),
     ]
 

@@ -14,7 +14,7 @@ from slownet.net.tool import run
 
 _IN_ORDER = ("dst", "gateway", "dev", "protocol", "scope", "prefsrc", "metric")
 _WORDS = {"dst": "", "gateway": "via", "protocol": "proto", "prefsrc": "src"}
-"""What ip-route calls a field of its JSON, where that has another name."""
+"""The words of ip-route for fields of its JSON that have another name."""
 
 
 def apply(hosts: Sequence[Host]) -> None:

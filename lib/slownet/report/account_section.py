@@ -52,7 +52,7 @@ class Gain:
     """A cure in a table: its times as text, and what the promise is the time of, or why nothing was measured."""
 
     name: str
-    at_most: str
+    promised: str
     measured: str
     remains: str
     because: str

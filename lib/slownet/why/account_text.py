@@ -177,7 +177,7 @@ def gains(account: Account, links: Mapping[tuple[str, str], Sequence[str]] | Non
 def _promises(account: Account) -> list[str]:
     """Return what the cures take away that do most, but for those that `gains` has."""
     found = [each for each in cures(account) if not each.is_of_questions][: TAIL["cures"]]
-    return [f"at most {milliseconds(each.saves_ns)} less by {each.name} ({each.because})" for each in found]
+    return [f"{each.name} takes {milliseconds(each.saves_ns)} away ({each.because})" for each in found]
 
 
 def slopes(account: Account, links: Mapping[tuple[str, str], Sequence[str]] | None = None) -> dict[str, float]:

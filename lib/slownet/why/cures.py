@@ -1,7 +1,7 @@
-"""What would shorten an account, by the kinds of its steps: how much at most, what would remain, and what switches it on.
+"""Cures of an account, by the kinds of its steps: how much time they take away, what would remain, and what switches them on.
 
 A promise is the time of the steps that a cure takes away, and nothing else: those steps are its origin. What a cure changes
-besides, such as a window that a kept connection has opened already, only a measurement shows.
+besides, such as a window that a loss has halved or that a kept connection has opened already, only a measurement shows.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Outcome:
 
     @property
     def saved_ms(self) -> float | None:
-        """What it saves, as measured."""
+        """The time that it saves, as measured."""
         return None if self.before_ms is None or self.after_ms is None else self.before_ms - self.after_ms
 
 

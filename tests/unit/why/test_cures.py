@@ -22,7 +22,7 @@ def test_slow_start_is_cured_by_a_larger_first_window():
     assert (cure.saves_ns, cure.because, cure.not_switched) == (80_000_000, "2 round trips of window", "")
     assert dict(cure.settings) == {"initcwnd": "100", "initrwnd": "100"}
     assert cure.remains_ns(account) == 40_000_000
-    assert "at most 80 ms less by a first window of 100 segments (2 round trips of window)" in text(account)
+    assert "a first window of 100 segments takes 80 ms away (2 round trips of window)" in text(account)
     assert "no slow start after a rest" not in found(account)
 
 
