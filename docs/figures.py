@@ -32,12 +32,19 @@ WIDTH = 88
 FOLDED = 140
 BEGINS = re.compile(r"(supported|refuted|inconclusive|not judged|virtual clock|real clock|sampling|records|[*†] )")
 EXPERIMENTS = (*(name for names in articles.ARTICLES.values() for name in names), *articles.OF_PROTOCOLS)
+OF_EXAMPLES = ("routing/failover", "routing/news")
+"""They need a layer of the lab, which `slownet lab build` makes in their folder."""
 
 
 def newest(runs: Path, name: str) -> Path | None:
     """Return the newest complete run of an experiment, if there is one."""
-    found = sorted(runs.glob(f"*-{name}"), key=lambda path: path.name)
+    found = sorted(runs.glob(f"*-{short(name)}"), key=lambda path: path.name)
     return next((path for path in reversed(found) if (path / "report.html").exists()), None)
+
+
+def short(name: str) -> str:
+    """Return an experiment's own name, without its folder's."""
+    return name.rpartition("/")[2]
 
 
 def numbers(run: RunData) -> dict[str, Any]:
@@ -109,7 +116,7 @@ def main() -> None:
     """Measure, then write everything that has a run."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("runs", type=Path)
-    parser.add_argument("experiments", nargs="*", default=EXPERIMENTS)
+    parser.add_argument("experiments", nargs="*", default=[*EXPERIMENTS, *OF_EXAMPLES])
     parser.add_argument("--draw", action="store_true")
     given = parser.parse_intermixed_args()
     for name in () if given.draw else given.experiments:
@@ -118,7 +125,7 @@ def main() -> None:
     found = json.loads(path.read_text())
     for name in given.experiments:
         if directory := newest(given.runs, name):
-            found[name] = write(directory, name)
+            found[short(name)] = write(directory, short(name))
     path.write_text(json.dumps(dict(sorted(found.items())), indent=1, ensure_ascii=False) + "\n")
 
 

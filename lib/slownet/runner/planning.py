@@ -265,6 +265,11 @@ def where_it_ran(directory: Path) -> tuple[str, ClockRequest, str | None]:
     return facts["place"], asked, kind_of(str(facts.get("kernel", ""))) if has_kind else None
 
 
+def experiment_of(directory: Path) -> str:
+    """Return the name or the file of a run's experiment. Raises SlownetError."""
+    return str(_facts(directory)["source"])
+
+
 def _facts(directory: Path) -> Facts:
     try:
         facts = run_facts.read(directory)

@@ -96,14 +96,15 @@ class RunRequest:
 
     def _with_layer(self, where: str, asked: ClockRequest, kernel: str | None) -> Place:
         """Return the place, with the layer of the experiments that need one. Raises LabError."""
-        folders = {path.parent for name, path in layered().items() if name in self.experiments}
+        asked_for = [planning.experiment_of(self.resume)] if self.resume else self.experiments
+        folders = {path.parent for name, path in layered().items() if name in asked_for}
         folder = folders.pop() if folders else None
         try:
             return choose(where, asked, self.memory, folder=folder, exact=True, kernel=kernel)
         except NotBuiltError as error:
             if folder is None:
                 raise
-            what = f"{', '.join(self.experiments)}: programs that it needs are not in the lab"
+            what = f"{', '.join(asked_for)}: programs that it needs are not in the lab"
             raise LabError(what, fix=f"build their layer, once: (cd {folder} && slownet lab build)") from error
 
     def words(self) -> list[str]:

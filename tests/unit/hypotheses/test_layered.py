@@ -1,5 +1,7 @@
 """Experiments of the catalogue that need a layer of their own: found by name, and refused in a line while it is not built."""
 
+import json
+
 import pytest
 
 from slownet.hypotheses import catalogue
@@ -40,3 +42,23 @@ def test_a_layer_that_is_not_built_is_named_with_the_command_that_builds_it(monk
     with pytest.raises(NotBuiltError):  # of the caller's own project
         RunRequest(experiments=["client_delay"]).plans()
     assert asked[1] is None
+
+
+def test_a_run_of_one_is_resumed_with_its_layer_from_any_folder(tmp_path, monkeypatch):
+    def choose(*given, folder=None, **named):
+        raise NotBuiltError(str(folder))
+
+    facts = {
+        "source": "routing/news",
+        "planned": [],
+        "boots": [],
+        "place": "lab",
+        "clock": "virtual",
+        "tdf": "inf",
+        "cpu": "free",
+    }
+    (tmp_path / "run.json").write_text(json.dumps(facts))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(run_request, "choose", choose)
+    with pytest.raises(LabError, match=r"routing/news: programs that it needs .*cd .*/examples/routing && slownet lab build"):
+        RunRequest(resume=tmp_path).plans()

@@ -1,6 +1,6 @@
 """Tables of a kernel's modules, by which what it lacks is named."""
 
-from slownet.lab import module_names
+from slownet.lab.build import module_names
 
 
 def test_the_modules_that_are_built_in_are_listed_with_what_else_they_are_called(tmp_path):

@@ -22,8 +22,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 
-from slownet.lab import module_names
-from slownet.lab.build import cache, debian, digests, distribution, patch_series
+from slownet.lab.build import cache, debian, digests, distribution, module_names, patch_series
 from slownet.lab.build.digests import TEXT, Part
 from slownet.lab.build.patch_series import Patch
 from slownet.lab.build.shelf import Shelf

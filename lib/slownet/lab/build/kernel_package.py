@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from slownet.lab import module_names
-from slownet.lab.build import cache, debian, digests, distribution
+from slownet.lab.build import cache, debian, digests, distribution, module_names
 from slownet.lab.build.digests import TEXT, Part
 from slownet.lab.build.init import archive
 from slownet.lab.build.shelf import Shelf

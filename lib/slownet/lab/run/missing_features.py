@@ -14,8 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Protocol
 
-from slownet.lab import module_names
-from slownet.lab.build import kernel
+from slownet.lab.build import kernel, module_names
 from slownet.lab.build.kernel import WIDE
 from slownet.lab.run.clock import EXACT
 
