@@ -166,6 +166,15 @@ def test_cures_are_measured_and_two_runs_are_compared(tmp_path):
     assert sum(each.get("dur", 0) for each in json.loads(trace.read_text())["traceEvents"]) == pytest.approx(160_188, abs=50)
 
 
+def test_the_cures_of_a_command_are_measured_with_it(tmp_path):
+    words = ("client_delay", "--link", "client-switch=rtt=40ms", "--from", "client", "--cures", "--json")
+    done = slownet("why", *words, "--", "curl", "-s", "-o", "/dev/null", "http://web/", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    window = next(each for each in json.loads(done.stdout)["cures"] if each["settings"].get("initcwnd"))
+    assert window["metric"] == "command_ms"
+    assert window["before_ms"] - window["after_ms"] == pytest.approx(80, abs=0.4)
+
+
 def test_mistakes_are_one_line(tmp_path):
     for words, what in (
         ((tmp_path / "none",), "no run"),

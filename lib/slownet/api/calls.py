@@ -139,7 +139,7 @@ def run(
         runs=Path(runs), env=_assigned("env", env), share=[str(each) for each in _all(share)],
     )  # fmt: skip
     asked.check()
-    with _restored(env or {}):
+    with restored(env or {}):
         plans, where = asked.plans()
         for line in asked.notices(plans):
             print(f"slownet: {visible(here(line))}", file=sys.stderr)
@@ -261,7 +261,7 @@ def _named(experiment: str | Path | Experiment) -> str:
 
 
 @contextlib.contextmanager
-def _restored(names: Mapping[str, str]) -> Iterator[None]:
+def restored(names: Mapping[str, str]) -> Iterator[None]:
     """Restore these environment variables afterwards."""
     before = {name: os.environ.get(name) for name in names}
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from slownet.api import accounted
 from slownet.judge.records.cell import Cell
@@ -16,6 +17,7 @@ from slownet.why import of_run
 from slownet.why.account import Account
 from slownet.why.cures import Cure, Outcome, cures
 
+Again = Callable[[Mapping[str, str], Mapping[str, str]], RunData]
 NEAR = 0.05
 """A metric within this part of the account's time is the operation's."""
 ELAPSED = "the last operation"
@@ -59,7 +61,7 @@ class Cured:
 
 def cured(
     run: RunData, account: Account, label: Mapping[str, str], client: str | None = None, *, whole: bool = False,
-    notify: Callable[[str], None] = lambda line: None,
+    notify: Callable[[str], None] = lambda line: None, again: Again | None = None,
 ) -> Cured:  # fmt: skip
     """Measure an account's cures.
 
@@ -75,6 +77,8 @@ def cured(
         As for the account.
     notify : callable
         Gets a line about what is measured.
+    again : callable, optional
+        Measures a cell once more, with captures, by its conditions and variables of the lab; by default as the run was.
 
     Returns
     -------
@@ -94,14 +98,14 @@ def cured(
         if cure.not_switched:
             outcomes.append(Outcome(cure))
             continue
-        notify(f"{cell_in_words(sample['cell'])} is measured with {cure.name}")
+        notify(f"{cell_in_words(sample['cell']) or run.experiment} is measured with {cure.name}")
         try:
-            again, after = _with(run, sample, cure)
-            found = of_run.of_sample(again, after, client, whole=whole)
+            other, after = _with(sample, cure, again or partial(accounted.again, run))
+            found = of_run.of_sample(other, after, client, whole=whole)
         except SlownetError as error:
             outcomes.append(Outcome(cure, error=error.line))
             continue
-        outcomes.append(Outcome(cure, before, _time(after, found, metric), metric or ELAPSED, str(again.directory)))
+        outcomes.append(Outcome(cure, before, _time(after, found, metric), metric or ELAPSED, str(other.directory)))
     return Cured(tuple(outcomes), tuple(_others(run, sample, metric)))
 
 
@@ -126,12 +130,12 @@ def _time(sample: Sample, account: Account, metric: str) -> float:
     return account.elapsed_ns / 1e6 if found is None else found
 
 
-def _with(run: RunData, sample: Sample, cure: Cure) -> tuple[RunData, Sample]:
+def _with(sample: Sample, cure: Cure, again: Again) -> tuple[RunData, Sample]:
     """Measure a sample's cell with a cure. Raises SlownetError."""
     cell = {**sample["cell"], **cure.conditions}
     env = {host_settings.VARIABLE: host_settings.written(cure.settings)} if cure.settings else {}
-    again = accounted.again(run, cell, env)
-    return again, accounted.captured(again, cell)
+    run = again(cell, env)
+    return run, accounted.captured(run, cell)
 
 
 def _others(run: RunData, sample: Sample, metric: str) -> Sequence[Otherwise]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -34,9 +35,10 @@ from slownet.model.units import duration
 from slownet.runner import RUNS
 
 if TYPE_CHECKING:
-    from slownet.api.measured_cures import Cured
+    from slownet.api.measured_cures import Again, Cured
     from slownet.judge.records.result import RunData
     from slownet.lab.run.clock import ClockRequest
+    from slownet.lab.run.place import Place
     from slownet.why.account import Account
 
 COMMAND = "slownet.why.command"
@@ -179,12 +181,10 @@ def why(
         else:
             _show(*one, wanted, each_step, as_json, _cured(one, label, client, whole) if cures else None)
         return
-    if cures:
-        raise ExperimentError("cures are of a run or an experiment", "--cures", "name its directory: slownet why RUN --cures")
     if cell:
         raise ExperimentError("a command has no cells", "--cell", "state its links: --link client-server=rtt=40ms")
     asked = _asked(words, measured or [], topology, compose or [], profile or [], client, link or [], limit)
-    raise typer.Exit(_of_a_command(asked, where, runs, wanted, each_step, as_json))
+    raise typer.Exit(_of_a_command(asked, where, runs, wanted, each_step, as_json, cures))
 
 
 def _refuse(*pairs: Any) -> None:
@@ -218,11 +218,13 @@ def _of_cells(
     return [accounted.accounted(each, label, client, whole=whole, notify=_say) for each in found]
 
 
-def _cured(one: tuple[Account, RunData], label: dict[str, str], client: str | None, whole: bool) -> Cured:
+def _cured(
+    one: tuple[Account, RunData], label: dict[str, str], client: str | None, whole: bool, again: Again | None = None
+) -> Cured:
     from slownet.api.measured_cures import cured
 
     account, run = one
-    return cured(run, account, label, client, whole=whole, notify=_say)
+    return cured(run, account, label, client, whole=whole, notify=_say, again=again)
 
 
 def _measured(name: str, label: dict[str, str], where: Where, runs: Path) -> RunData:
@@ -272,7 +274,9 @@ def _asked(
     )  # fmt: skip
 
 
-def _of_a_command(asked: Any, where: Where, runs: Path, wanted: Outputs, each_step: bool, as_json: bool) -> int:
+def _of_a_command(
+    asked: Any, where: Where, runs: Path, wanted: Outputs, each_step: bool, as_json: bool, cures: bool
+) -> int:  # fmt: skip
     """Run a command, print its account and return the exit status."""
     from slownet.api import accounted
     from slownet.lab.run.place import Interrupts, choose
@@ -296,10 +300,25 @@ def _of_a_command(asked: Any, where: Where, runs: Path, wanted: Outputs, each_st
             raise SlownetError(error)
         what = "the command used no network, so no part of its time is a link's"
         raise ExperimentError(what, f"run {run.directory}", "name one that asks another host")
-    _show(of_run.of_sample(run, sample, asked.host, whole=True), run, wanted, each_step, as_json)
+    found = of_run.of_sample(run, sample, asked.host, whole=True)
+    again = partial(_command_again, asked, chosen, runs)
+    measured = _cured((found, run), {}, asked.host, True, again) if cures and not interrupts.received else None
+    _show(found, run, wanted, each_step, as_json, measured)
     if not as_json and wanted.files.get(JSON) != STDOUT:
         say_records(console(), run.directory)
     return 128 + interrupts.received if interrupts.received else 0
+
+
+def _command_again(asked: Any, place: Place, runs: Path, cell: Mapping[str, str], env: Mapping[str, str]) -> RunData:
+    """Run a command once more, with variables of the lab. Raises SlownetError, KeyboardInterrupt."""
+    from slownet.api import accounted
+    from slownet.api.calls import restored
+    from slownet.lab.run.place import Interrupts, with_given
+
+    with restored(env):
+        other = with_given(place, [f"{name}={value}" for name, value in env.items()], ())
+        with Interrupts(other):
+            return accounted.of_command(asked, other, runs)
 
 
 def _show(

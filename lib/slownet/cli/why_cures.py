@@ -19,11 +19,11 @@ def cures_text(account: Account, found: Cured) -> str:
     """Return an account's cures as text: the measured ones, then those that a program or the network has to switch on."""
     measured = [each for each in found.outcomes if each.saved_ms is not None]
     promised = [each for each in found.outcomes if each.saved_ms is None]
-    lines = [*limited(wrapped(answer(account)), PARTS), ""]
+    lines = limited(wrapped(answer(account)), PARTS)
     if not found.outcomes:
-        lines.append("nothing that a cure would save at least 1 % by")
+        lines += ["", "no cure is known that takes 1 % of it away"]
     if measured:
-        lines += [HEAD, *map(_row, measured[:8]), *_origin(measured)]
+        lines += ["", HEAD, *map(_row, measured[:8]), *_origin(measured)]
     if promised:
         lines += ["", "promised by the account, and not measured:"]
         lines += [_promised(each) for each in promised[:9]]

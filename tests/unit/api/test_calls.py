@@ -129,7 +129,7 @@ def test_a_mistake_is_one_line(options, line):
 def test_the_callers_environment_stays(monkeypatch):
     monkeypatch.setenv("KEPT", "before")
     monkeypatch.delenv("NEW", raising=False)
-    with calls._restored({"KEPT": "", "NEW": ""}):
+    with calls.restored({"KEPT": "", "NEW": ""}):
         os.environ.update(KEPT="within", NEW="within")
     assert (os.environ["KEPT"], os.environ.get("NEW")) == ("before", None)
 
