@@ -175,6 +175,73 @@ def test_the_cures_of_a_command_are_measured_with_it(tmp_path):
     assert window["before_ms"] - window["after_ms"] == pytest.approx(80, abs=0.4)
 
 
+TESTS = """
+import pytest
+from slownet import ping
+
+@pytest.fixture
+def asked(net):
+    ping(net["client"], net["web"].IP(), count=1)
+
+def test_far(net):
+    near = ping(net["client"], net["web"].IP(), count=1)
+    with net.link("client", "switch").set(rtt="40ms"):
+        far = ping(net["client"], net["web"].IP(), count=2, interval=0.2)
+    assert far.rtt_ms.avg < 10
+
+def test_its_own_program(net):
+    with net.link("client", "switch").set(rtt="40ms"), net["client"].popen(["ping", "-c", "1", net["web"].IP()]) as process:
+        process.communicate()
+    pytest.fail("it is slow")
+
+def test_no_packet(asked):
+    assert not "asked for by a fixture"
+
+def test_passes(net):
+    ping(net["client"], net["web"].IP(), count=1)
+
+def test_skips(net):
+    pytest.skip("today")
+"""
+
+
+def tested(folder, *options):
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:hypothesispytest",
+        *options,
+        "test_it.py",
+    ]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+
+
+def test_a_failed_test_says_where_its_time_went(tmp_path):
+    """The last program's, or the test's own; not its fixtures', nor what a link's verification sent."""
+    (tmp_path / "test_it.py").write_text(TESTS)
+    done = tested(tmp_path, "--slownet-why", "-n", "2")
+    assert "3 failed, 1 passed, 1 skipped" in done.stdout, done.stdout
+    far, own, none = (part.split("\n___")[0] for part in done.stdout.split("- slownet why -")[1:])
+    assert "2 round trips to web of question and answer, 160 ms timer of the program on client" in far + own + none
+    assert "40 ms: 1 round trip to web of question and answer\n" in far + own + none
+    assert "the time has no account: the captures have no packet" in far + own + none
+    assert (far + own + none).count("its largest parts:\n") == 2
+    without = tested(tmp_path, "-k", "far")
+    assert "slownet why" not in without.stdout
+
+
+def test_on_another_clock_a_failed_test_says_what_is_not_known(tmp_path):
+    (tmp_path / "test_it.py").write_text(TESTS)
+    done = tested(tmp_path, "--slownet-why", "--slownet-clock", "real", "-k", "far")
+    assert "note: the clock is real: what a host computes and what it waits for look alike" in done.stdout
+    assert "its largest parts:\n" in done.stdout
+
+
 def test_mistakes_are_one_line(tmp_path):
     for words, what in (
         ((tmp_path / "none",), "no run"),

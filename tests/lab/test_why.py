@@ -1,9 +1,13 @@
 """Accounts of operations whose truth is known, because they were made so, on the lab's kernel at free CPU."""
 
+import sys
+
 import pytest
 from why_scenarios import ANSWER, ask, losing, ms, running, serving, why
 
+import slownet
 from slownet.lab.host import native
+from slownet.model.errors import ExperimentError, ToolError
 from slownet.services.certificate import certificate
 from slownet.topologies import ClientWebDb
 from slownet.why.account import Cause
@@ -433,3 +437,29 @@ for page in range(3):
         last, all_of_them = (why(far, tmp_path / str(whole), program, whole=whole) for whole in (False, True))
     assert last.elapsed_ns == pytest.approx(160 * 10**6, abs=10**6)
     assert all_of_them.elapsed_ns == pytest.approx(2480 * 10**6, abs=10**6)
+
+
+def test_a_command_and_a_block_are_accounted_for_from_within(far):
+    """Both at once: two captures of an interface do not disturb each other."""
+    with serving(far["web"], "\n    while c.recv(99): c.sendall(b'!')"), slownet.why(far) as whole:
+        one = slownet.why(far["client"], [sys.executable, "-c", ask(far)])
+        other = slownet.why(far["client"], [sys.executable, "-c", ask(far)])
+    for found in (one, other):
+        assert str(found).startswith("80 ms: 2 round trips to web (1 TCP handshake, 1 question and answer)\n")
+        assert "1 ms of round trip less: client-switch saves 2 ms, web-switch saves 2 ms" in str(found)
+    assert ms(whole.account, Cause.HANDSHAKE) == ms(whole.account, Cause.EXCHANGE) == pytest.approx(80, abs=0.1)
+    assert {each.source for each in whole.account.of(Cause.TIMER)} <= {"client"}
+
+
+def test_a_block_without_packets_and_mistakes_are_errors(net):
+    with pytest.raises(ToolError, match="no packet"), slownet.why(net):
+        pass
+    with slownet.why(net) as found:
+        with pytest.raises(ExperimentError, match="at the end of the with block"):
+            _ = found.account
+        slownet.ping(net["client"], net["web"].IP(), count=1)
+    assert [each.source for each in found.account.trips()] == ["client", "web"]
+    with pytest.raises(ExperimentError, match="'client' is not a host of a network"):
+        slownet.why("client", ["true"])
+    with pytest.raises(ToolError, match="nothing-of-this-name is not installed"):
+        slownet.why(net["client"], ["nothing-of-this-name"])

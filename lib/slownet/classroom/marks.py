@@ -7,7 +7,7 @@ from typing import Any
 
 from slownet.classroom.class_marks import MISSING, RIGHT, UNREADABLE, WRONG, Mark, Marked
 from slownet.classroom.key import Exercise, Solution
-from slownet.report.html_page import template
+from slownet.report.page_template import template
 
 SIGNS = {RIGHT: "\u2713", WRONG: "\u2717", MISSING: "\u2013", UNREADABLE: "?"}
 STYLES = {RIGHT: "supported", WRONG: "refuted", MISSING: "baseline", UNREADABLE: "inconclusive"}

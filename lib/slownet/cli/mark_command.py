@@ -62,7 +62,7 @@ def mark(
     """
     from slownet.classroom import attempts, class_marks, gradebook, marks
     from slownet.classroom import key as keys
-    from slownet.report.html_page import write_html
+    from slownet.report.page_template import write_html
 
     for option, path in (("--csv", csv_file), ("--page", page), ("--moodle", moodle), ("--canvas", canvas)):
         if path:

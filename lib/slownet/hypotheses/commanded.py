@@ -61,6 +61,8 @@ class Ran(Metrics):
         Its exit status.
     complaint : str
         What it printed about it, one line; empty if the status is 0.
+    host : str
+        The host's name.
     files : mapping of str to bytes
         What is kept with the run: the secrets of TLS.
     """
@@ -70,6 +72,7 @@ class Ran(Metrics):
     seconds: float
     status: int
     complaint: str
+    host: str
     files: Mapping[str, bytes] = field(default_factory=dict)
 
     def metrics(self) -> dict[str, Metric]:
@@ -77,8 +80,8 @@ class Ran(Metrics):
         return {"command_ms": single(1000 * self.seconds, 1)}
 
     def facts(self) -> dict[str, Json]:
-        """Return how it ended."""
-        return {"status": self.status, "complaint": self.complaint}
+        """Return where it ran, and how it ended."""
+        return {"host": self.host, "status": self.status, "complaint": self.complaint}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,7 +161,7 @@ def run(host: Any, command: Sequence[str], limit_s: float = LIMIT_S) -> Ran:
         raise project_tools.not_in_container(command[0], host.name, "--from", f"--from {host.name}", done.raw)
     files = {KEYS: log.read_bytes()} if log.is_file() else {}
     complaint = tool.why(done) if done.status else ""
-    return Ran(tuple(command), done.raw, done.seconds, done.status, complaint, files)
+    return Ran(tuple(command), done.raw, done.seconds, done.status, complaint, host.name, files)
 
 
 class _Interruptible:

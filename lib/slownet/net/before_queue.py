@@ -2,8 +2,9 @@
 
 A capture on the interface sees a packet when it leaves: behind the queueing discipline, which delays, limits and drops. What
 made the host send it happened before. The kernel runs the filters of clsact's egress before the queueing discipline
-(net/core/dev.c, sch_handle_egress), and one of them mirrors each packet to a dummy interface, on which tcpdump listens. The
-mirrored packet is a clone without an owner (net/sched/act_mirred.c), so the sender's limits do not count it.
+(net/core/dev.c, sch_handle_egress), and one of them mirrors each packet to a dummy interface, on which tcpdump listens. It then
+lets the next filter have the packet: that of another capture, or of a program that has a clsact of its own. The mirrored packet
+is a clone without an owner (net/sched/act_mirred.c), so the sender's limits do not count it.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from slownet.net import tcpdump
 from slownet.net.nodes import inside
 from slownet.net.process import environment
 
+THERE = "Exclusivity flag on"
+"""The kernel's word for a queueing discipline that already exists."""
 _NUMBERS = count(1)
 
 
@@ -50,6 +53,8 @@ class BeforeQueue(tcpdump.Capture):
         The machine's name of the interface.
     path : Path
         The file to write.
+    snaplen : int, optional
+        Bytes to keep of each packet; by default all.
 
     Raises
     ------
@@ -59,9 +64,11 @@ class BeforeQueue(tcpdump.Capture):
 
     _host: Any
 
-    def __init__(self, host: Any, device: str, path: Path) -> None:
-        super().__init__(host, device, path)
-        self._mirror = f"before{next(_NUMBERS)}"
+    def __init__(self, host: Any, device: str, path: Path, snaplen: int | None = None) -> None:
+        super().__init__(host, device, path, snaplen=snaplen)
+        self._number = next(_NUMBERS)
+        self._mirror = f"before{self._number}"
+        self._has_clsact = False
 
     @property
     def device(self) -> str:
@@ -75,9 +82,9 @@ class BeforeQueue(tcpdump.Capture):
             with suppress(OSError), inside(self._host):  # otherwise it sends packets of its own
                 Path(f"/proc/sys/net/ipv6/conf/{self._mirror}/disable_ipv6").write_text("1")
             self._run("ip", "link", "set", self._mirror, "up")
-            self._run("tc", "qdisc", "add", "dev", self.interface, "clsact")
-            words = ("matchall", "action", "mirred", "egress", "mirror", "dev", self._mirror)
-            self._run("tc", "filter", "add", "dev", self.interface, "egress", *words)
+            self._has_clsact = self._add_clsact()
+            words = ("matchall", "action", "mirred", "egress", "mirror", "dev", self._mirror, "continue")
+            self._run("tc", "filter", "add", *self._filter, *words)
             return super().start()
         except BaseException:
             self._remove()
@@ -92,9 +99,27 @@ class BeforeQueue(tcpdump.Capture):
 
     def _remove(self) -> None:
         with suppress(ToolError):
-            self._run("tc", "qdisc", "del", "dev", self.interface, "clsact")
+            self._run("tc", "filter", "del", *self._filter)
+        if self._has_clsact:
+            with suppress(ToolError):
+                self._run("tc", "qdisc", "del", "dev", self.interface, "clsact")
         with suppress(ToolError):
             self._run("ip", "link", "del", self._mirror)
+
+    @property
+    def _filter(self) -> tuple[str, ...]:
+        """The place of the filter, which no other one has."""
+        return "dev", self.interface, "egress", "pref", str(self._number)
+
+    def _add_clsact(self) -> bool:
+        """Give the interface a clsact, and return whether it had none. Raises ToolError."""
+        try:
+            self._run("tc", "qdisc", "add", "dev", self.interface, "clsact")
+        except ToolError as error:
+            if THERE not in error.what:
+                raise
+            return False
+        return True
 
     def _run(self, *words: str) -> None:
         with inside(self._host):

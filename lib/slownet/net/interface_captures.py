@@ -74,16 +74,19 @@ def find(net: Any, names: Sequence[str]) -> list[tuple[Any, str]]:
 
 
 @contextmanager
-def capturing(interfaces: Sequence[tuple[Any, str]], folder: Path, prefix: str, started: list[Capture]) -> Iterator[None]:
+def capturing(
+    interfaces: Sequence[tuple[Any, str]], folder: Path, prefix: str, started: list[Capture], snaplen: int | None = None
+) -> Iterator[None]:
     """Capture on several interfaces, each to its own file `PREFIX-INTERFACE.pcap`; add them to `started` once all run.
 
-    Raises ToolError.
+    snaplen: bytes to keep of each packet; by default all. Raises ToolError.
     """
-    captures = [Capture(node, name, _fresh(folder, f"{prefix}-{name}")) for node, name in interfaces]
+    captures = [Capture(node, name, _fresh(folder, f"{prefix}-{name}"), snaplen=snaplen) for node, name in interfaces]
     with ExitStack() as stack:
         for each in captures:
             if before_queue.is_possible(each.node, each.interface):
-                each.before = stack.enter_context(BeforeQueue(each.node, each.device, each.path.with_suffix(".before.pcap")))
+                before = BeforeQueue(each.node, each.device, each.path.with_suffix(".before.pcap"), snaplen)
+                each.before = stack.enter_context(before)
             stack.enter_context(each)
         started += captures
         yield

@@ -30,6 +30,7 @@ from slownet.pytest_plugin import (
     session_junit,
     several_boots,
     short_names,
+    time_parts,
     timeouts,
     topology_marker,
     xdist_workers,
@@ -49,10 +50,10 @@ from slownet.pytest_plugin.fixtures import (
 )
 from slownet.pytest_plugin.wishes import (
     BUDGET,
-    CONFINED,
     MEMORY,
     OPTIONS,
     SEED,
+    WHY,
     budget,
     memory,
     needs_network,
@@ -83,7 +84,7 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
     loggers.keep()  # before a conftest.py imports anything
     group = parser.getgroup("slownet", "emulated networks")
     for name, metavar, text in OPTIONS:
-        if name == CONFINED:
+        if not metavar:
             group.addoption(name, action="store_true", help=text)
             continue
         kind = {SEED: seed, BUDGET: budget, MEMORY: memory}.get(name, str)
@@ -96,6 +97,8 @@ def pytest_configure(config: pytest.Config) -> None:
     short_names.settle(config)
     config.pluginmanager.register(records.Records(config), "slownet records")
     config.pluginmanager.register(several_boots.Boots(), "slownet boots")
+    if config.getoption(WHY):
+        config.pluginmanager.register(time_parts.TimeParts(), "slownet why")
     if native.inside_lab():
         config.pluginmanager.register(records.Outgoing(config), "slownet outgoing")
     session_junit.register(config)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 CLOCK, TDF, CPU = "--slownet-clock", "--slownet-tdf", "--slownet-cpu"
 CONFINED, KERNEL = "--slownet-require-confinement", "--slownet-kernel"
 SEED, REPORT, BUDGET, MEMORY = "--slownet-seed", "--slownet-report", "--slownet-budget", "--slownet-memory"
-COMMENT, HISTORY = "--slownet-comment", "--slownet-history"
+COMMENT, HISTORY, WHY = "--slownet-comment", "--slownet-history", "--slownet-why"
 MOST_BOOTS = 100
 OPTIONS = (
     (CLOCK, "real|virtual|exact", "Clock of the tests with a network; a lab's is virtual by default."),
@@ -35,6 +35,7 @@ OPTIONS = (
     (BUDGET, "N", "Most boots of a test whose comparison fewer leave open (default: 10); 1 repeats nothing."),
     (SEED, "N", "Seed of every link with loss or another random condition that states no seed itself."),
     (REPORT, "FOLDER", "Save the measurements of `measure`: one run directory per test, with its report.html."),
+    (WHY, "", "Capture each test's packets; of a test that fails, print the ten largest parts of its last operation's time."),
     (COMMENT, "FILE", "Write at most 20 lines of Markdown, as a comment for a pull request: compared numbers that changed."),
     (HISTORY, "FILE", "Add the compared numbers to this file; the comment shows those of its last sessions."),
 )

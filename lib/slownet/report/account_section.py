@@ -11,7 +11,7 @@ from slownet.report.account_figure import Axis, Part, account_figure, legend, pa
 from slownet.report.explained import explained
 from slownet.report.figure import Figure
 from slownet.report.flame import flame_figure
-from slownet.report.html_page import template, write_html
+from slownet.report.page_template import template, write_html
 from slownet.why.account import Account, Step
 from slownet.why.account_text import SHORT_NS, answer, between, gains, milliseconds, says_of
 from slownet.why.blocks import Block, rest

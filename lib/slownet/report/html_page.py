@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
-
 from slownet.judge.records.judgement import SUPPORTED, WORST_FIRST, Judgement
 from slownet.judge.records.result import RunData
 from slownet.lab.run.boot import WRITABLE
-from slownet.model import whole_file
 from slownet.report.answer import answer, standing
 from slownet.report.columns import among_claims, beside_claims, columns, verdicts
 from slownet.report.explained import explained
 from slownet.report.figure import Figure
 from slownet.report.matrix import matrix
 from slownet.report.overlay_figure import names, overlay_figure
+from slownet.report.page_template import template, write_html
 from slownet.report.plots import figures
-from slownet.report.text import confidence, milliseconds, number, spelled, with_interval
+from slownet.report.text import confidence
+from slownet.report.time_account import time_account
 from slownet.report.topology import topology_figure
 from slownet.report.view import (
     View,
@@ -76,32 +73,11 @@ def script() -> str:
     return resources.files("slownet.report").joinpath("page.js").read_text("utf-8")
 
 
-@cache  # reading and compiling a template takes longer than rendering it
-def template(name: str) -> Template:
-    """Load a template of this folder, with the filters that format numbers."""
-    folder = resources.files("slownet.report")
-    loader = FunctionLoader(lambda each: folder.joinpath(each).read_text("utf-8"))
-    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"number": number, "spelled": spelled, "rtt": milliseconds, "pm": with_interval, "kept": kept}
-    return environment.get_template(name)
-
-
-def kept(text: str) -> str:
-    """Keep a number and its percent sign in one line."""
-    return re.sub(r"(?<=\d) (?=%)", "\u00a0", text)
-
-
 def write_page(
     path: Path | str, views: Sequence[View], differences: Sequence[Differences] = (), more: Sequence[Figure] = ()
 ) -> Path:  # fmt: skip
     """Write the page of one or more runs to a file. Raises SlownetError."""
     return write_html(Path(path), render_page(views, differences, more))
-
-
-def write_html(path: Path, text: str) -> Path:
-    """Write a page to a file. Raises SlownetError."""
-    whole_file.write(path, text)
-    return path
 
 
 def page_figures(views: Sequence[View]) -> list[tuple[str, Figure]]:
@@ -141,6 +117,7 @@ def _context(seen: View, name: str) -> dict[str, Any]:
         "stem": name,
         "figures": figures(seen),
         "network": topology_figure(seen.run),
+        "why": time_account(seen.run, name),
         "matrix": matrix(seen),
         "columns": columns(seen),
         "verdicts": verdicts(seen),

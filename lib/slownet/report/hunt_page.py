@@ -13,7 +13,7 @@ from slownet.judge.histories.history import History
 from slownet.judge.histories.log_lines import LogLine
 from slownet.links.faults import Faults
 from slownet.report.figure import Figure
-from slownet.report.html_page import template, write_html
+from slownet.report.page_template import template, write_html
 from slownet.report.run_history import history_figure
 
 

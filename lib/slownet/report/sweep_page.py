@@ -17,8 +17,9 @@ from slownet.report.answer import answer as answer_of
 from slownet.report.effects import effect_figures, variance_shares
 from slownet.report.figure import Figure
 from slownet.report.grid import factors
-from slownet.report.html_page import REPORT, template, write_html
+from slownet.report.html_page import REPORT
 from slownet.report.maps import metric_maps, verdict_maps
+from slownet.report.page_template import template, write_html
 from slownet.report.scatter import is_sparse, metric_points, verdict_points
 from slownet.report.view import position_notes, view
 

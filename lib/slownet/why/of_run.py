@@ -15,6 +15,7 @@ from slownet.why.account import Account
 from slownet.why.door import account
 from slownet.why.trace import HostCapture
 
+CLOCK_IS_REAL = "the clock is real: what a host computes and what it waits for look alike"
 COMMAND_MS = "command_ms"
 """The metric of a command's whole time, see `slownet.hypotheses.commanded`."""
 SILENT = 0.01
@@ -62,7 +63,12 @@ def has_captures(sample: Sample) -> bool:
 
 
 def of_sample(run: RunData, sample: Sample, client: str | None = None, *, whole: bool = False) -> Account:
-    """Return the account of a sample that has captures. Raises SlownetError, see `slownet.why.door.account`."""
+    """Return the account of a sample that has captures. Raises SlownetError, see `slownet.why.door.account`.
+
+    The operation of a sample that measured a command is all that the command did, from its host.
+    """
+    if not client and (host := (sample.get("facts") or {}).get("host")) and COMMAND_MS in (sample.get("metrics") or {}):
+        client, whole = str(host), True
     captures = [
         HostCapture(each["host"], tuple(each.get("addresses") or ()), Outbox(run.directory), each["file"], each["before"])
         for each in sample.get("captures") or ()
@@ -75,7 +81,7 @@ def of_sample(run: RunData, sample: Sample, client: str | None = None, *, whole:
     if lost:
         notes.append(f"the captures lack {lost} packets, for which the kernel had no room")
     if run.facts.get("clock") == "real":
-        notes.append("the clock is real: what a host computes and what it waits for look alike")
+        notes.append(CLOCK_IS_REAL)
     notes += _of_command(sample, made)
     return Account(made.operation, made.client, made.steps, made.beside, tuple(notes), made.clock_is_free)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -38,6 +39,8 @@ class HostCapture:
         What crossed the interface: a file's path relative to the folder.
     before : str or None
         What the host sent, as it entered the queue; likewise.
+    between : tuple of int
+        The first and the last ns since 1970 of the packets that count.
     """
 
     host: str
@@ -45,6 +48,7 @@ class HostCapture:
     folder: Outbox
     main: str
     before: str | None
+    between: tuple[int, int] = (0, sys.maxsize)
 
     @property
     def name(self) -> str:
@@ -124,7 +128,7 @@ def read(captures: Sequence[HostCapture]) -> Trace:
         for packet in reversed(before):
             queued[packet.key].append(packet)
         own = hosts[each.host].addresses
-        crossed = _packets(each.folder, each.main, notes)
+        crossed = _packets(each, each.main, notes)
         _divide(before, queued, crossed)
         for packet in crossed:
             if packet.mac not in macs and not (each.before is None and packet.source in own):
@@ -154,7 +158,7 @@ def _sent(capture: HostCapture, notes: list[str]) -> list[Packet]:
     if capture.before is None:
         notes.append(f"{capture.host}: no capture before the queue, so what a queue delayed counts as the host's")
         return []
-    found = _packets(capture.folder, capture.before, notes)
+    found = _packets(capture, capture.before, notes)
     for packet in found:
         packet.sender, packet.sent = capture.host, packet.arrived
         packet.arrived, packet.frame = -1, 0
@@ -203,8 +207,9 @@ def _divide(before: list[Packet], queued: dict[tuple[object, ...], list[Packet]]
         del waiting[start:end]
 
 
-def _packets(folder: Outbox, name: str, notes: list[str]) -> list[Packet]:
-    """Return the packets of a capture, with their times in `arrived`. A capture that is cut off gives a note."""
+def _packets(capture: HostCapture, name: str, notes: list[str]) -> list[Packet]:
+    """Return the packets of one of a capture's files, with their times in `arrived`. One that is cut off gives a note."""
+    folder, (first, last) = capture.folder, capture.between
     try:
         file = CaptureFile(folder.read(name, MOST_BYTES), PurePosixPath(name).name)
     except RefusedError as error:
@@ -213,7 +218,7 @@ def _packets(folder: Outbox, name: str, notes: list[str]) -> list[Packet]:
     for frame in file:
         if frame.link != ETHERNET:
             raise ToolError("the capture is not of Ethernet", str(folder.folder / name), "capture a host's own interface")
-        if frame.ns != NO_TIME and len(frame.data) >= 14:
+        if frame.ns != NO_TIME and len(frame.data) >= 14 and first <= frame.ns <= last:
             packet = Packet(frame)
             packet.arrived = frame.ns
             if not packet.is_housekeeping:

@@ -110,11 +110,11 @@ def test_a_file_that_is_no_record(tmp_path):
 
 def test_how_a_command_ends_is_kept():
     found = words("sh", "-c", "echo out; echo sh: wrong >&2; exit 3", topology="two_hosts").measure(Net())
-    assert found.facts() == {"status": 3, "complaint": "sh: wrong"}
+    assert found.facts() == {"host": "client", "status": 3, "complaint": "sh: wrong"}
     assert found.raw == "out\nsh: wrong\n"
     assert found.metrics()["command_ms"]["mean"] == 1000 * found.seconds
     good = words("true", topology="two_hosts").measure(Net())
-    assert good.facts() == {"status": 0, "complaint": ""}
+    assert good.facts() == {"host": "client", "status": 0, "complaint": ""}
 
 
 def test_the_secrets_of_tls_are_kept():
