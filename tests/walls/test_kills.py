@@ -48,9 +48,9 @@ COMMANDS = {
 }
 
 
-def slownet(*words, cwd):
+def slownet(*words, cwd, env=None):
     argv = [sys.executable, "-m", "slownet.cli", *words]
-    return subprocess.run(argv, cwd=cwd, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+    return subprocess.run(argv, cwd=cwd, env=env, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
 
 
 def kept(folder, command):
@@ -266,3 +266,32 @@ def test_a_lab_whose_import_was_killed_is_imported_again(tmp_path, number, monke
     }, context  # fmt: skip
     left = [each for each in cache.rglob("*") if each.name.endswith((".part", ".half"))]
     assert left == [], context
+
+
+@pytest.mark.parametrize("number", range(1 + KILLS // 6))
+def test_a_layer_whose_build_was_killed_is_built_again(tmp_path, number, monkeypatch):
+    from slownet.lab.build import cache, layer
+
+    chance = random.Random(f"{SEED} build {number}")
+    (tmp_path / "pyproject.toml").write_text('[tool.slownet]\npackages = ["hello"]\n')
+    built = tmp_path / "built"
+    environment = {**os.environ, "SLOWNET_SYSTEM_CACHE": str(cache.root()), "XDG_CACHE_HOME": str(built)}
+    words = ["lab", "build"]
+    began = time.monotonic()
+    assert slownet(*words, cwd=tmp_path, env=environment).returncode == 0
+    took = time.monotonic() - began
+    was_killed = False
+    while not was_killed:
+        shutil.rmtree(built)
+        after = took * chance.uniform(0.1, 1.0)
+        was_killed = kill_after(after, words, tmp_path, environment)
+    context = f"SEED={SEED}, kill {number}, of a layer's build after {after:.2f} of {took:.2f} s"
+    print(context)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(built))
+    assert all(layer.SHELF.is_whole(each) for each in layer.SHELF.every()), context
+    again = slownet(*words, cwd=tmp_path, env=environment)
+    assert again.returncode == 0, f"{context}: {again.stderr}"
+    ran = slownet("lab", "exec", "--", "hello", cwd=tmp_path, env=environment)
+    assert (ran.returncode, ran.stdout) == (0, "Hello, world!\n"), f"{context}: {ran.stderr}"
+    kept = [each for each in (built / "slownet/layer").iterdir() if each.is_dir()]
+    assert len(kept) == 1, f"{context}: {kept}"
