@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import partial
 
 from slownet.api import accounted
-from slownet.judge.records.cell import Cell
 from slownet.judge.records.condition_columns import is_of_links
 from slownet.judge.records.result import RunData
 from slownet.model import host_settings
@@ -27,11 +26,12 @@ UNITS = {"_ms": 1.0, "_s": 1000.0, "_us": 0.001}
 
 @dataclass(frozen=True)
 class Otherwise:
-    """Another cell of the run, which differs in one condition that is not a link's: what was measured there."""
+    """Another cell of the run that differs in one condition, not a link's: the metric here, and what was measured there."""
 
     condition: str
-    before_ms: float
-    after_ms: float
+    metric: str
+    before: float
+    after: float
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,8 @@ class Cured:
                 for each in self.outcomes
             ],
             "other_cells": [
-                {"condition": each.condition, "before_ms": each.before_ms, "after_ms": each.after_ms} for each in self.others
+                {"condition": each.condition, "metric": each.metric, "before": each.before, "after": each.after}
+                for each in self.others
             ],
         }  # fmt: skip
 
@@ -139,18 +140,18 @@ def _with(sample: Sample, cure: Cure, again: Again) -> tuple[RunData, Sample]:
 
 
 def _others(run: RunData, sample: Sample, metric: str) -> Sequence[Otherwise]:
-    """Return what the run's cells show that differ in one condition of the experiment's own, such as its cure."""
+    """Return what the run's cells show that differ in one condition of the experiment's own, such as its cure.
+
+    Without a metric that is the operation's time, they are compared by the first metric that both have.
+    """
     own = dict(sample["cell"])
+    metric = metric or next(iter(sample.get("metrics") or {}), "")
     cells = [(dict(each.samples[0]["cell"]), each) for each in run.cells if each.samples and metric in each.metrics]
-    before = next((_mean(cell, metric) for label, cell in cells if label == own), 0.0)
-    found = []
+    itself = [cell for label, cell in cells if label == own]
+    found: list[Otherwise] = []
     for label, cell in cells:
-        names = [name for name in own if label.get(name) != own[name]]
-        if len(names) == 1 and label.keys() == own.keys() and not is_of_links(names[0]):
-            text = f"{names[0]} {label[names[0]]} instead of {own[names[0]]}"
-            found.append(Otherwise(text, before, _mean(cell, metric)))
-    return sorted(found, key=lambda each: each.after_ms)
-
-
-def _mean(cell: Cell, metric: str) -> float:
-    return _ms(metric, {"mean": cell.metrics[metric].mean}) or 0.0
+        names = [name for name in {**own, **label} if label.get(name) != own.get(name)]
+        if len(names) == 1 and not is_of_links(names[0]):
+            text = f"{names[0]} {label.get(names[0], 'none')} instead of {own.get(names[0], 'none')}"
+            found += [Otherwise(text, metric, here.metrics[metric].mean, cell.metrics[metric].mean) for here in itself[:1]]
+    return sorted(found, key=lambda each: each.after)

@@ -29,11 +29,8 @@ def cures_text(account: Account, found: Cured) -> str:
         lines += [_promised(each) for each in promised[:9]]
         lines += [f"{len(promised) - 9} more; --json has all"] if len(promised) > 9 else []
     if found.others:
-        lines += ["", "other cells of the run, measured:"]
-        lines += [
-            _fitted(f"{each.after_ms:10.3f} ms, {each.before_ms - each.after_ms:+.3f} saved: {each.condition}")
-            for each in found.others[:6]
-        ]
+        lines += ["", f"other cells of the run, {found.others[0].metric} instead of {found.others[0].before:.3f}:"]
+        lines += [_fitted(f"{each.after:10.3f}  {each.condition}") for each in found.others[:6]]
     return "\n".join(lines[:LINES])
 
 

@@ -93,8 +93,9 @@ def test_other_values_of_the_experiments_own_conditions_are_shown_and_links_are_
         ({"rtt": "0ms", "cure": "varnish"}, 2.0),
     )
     found = measured_cures.cured(run(160.0, others), far_page(), LABEL)
-    assert found.others == (measured_cures.Otherwise("cure varnish instead of none", 160.0, 20.0),)
-    assert "20.000 ms, +140.000 saved: cure varnish instead of none" in cures_text(far_page(), found)
+    assert found.others == (measured_cures.Otherwise("cure varnish instead of none", "time_ms", 160.0, 20.0),)
+    said = cures_text(far_page(), found)
+    assert "other cells of the run, time_ms instead of 160.000:\n    20.000  cure varnish instead of none" in said
 
 
 def test_the_metric_is_the_time_of_the_operation():
