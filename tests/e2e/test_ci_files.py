@@ -9,7 +9,7 @@ import pytest
 import yaml
 from conftest import environment, of_ones_own
 
-from slownet.cli.starting import CI, host_packages, write
+from slownet.cli.init import CI, host_packages, write
 from slownet.lab.host import native
 
 pytestmark = [pytest.mark.long, pytest.mark.skipif(not native.lacks(), reason="this machine needs no lab")]

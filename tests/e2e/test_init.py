@@ -6,7 +6,7 @@ import subprocess
 import pytest
 from conftest import LIGHT, environment, of_ones_own
 
-from slownet.cli.starting import CI, FILES
+from slownet.cli.init import CI, FILES
 
 
 @pytest.fixture(scope="module")

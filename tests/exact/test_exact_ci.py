@@ -8,7 +8,7 @@ import yaml
 from needs_qemu import needs_qemu
 from test_exact_lab import SLOWNET
 
-from slownet.cli.starting import CI, write
+from slownet.cli.init import CI, write
 
 pytestmark = needs_qemu
 ASKED = "ARTICLES = range(5)"

@@ -8,8 +8,7 @@ import pytest
 
 FEATURES = ("api", "calibration", "classroom", "comparison", "compose", "hunt", "sweep", "transfer", "why")
 EDGES = {
-    "calibration": {"slownet.cli.calibrating"},
-    "comparison": {"slownet.api.compared", "slownet.cli.field"},
+    "comparison": {"slownet.api.compared"},
     "compose": {"slownet.hypotheses.commanded", "slownet.hypotheses.composed", "slownet.hypotheses.project_tools"},
     "why": {
         "slownet.api.accounted", "slownet.api.measured_cures", "slownet.cli.why_cures", "slownet.report.account_figure",

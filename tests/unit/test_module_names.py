@@ -1,9 +1,10 @@
-"""Programs that are started by their names exist."""
+"""What is named by a module's name is that module: commands, and programs that are started."""
 
 import re
 from pathlib import Path
 
 import slownet
+from slownet.cli.app import COMMANDS
 
 
 def test_each_program_that_is_started_by_its_name_is_there():
@@ -14,3 +15,8 @@ def test_each_program_that_is_started_by_its_name_is_there():
         started = {name for text in texts if imports.search(text) for name in re.findall(r'\bpython\("(\w+)"', text)}
         assert len(started) > 2
         assert [name for name in sorted(started) if not (here / room / "programs" / f"{name}.py").is_file()] == []
+
+
+def test_a_command_is_a_file_of_its_name():
+    assert {name: each.module for name, each in COMMANDS.items() if each.module != name} == {}
+    assert all((Path(slownet.__file__).parent / "cli" / f"{name}.py").is_file() for name in COMMANDS)

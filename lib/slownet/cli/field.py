@@ -1,25 +1,37 @@
-"""`slownet field` and `slownet compare`: measure or compare, and print the result."""
+"""`slownet field`: measures a real service without emulation."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
-from slownet.cli.outputs import Outputs
-from slownet.cli.terminal import console
-from slownet.comparison import baseline, field_page, field_tables
-from slownet.comparison.compare import compare
-from slownet.comparison.row import asked_margin
-from slownet.comparison.service_measurement import measure
-from slownet.judge.records.result import RunData
-from slownet.judge.records.samples import need_place_for_runs, new_run_directory
-from slownet.model.errors import ExperimentError, SlownetError
-from slownet.report.bars import bars
-from slownet.report.words import few_boots
-from slownet.tools.web import address
-from slownet.tools.web.page_requests import INTERRUPTED
+import typer
+
+from slownet.cli.options import (
+    JsonOption,
+    RunsOption,
+)
+from slownet.runner import RUNS
+
+
+def field(
+    url: Annotated[str, typer.Argument(metavar="URL", help="An http or https page that you are allowed to measure.")],
+    requests: Annotated[
+        int, typer.Option("--requests", metavar="N", help="Number of requests, sent one at a time; at most 1000.")
+    ] = 20,
+    pause: Annotated[str, typer.Option("--pause", metavar="TIME", help="Pause between two requests.")] = "500ms",
+    timeout: Annotated[str, typer.Option("--timeout", metavar="TIME", help="Time limit for one page.")] = "10s",
+    http: Annotated[str, typer.Option("--http", metavar="VERSION", help="The version of HTTP: 1.1, 2 or 3.")] = "1.1",
+    tls: Annotated[
+        str, typer.Option("--tls", metavar="VERSION", help="The version of TLS: 1.2, 1.3, or the best that both sides have.")
+    ] = "best",
+    runs: RunsOption = RUNS,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure a real service without emulation: its round-trip time, and the time of a page and of its parts."""
+    raise typer.Exit(measure_and_show(url, requests, pause, timeout, runs, as_json, http, tls))
 
 
 def measure_and_show(url: str, requests: int, pause: str, timeout: str, root: Path, as_json: bool, http: str, tls: str) -> int:
@@ -27,6 +39,14 @@ def measure_and_show(url: str, requests: int, pause: str, timeout: str, root: Pa
 
     Return the exit status: 1 if it stopped early, 130 if interrupted. Raises SlownetError.
     """
+    from slownet.cli.terminal import console
+    from slownet.comparison import field_page, field_tables
+    from slownet.comparison.service_measurement import measure
+    from slownet.judge.records.samples import need_place_for_runs, new_run_directory
+    from slownet.report.bars import bars
+    from slownet.tools.web import address
+    from slownet.tools.web.page_requests import INTERRUPTED
+
     where = address.read(url)
     need_place_for_runs(root)
     with bars() as progress:
@@ -43,46 +63,3 @@ def measure_and_show(url: str, requests: int, pause: str, timeout: str, root: Pa
         return 0
     print(f"slownet: stopped after {len(found.pages)} of {requests} requests: {found.error}", file=sys.stderr)
     return 130 if found.error == INTERRUPTED else 1
-
-
-def compare_and_show(
-    first: Path | RunData, second: Path, within: str | None, metrics: Sequence[str], at: Sequence[str], t0: str | None,
-    slower: str | None, outputs: Outputs, whole: bool = False,
-) -> int:  # fmt: skip
-    """Compare two runs, or a run with a field.json, and print; return the exit status.
-
-    slower: by how much a time may be longer or a rate lower, such as ``5%``, if nothing else counts. Raises SlownetError.
-    """
-    part = asked_margin(within, slower)
-    found = compare(first, second, part, metrics, conditions(at), t0, one_sided=slower is not None, whole=whole)
-    if not outputs.write_json(found.to_json):
-        console().print(field_tables.compared(found))
-    outputs.write_comparison(found)
-    return found.status
-
-
-def check_baseline(run: Path, file: Path, slower: str | None, outputs: Outputs) -> int:
-    """Compare a run with a baseline and print; return the exit status. Raises SlownetError."""
-    if baseline.is_one(run):  # or better would be worse
-        raise SlownetError(f"{run} is a baseline", "where the run is named", "name the run first, then the baseline")
-    return compare_and_show(baseline.read(file), run, None, [], [], None, slower, outputs, whole=True)
-
-
-def save_baseline(run: Path, file: Path) -> None:
-    """Write a baseline and say what it holds. Raises SlownetError."""
-    found = baseline.save(run, file)
-    size = file.stat().st_size / 1000
-    print(f"{file}: {found.experiment}, {len(found.cells)} cell{'s' * (len(found.cells) > 1)}, {size:.0f} kB")
-    if few := few_boots(found):
-        print(f"slownet: {run}: {few}, then save it again: until then every comparison with it is open", file=sys.stderr)
-
-
-def conditions(words: Sequence[str]) -> dict[str, str]:
-    """Parse ``["loss=1%"]`` into ``{"loss": "1%"}``. Raises ExperimentError."""
-    found = {}
-    for word in words:
-        name, equals, value = word.partition("=")
-        if not (name and equals and value):
-            raise ExperimentError(f"'{word}' is not a condition", "--at", "write it like rtt=10ms")
-        found[name] = value
-    return found

@@ -187,3 +187,12 @@ ComparedOption = Annotated[
         autocompletion=one_of(*(f"{each}=" for each in OF_COMPARISONS)),
     ),
 ]
+FailOption = Annotated[
+    str | None,
+    typer.Option(
+        "--fail-if-slower",
+        metavar="PERCENT",
+        help="Fail only if a time is longer or a rate lower by more than this, like 5%. A condition that was not measured "
+        "again leaves it open.",
+    ),
+]

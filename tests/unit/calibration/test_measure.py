@@ -9,7 +9,7 @@ from rich.console import Console
 from slownet.calibration.calibration_table import show
 from slownet.calibration.cases import choose, matrix
 from slownet.calibration.measure import calibrate
-from slownet.cli.calibrating import calibrate_and_show
+from slownet.cli.calibrate import calibrate_and_show
 from slownet.lab.run.clock import INF, Clock
 from slownet.lab.run.events import line
 from slownet.links.ip import IPV4, IPV6

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from slownet.cli.cleaning import clean
+from slownet.cli.clean import clean
 from slownet.lab.host import owner
 from slownet.model.errors import LabError
 

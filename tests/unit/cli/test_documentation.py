@@ -2,7 +2,7 @@ import pytest
 from typer.testing import CliRunner
 
 from slownet.cli import app as cli
-from slownet.cli import documentation
+from slownet.cli import docs as documentation
 from slownet.model.errors import SlownetError
 
 PAGES = ("index", "howto/compose", "reference/compose", "reference/conditions", "tutorial/index", "genindex", "_static/x")

@@ -8,7 +8,7 @@ import pytest
 import typer
 
 from slownet.cli import app as cli
-from slownet.cli.listing import show
+from slownet.cli.list import show
 from slownet.hypotheses import value_lists
 from slownet.hypotheses.catalogue import discover, find, layered
 

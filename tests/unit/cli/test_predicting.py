@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from slownet.cli.app import main
-from slownet.cli.predicting import predict
+from slownet.cli.prediction import predict
 from slownet.judge.claim import law
 from slownet.judge.records.result import gather
 from slownet.judge.records.samples import SampleLog, write_run_json

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from slownet.cli.app import main
-from slownet.cli.starting import CI, contents, host_packages, write
+from slownet.cli.init import CI, contents, host_packages, write
 from slownet.hypotheses import file as hypotheses
 from slownet.model.errors import ExperimentError
 

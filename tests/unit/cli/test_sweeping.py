@@ -5,7 +5,7 @@ from contextlib import suppress
 import pytest
 
 from slownet.cli.app import main
-from slownet.cli.sweep_command import Follower
+from slownet.cli.sweep import Follower
 
 
 def interrupted(folder, saved):

@@ -244,7 +244,10 @@ def test_a_field_json_that_is_wrong(tmp_path, capsys, text):
 
 
 def test_where_no_run_can_be_kept_nothing_is_measured(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("slownet.cli.field.measure", lambda *words, **named: pytest.fail("it was measured, and would be lost"))
+    monkeypatch.setattr(
+        "slownet.comparison.service_measurement.measure",
+        lambda *words, **named: pytest.fail("it was measured, and would be lost"),
+    )
     (tmp_path / "runs").write_text("a file")
     assert command("field", "http://127.0.0.1/", "--runs", tmp_path / "runs" / "more") == 2
     assert one_line(capsys).startswith("slownet: cannot make a run directory, Not a directory, in ")

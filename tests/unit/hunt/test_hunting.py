@@ -5,8 +5,9 @@ import json
 import pytest
 
 from slownet import ConditionError, ExperimentError, LabError
-from slownet.cli import hunt_command as command
+from slownet.cli import hunt as command
 from slownet.cli.app import main
+from slownet.cli.replay import show_replayed
 from slownet.hunt import bench, hunting, replaying, strategy
 from slownet.hunt.bench import Example, Subject
 from slownet.hunt.hunting import Hunt
@@ -325,7 +326,7 @@ def test_a_replay_without_a_place_for_its_page_measures_nothing(labs, mine, tmp_
 
 def test_a_boot_that_could_not_be_measured_has_no_history(capsys):
     kill = Faults.parse({"1s": "kill server"})
-    command.show_replayed(replaying.Replayed(kill, (Example(kill, error="no lab"),), ("",), False))
+    show_replayed(replaying.Replayed(kill, (Example(kill, error="no lab"),), ("",), False))
     assert capsys.readouterr().out == "kill server at 1 s\n  boot 1: no lab\n"
 
 
@@ -337,10 +338,10 @@ def test_what_is_printed(labs, mine, tmp_path, capsys):
     assert "another boot gives the same history, digit for digit" in printed
     assert "breaks tried, by their begin" in printed
     assert "kill server" in printed.partition("by their begin")[2]
-    command.show_replayed(replaying.replay(tmp_path / "hunt" / "found.toml", None, Where()))
+    show_replayed(replaying.replay(tmp_path / "hunt" / "found.toml", None, Where()))
     assert "the same history, digit for digit" in capsys.readouterr().out
     (tmp_path / "mine.toml").write_text('[faults]\n"1s" = "kill server"\n"2s" = "start server"\n')
-    command.show_replayed(replaying.replay(tmp_path / "mine.toml", str(mine), Where(), times=2))
+    show_replayed(replaying.replay(tmp_path / "mine.toml", str(mine), Where(), times=2))
     printed = capsys.readouterr().out
     assert "boot 1: nothing breaks\n  boot 1: the first history (" in printed
     assert "boot 2: the same history, digit for digit" in printed

@@ -155,7 +155,7 @@ def far(net, rtt):
 
 
 def test_an_experiment_is_found_by_its_name_and_listed(package, on_path, tmp_path, capsys):
-    from slownet.cli import listing
+    from slownet.cli import list as listing
     from slownet.hypotheses import catalogue
 
     on_path(package.write(tmp_path, "[slownet.experiments]\nfar = mine.far:far\noltp = mine.far:far\n", far=EXPERIMENT))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from slownet.cli import tracing
+from slownet.cli.trace import trace
 from slownet.links import traces
 from slownet.links.traces import trace_summary
 from slownet.links.traces.trace_format import BinaryFormat, Text, TextFormat
@@ -50,11 +50,11 @@ def with_telegrams(tmp_path, monkeypatch):
 
 def test_a_new_format_is_one_file(with_telegrams, tmp_path, capsys):
     (tmp_path / "sos").write_text("...---...\n")
-    tracing.show(tmp_path / "sos")
+    trace(tmp_path / "sos")
     assert capsys.readouterr().out.split() == ["kind", "telegram", "signs", "9", "late", "33.33", "%"]
     (tmp_path / "wrong").write_text("..x\n")
     with pytest.raises(TraceError, match=r"a sign is neither dot nor dash, .*wrong: correct it"):
-        tracing.show(tmp_path / "wrong")
+        trace(tmp_path / "wrong")
 
 
 def test_without_its_file_it_is_a_log_of_pings(tmp_path):

@@ -1,9 +1,7 @@
-"""`slownet report` and `slownet show`: reports of runs that were made before, without measuring anything."""
+"""`slownet report`: the pages of runs that were made before, without measuring anything."""
 
 from __future__ import annotations
 
-import json
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from slownet.cli import completing
-from slownet.cli.options import JsonOption
 
 if TYPE_CHECKING:
     from slownet.judge.records.result import RunData
@@ -64,44 +61,6 @@ def report(
             print(write_page(target, views, list(_differences(loaded, names(views)))))
         except SlownetError as error:
             raise SlownetError(error.what, error.where, f"name another file: --out {SIDE_BY_SIDE}") from error
-
-
-def show(
-    runs: Annotated[
-        list[Path], typer.Argument(metavar="RUN...", help="The directories of runs and sweeps.", autocompletion=completing.runs)
-    ],
-    as_json: JsonOption = False,
-) -> None:
-    """Print runs as `slownet run` printed them: question, answer, table, law and claims. The status is 1 if one is damaged."""
-    from slownet.cli.terminal import console
-    from slownet.judge.records.measured_folder import load
-    from slownet.report import table
-
-    loaded = [load(each) for each in runs]
-    if as_json:
-        print(json.dumps({"runs": [each.to_json() for each in loaded]}))
-    else:
-        screen = console()
-        for each in loaded:
-            screen.print(table.show(each))
-            for line in _criterion(each.directory):
-                screen.print(line, markup=False, highlight=False)
-    if any(each.damage for each in loaded):  # its verdicts rest on samples that are gone
-        raise typer.Exit(1)
-
-
-def _criterion(directory: Path) -> Iterator[str]:
-    """Yield what a sweep says of its criterion: in how many cells it is met."""
-    from slownet.judge.records.measured_folder import is_of_a_sweep
-
-    if not is_of_a_sweep(directory):
-        return
-    from slownet.judge.records.sweep_samples import read_header  # reads Parquet, too
-
-    header = read_header(directory)
-    limit, verdicts = (header.get("spec") or {}).get("criterion"), Counter((header.get("verdicts") or {}).values())
-    if limit and verdicts:
-        yield f"{limit}: {', '.join(f'{word} in {cells}' for word, cells in verdicts.items())} of {verdicts.total()} cells"
 
 
 def _differences(runs: Sequence[RunData], titles: Sequence[str]) -> Iterator[Differences]:

@@ -23,7 +23,6 @@ from slownet.cli.options import (
     ShareOption,
     TdfOption,
 )
-from slownet.cli.outputs import need_place
 from slownet.cli.terminal import console, say_records
 from slownet.lab.run.boot import MEGABYTES
 from slownet.lab.run.caller import without_values
@@ -35,7 +34,6 @@ from slownet.report.fitted import Fitted
 if TYPE_CHECKING:
     from slownet.hunt.bench import Example
     from slownet.hunt.hunt_outcome import Hunted
-    from slownet.hunt.replaying import Replayed
     from slownet.runner.where import Where
 
 HUNTS = Path("hunts")
@@ -79,7 +77,7 @@ def hunt(
     from slownet.runner.rule import wall_time
     from slownet.runner.sharing import read_labs
 
-    where = _where(place, clock, tdf, cpu, memory, env, share, kernel)
+    where = where_of(place, clock, tdf, cpu, memory, env, share, kernel)
     folder = out or HUNTS / Path(experiment).stem
     with Follower() as follower:
         done = Hunt(
@@ -90,46 +88,6 @@ def hunt(
     else:
         show(done)
     raise typer.Exit(int(done.smallest is not None or bool(done.failed)))
-
-
-def replay(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A schedule (TOML), such as hunts/NAME/found.toml.")],
-    experiment: Annotated[
-        str | None, typer.Argument(metavar="EXPERIMENT", help="Another experiment than the one that the file names.")
-    ] = None,
-    times: Annotated[int, typer.Option("--times", metavar="N", min=1, help="Boots, one after another.")] = 1,
-    report: Annotated[
-        Path | None, typer.Option("--report", metavar="FILE", help="Write a page of the last boot: its history and logs.")
-    ] = None,
-    clock: ExactClockOption = None,
-    tdf: TdfOption = None,
-    cpu: CpuOption = None,
-    memory: MemoryOption = MEGABYTES,
-    place: PlaceOption = "auto",
-    kernel: KernelOption = None,
-    env: EnvOption = None,
-    share: ShareOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Repeat a schedule of faults that a hunt has found, and say whether its history is the same."""
-    from slownet.hunt.replaying import replay as replayed
-
-    where = _where(place, clock, tdf, cpu, memory, env, share, kernel)
-    if report:
-        need_place(report, "--report")
-    done = replayed(file, experiment, where, times)
-    if as_json:
-        print(json.dumps({
-            "faults": done.faults.to_json(), "violations": [_violations(each) for each in done.examples],
-            "same": [not each for each in done.differs], "history_sha256": [_digest(each) for each in done.examples],
-        }))  # fmt: skip
-    else:
-        show_replayed(done)
-    if report:
-        from slownet.hunt import replay_drawing
-
-        replay_drawing.write(report, done)
-    raise typer.Exit(int(any(each.breaks or each.error for each in done.examples)))
 
 
 def show(done: Hunted) -> None:
@@ -182,21 +140,7 @@ def _show_coverage(screen: Any, tried: Any) -> None:
     screen.print(f"in {in_words(tried.together)} one break overlapped another", style="dim", highlight=False)
 
 
-def show_replayed(done: Replayed) -> None:
-    """Print what came of a replay."""
-    screen = console()
-    screen.print(str(done.faults), highlight=False, soft_wrap=True)
-    for number, (example, differs) in enumerate(zip(done.examples, done.differs, strict=True), 1):
-        what = "; ".join(map(str, example.violations)) or example.error or "nothing breaks"
-        same = f"another history, {differs}" if differs else f"the same history, digit for digit ({_digest(example)[:12]})"
-        if number == 1 and not done.is_compared:
-            same = f"the first history ({_digest(example)[:12]})"
-        screen.print(f"  boot {number}: {what}", highlight=False, soft_wrap=True)
-        if example.history:
-            screen.print(f"  boot {number}: {same}", highlight=False, soft_wrap=True)
-
-
-def _where(
+def where_of(
     place: str, clock: str | None, tdf: str | None, cpu: str | None, memory: int, env: list[str] | None,
     share: list[str] | None, kernel: str | None,
 ) -> Where:  # fmt: skip
@@ -211,8 +155,8 @@ def _facts(done: Hunted) -> dict[str, Json]:
         if example is None:
             return None
         return {
-            "faults": example.faults.to_json(), "words": str(example.faults), "violations": _violations(example),
-            "history_sha256": _digest(example),
+            "faults": example.faults.to_json(), "words": str(example.faults), "violations": violations(example),
+            "history_sha256": digest(example),
         }  # fmt: skip
 
     return {
@@ -222,11 +166,11 @@ def _facts(done: Hunted) -> dict[str, Json]:
     }  # fmt: skip
 
 
-def _violations(example: Example) -> list[dict[str, Json]]:
+def violations(example: Example) -> list[dict[str, Json]]:
     return [{"check": each.check, "what": each.what, "time": each.time} for each in example.violations]
 
 
-def _digest(example: Example) -> str:
+def digest(example: Example) -> str:
     return example.history.digest if example.history else ""
 
 

@@ -1,0 +1,85 @@
+"""`slownet calibrate`: compares the stated and the measured effect of links."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from slownet.cli.options import (
+    ClockOption,
+    CpuOption,
+    JsonOption,
+    KernelOption,
+    MemoryOption,
+    PlaceOption,
+    TdfOption,
+)
+from slownet.lab.run.boot import MEGABYTES
+from slownet.links.ip import IP, IPV4, IPV6
+from slownet.model.errors import SlownetError
+
+if TYPE_CHECKING:
+    from slownet.lab.run.events import Event
+    from slownet.lab.run.place import Place
+
+
+def calibrate(
+    clock: ClockOption = None,
+    tdf: TdfOption = None,
+    cpu: CpuOption = None,
+    memory: MemoryOption = MEGABYTES,
+    place: PlaceOption = "auto",
+    kernel: KernelOption = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", metavar="NAME", help="Only this kind of condition, e.g. delay or loss. Repeatable."),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Measure one condition of each kind.")] = False,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, max=2**31, help="Seed of everything random.")] = 1,
+    ipv6: Annotated[
+        bool, typer.Option("--ipv6", help=f"Send IPv6 instead of IPv4 packets; the least MTU is {IPV6.least_mtu}.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Compare the stated and the measured effect of links, for a matrix of conditions."""
+    from slownet.calibration.cases import choose as choose_cases
+    from slownet.lab.run.clock import ClockRequest
+    from slownet.lab.run.place import choose
+
+    choose_cases((), only or [])
+    ip = IPV6 if ipv6 else IPV4
+    chosen = choose(place, ClockRequest(clock, tdf, cpu), memory, kernel=kernel)
+    raise typer.Exit(calibrate_and_show(chosen, only or [], quick, seed, ip, as_json))
+
+
+def calibrate_and_show(place: Place, only: Sequence[str], quick: bool, seed: int, ip: IP, as_json: bool) -> int:
+    """Calibrate and print the table; return the exit status, 1 if a row is not ok. Raises SlownetError."""
+    from slownet.calibration import measure
+    from slownet.calibration.calibration_table import show
+    from slownet.calibration.cases import choose, matrix
+    from slownet.cli.terminal import console, interrupted
+    from slownet.lab.run.place import Interrupts
+    from slownet.report.bars import bars
+
+    cases = choose(matrix(seed, ip), only, quick)
+    try:
+        with Interrupts(place) as interrupts, bars() as progress:
+            task = progress.add_task("calibrate", total=len(cases), now="booting")
+
+            def follow(event: Event) -> None:
+                if event["event"] == "case":
+                    progress.update(task, completed=event["index"], now=event["name"])
+
+            found = measure.calibrate(place, cases, seed, follow)
+    except (SlownetError, KeyboardInterrupt):
+        if interrupts.received:
+            return interrupted(interrupts)
+        raise
+    if as_json:
+        print(json.dumps(found.to_json(), allow_nan=False))
+    else:
+        console().print(show(found))
+    return int(bool(found.bad))

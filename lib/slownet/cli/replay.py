@@ -1,0 +1,82 @@
+"""`slownet replay`: a schedule of faults once more, and whether its history is the same."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from slownet.cli.hunt import digest, violations, where_of
+from slownet.cli.options import (
+    CpuOption,
+    EnvOption,
+    ExactClockOption,
+    JsonOption,
+    KernelOption,
+    MemoryOption,
+    PlaceOption,
+    ShareOption,
+    TdfOption,
+)
+from slownet.cli.outputs import need_place
+from slownet.cli.terminal import console
+from slownet.lab.run.boot import MEGABYTES
+
+if TYPE_CHECKING:
+    from slownet.hunt.replaying import Replayed
+
+
+def replay(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A schedule (TOML), such as hunts/NAME/found.toml.")],
+    experiment: Annotated[
+        str | None, typer.Argument(metavar="EXPERIMENT", help="Another experiment than the one that the file names.")
+    ] = None,
+    times: Annotated[int, typer.Option("--times", metavar="N", min=1, help="Boots, one after another.")] = 1,
+    report: Annotated[
+        Path | None, typer.Option("--report", metavar="FILE", help="Write a page of the last boot: its history and logs.")
+    ] = None,
+    clock: ExactClockOption = None,
+    tdf: TdfOption = None,
+    cpu: CpuOption = None,
+    memory: MemoryOption = MEGABYTES,
+    place: PlaceOption = "auto",
+    kernel: KernelOption = None,
+    env: EnvOption = None,
+    share: ShareOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Repeat a schedule of faults that a hunt has found, and say whether its history is the same."""
+    from slownet.hunt.replaying import replay as replayed
+
+    where = where_of(place, clock, tdf, cpu, memory, env, share, kernel)
+    if report:
+        need_place(report, "--report")
+    done = replayed(file, experiment, where, times)
+    if as_json:
+        print(json.dumps({
+            "faults": done.faults.to_json(), "violations": [violations(each) for each in done.examples],
+            "same": [not each for each in done.differs], "history_sha256": [digest(each) for each in done.examples],
+        }))  # fmt: skip
+    else:
+        show_replayed(done)
+    if report:
+        from slownet.hunt import replay_drawing
+
+        replay_drawing.write(report, done)
+    raise typer.Exit(int(any(each.breaks or each.error for each in done.examples)))
+
+
+def show_replayed(done: Replayed) -> None:
+    """Print what came of a replay."""
+    screen = console()
+    screen.print(str(done.faults), highlight=False, soft_wrap=True)
+    for number, (example, differs) in enumerate(zip(done.examples, done.differs, strict=True), 1):
+        what = "; ".join(map(str, example.violations)) or example.error or "nothing breaks"
+        same = f"another history, {differs}" if differs else f"the same history, digit for digit ({digest(example)[:12]})"
+        if number == 1 and not done.is_compared:
+            same = f"the first history ({digest(example)[:12]})"
+        screen.print(f"  boot {number}: {what}", highlight=False, soft_wrap=True)
+        if example.history:
+            screen.print(f"  boot {number}: {same}", highlight=False, soft_wrap=True)
