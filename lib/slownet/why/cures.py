@@ -94,16 +94,16 @@ def cures(account: Account, cell: Mapping[str, str] | None = None, tool: str = "
     account : Account
         What to shorten.
     cell : mapping of str to str, optional
-        The conditions under which it was measured: a loss or a rate among them can be switched.
+        The conditions under which it was measured, if they are known: a loss or a rate among them can be switched.
     tool : str
         The client that was measured, if it is known.
     """
-    found = [each for make in _KINDS for each in make(account, cell or {}, tool)]
+    found = [each for make in _KINDS for each in make(account, cell, tool)]
     least = LEAST * account.elapsed_ns
     return sorted((each for each in found if each.saves_ns >= least), key=lambda each: -each.saves_ns)
 
 
-def _connections(account: Account, cell: Mapping[str, str], tool: str) -> Iterator[Cure]:
+def _connections(account: Account, cell: Mapping[str, str] | None, tool: str) -> Iterator[Cure]:
     """Yield a kept connection for each two hosts, and fewer flights of TLS."""
     by = _by_hosts(each for each in account.steps if each.cause in (Cause.HANDSHAKE, Cause.TLS) and each.detail != "refused")
     for hosts, steps in by.items():
@@ -118,7 +118,7 @@ def _connections(account: Account, cell: Mapping[str, str], tool: str) -> Iterat
             yield Cure(f"TLS with 0-RTT {where}", _ns(tls), _counted(tls), not_switched=OF_THE_PROGRAM)
 
 
-def _windows(account: Account, cell: Mapping[str, str], tool: str) -> Iterator[Cure]:
+def _windows(account: Account, cell: Mapping[str, str] | None, tool: str) -> Iterator[Cure]:
     """Yield a larger first window for slow start, larger buffers, and what only a program can open."""
     steps = list(account.of(Cause.WINDOW))
     slow = [each for each in steps if each.detail.startswith("slow start")]
@@ -137,7 +137,7 @@ def _windows(account: Account, cell: Mapping[str, str], tool: str) -> Iterator[C
         yield Cure("a larger window of the protocol", _ns(other), _counted(other), not_switched=OF_THE_PROGRAM)
 
 
-def _acknowledgements(account: Account, cell: Mapping[str, str], tool: str) -> Iterator[Cure]:
+def _acknowledgements(account: Account, cell: Mapping[str, str] | None, tool: str) -> Iterator[Cure]:
     nagle, late = list(account.of(Cause.NAGLE)), list(account.of(Cause.DELAYED_ACK))
     waits = [each for each in (*nagle, *late) if not each.trip]
     if waits:
@@ -146,31 +146,32 @@ def _acknowledgements(account: Account, cell: Mapping[str, str], tool: str) -> I
         yield Cure("TCP_NODELAY, or one write", _ns(nagle), _counted(nagle), not_switched=OF_THE_PROGRAM)
 
 
-def _losses(account: Account, cell: Mapping[str, str], tool: str) -> Iterator[Cure]:
+def _losses(account: Account, cell: Mapping[str, str] | None, tool: str) -> Iterator[Cure]:
     steps = list(account.of(Cause.RETRANSMISSION))
     if not steps:
         return
-    names = [name for name in cell if name.partition("_")[0] == "loss" and cell[name].strip("0.% ")]
-    without = dict.fromkeys(names, "0%")
-    yield Cure("no loss", _ns(steps), _counted(steps), conditions=without, not_switched="" if without else "the network's")
+    without = {name: "0%" for name, loss in _named(cell, "loss") if loss.strip("0.% ")}
+    why = "" if without or cell is None else "the network's"
+    yield Cure("no loss", _ns(steps), _counted(steps), conditions=without, not_switched=why)
     timeouts = [each for each in steps if each.detail == "timeout"]
     if timeouts:
         yield Cure("a least timeout of 10 ms", _ns(timeouts), _counted(timeouts), {"rto_min": "10ms"})
 
 
-def _rates(account: Account, cell: Mapping[str, str], tool: str) -> Iterator[Cure]:
+def _rates(account: Account, cell: Mapping[str, str] | None, tool: str) -> Iterator[Cure]:
     own, queued = list(account.of(Cause.SERIALISATION)), list(account.of(Cause.QUEUE))
-    twice = {name: doubled for name in cell if name.partition("_")[0] == "rate" and (doubled := _doubled(cell[name]))}
+    twice = {name: doubled for name, rate in _named(cell, "rate") if (doubled := _doubled(rate))}
     if own:
         because = f"half of {_counted(own)}"
-        yield Cure("twice the rate", _ns(own) // 2, because, conditions=twice, not_switched="" if twice else "the network's")
+        why = "" if twice or cell is None else "the network's"
+        yield Cure("twice the rate", _ns(own) // 2, because, conditions=twice, not_switched=why)
     if queued:
         yield Cure(
             "queues that stay empty", _ns(queued), _counted(queued), not_switched="AQM on the way, or less other traffic"
         )
 
 
-def _questions(account: Account, cell: Mapping[str, str], tool: str) -> Iterator[Cure]:
+def _questions(account: Account, cell: Mapping[str, str] | None, tool: str) -> Iterator[Cure]:
     """Yield one question for many that differ by their values only."""
     for text, count in alike(account):
         steps = [each for each in account.of(Cause.EXCHANGE) if without_values(each.asked) == text]
@@ -181,7 +182,7 @@ def _questions(account: Account, cell: Mapping[str, str], tool: str) -> Iterator
         )  # fmt: skip
 
 
-def _on_hosts(account: Account, cell: Mapping[str, str], tool: str) -> Iterator[Cure]:
+def _on_hosts(account: Account, cell: Mapping[str, str] | None, tool: str) -> Iterator[Cure]:
     what = {
         Cause.NAME: ("a cache of names", "the resolver's"), Cause.TIMER: ("without the program's wait", "the program's code"),
         Cause.WAITING: ("a larger pool", OF_THE_PROGRAM), Cause.COMPUTING: ("a faster program", "the program's code"),
@@ -192,9 +193,14 @@ def _on_hosts(account: Account, cell: Mapping[str, str], tool: str) -> Iterator[
             yield Cure(f"{name}, {' - '.join(hosts)}", _ns(steps), _counted(steps), not_switched=why)
 
 
-_KINDS: Sequence[Callable[[Account, Mapping[str, str], str], Iterator[Cure]]] = (
+_KINDS: Sequence[Callable[[Account, Mapping[str, str] | None, str], Iterator[Cure]]] = (
     _connections, _windows, _acknowledgements, _losses, _rates, _questions, _on_hosts,
 )  # fmt: skip
+
+
+def _named(cell: Mapping[str, str] | None, name: str) -> list[tuple[str, str]]:
+    """Return the conditions of a cell with a name, for both directions or for one."""
+    return [(each, value) for each, value in (cell or {}).items() if each.partition("_")[0] == name]
 
 
 def _ns(steps: Iterable[Step]) -> int:
