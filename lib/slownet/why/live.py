@@ -19,7 +19,7 @@ from slownet.why import dissected
 from slownet.why.account import Account
 from slownet.why.account_text import text
 from slownet.why.door import account
-from slownet.why.of_run import CLOCK_IS_REAL, links_between
+from slownet.why.of_run import links_between, what_the_clock_hides
 from slownet.why.trace import HostCapture
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class Captured:
         asked, note = dissected.asked(captures)
         note = NO_TSHARK if note == dissected.MISSING and native.inside_lab() else note
         made = account(captures, self._client, whole=self._whole, free=native.cpu_is_free(), asked=asked)
-        notes = [*made.notes, note, CLOCK_IS_REAL if native.clock_facts()["clock"] == "real" else ""]
+        notes = [*made.notes, note, what_the_clock_hides(native.clock_facts()["clock"], native.cpu_is_free())]
         return Account(
             made.operation, made.client, made.steps, made.beside, tuple(filter(None, notes)), made.clock_is_free
         )  # fmt: skip

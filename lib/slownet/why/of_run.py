@@ -11,15 +11,16 @@ from slownet.lab.run.outbox import Outbox
 from slownet.model.errors import ExperimentError, nearest
 from slownet.model.sample import Sample, cell_in_words
 from slownet.why import dissected
-from slownet.why.account import Account
+from slownet.why.account import Account, Cause
 from slownet.why.door import account
 from slownet.why.trace import HostCapture
 
-CLOCK_IS_REAL = "the clock is real: what a host computes and what it waits for look alike"
+ENCRYPTED = "encrypted: sizes and times only, for no key log (SSLKEYLOGFILE) was left"
 COMMAND_MS = "command_ms"
 """The metric of a command's whole time, see `slownet.hypotheses.commanded`."""
-SILENT = 0.01
-"""The part of that time: a command that spent more of it without packets gets a note."""
+SHORT_MS, SILENT = 2.0, 0.01
+"""Least time, and part of that time: a command that spent more of both without packets gets a note. The start of a program
+reads the clock a thousand times, a microsecond each, where the CPU is free."""
 
 
 def sample_of(run: RunData, label: Mapping[str, str]) -> Sample:
@@ -75,15 +76,26 @@ def of_sample(run: RunData, sample: Sample, client: str | None = None, *, whole:
         if "before" in each
     ]
     lost = sum(each.get("dropped") or 0 for each in sample.get("captures") or ())
-    message, note = dissected.asked(captures, _keys(run, sample))
+    keys = _keys(run, sample)
+    message, note = dissected.asked(captures, keys)
     made = account(captures, client, whole=whole, free=run.facts.get("cpu") == "free", asked=message)
     notes = [*made.notes, *([note] if note else [])]
     if lost:
         notes.append(f"the captures lack {lost} packets, for which the kernel had no room")
-    if run.facts.get("clock") == "real":
-        notes.append(CLOCK_IS_REAL)
+    if not keys and any(made.of(Cause.TLS)):
+        notes.append(ENCRYPTED)
+    if unknown := what_the_clock_hides(str(run.facts.get("clock")), made.clock_is_free):
+        notes.append(unknown)
     notes += _of_command(sample, made)
     return Account(made.operation, made.client, made.steps, made.beside, tuple(notes), made.clock_is_free)
+
+
+def what_the_clock_hides(clock: str, is_free: bool) -> str:
+    """Return what an account cannot know on a clock; empty where the CPU is free. clock: "real", "virtual" or "exact"."""
+    if is_free:
+        return ""
+    kind = "is real" if clock == "real" else "charges for CPU"
+    return f"the clock {kind}: what a host computes and what it waits for look alike"
 
 
 def _of_command(sample: Sample, made: Account) -> list[str]:
@@ -92,7 +104,7 @@ def _of_command(sample: Sample, made: Account) -> list[str]:
         return [error]
     found, whole = sample.get("facts") or {}, (sample.get("metrics") or {}).get(COMMAND_MS)
     notes = [f"the command ended with status {found['status']}: {found['complaint']}"] if found.get("status") else []
-    if whole and (silent := whole["mean"] - made.elapsed_ns / 1e6) > max(1.0, SILENT * whole["mean"]):
+    if whole and (silent := whole["mean"] - made.elapsed_ns / 1e6) > max(SHORT_MS, SILENT * whole["mean"]):
         notes.append(
             f"the command ran {whole['mean']:,.4g} ms, {silent:,.4g} ms of it before its first packet or after its last"
         )

@@ -1,0 +1,73 @@
+"""The account of a sample: its notes about the clock, encryption, and a command's end."""
+
+from types import SimpleNamespace
+
+import pytest
+from told import Told, opened
+
+from slownet.why import dissected, of_run
+from slownet.why.of_run import ENCRYPTED
+
+FREE = {"clock": "virtual", "tdf": "inf", "cpu": "free"}
+HELLO = bytes.fromhex("16030100280100002403030000000000000000000000000000000000000000000000000000000000000000000000")
+
+
+@pytest.fixture(autouse=True)
+def without_tshark(monkeypatch):
+    monkeypatch.setattr(dissected, "asked", lambda captures, keys: (lambda packet: "", ""))
+
+
+@pytest.fixture
+def measured(tmp_path):
+    """A function: the notes of a question with a payload, on a clock; the sample has further fields."""
+
+    def notes(payload=b"?", on=FREE, **fields):
+        told = Told(tmp_path)
+        opened(told)
+        told.say("client", "web", "PA", 101, 501, at=40.0, came=60.0, payload=payload)
+        told.say("web", "client", "PA", 501, 101 + len(payload), at=60.0, came=80.0, ports=(80, 40000), payload=payload)
+        captures = [
+            {"file": each.main, "before": each.before, "host": each.host, "addresses": list(each.addresses), "packets": 6}
+            for each in told.captures()
+        ]
+        run = SimpleNamespace(directory=tmp_path, facts=on)
+        found = of_run.of_sample(run, {"cell": {}, "status": "ok", "captures": captures, **fields})
+        assert found.elapsed_ns == 80 * 10**6
+        return found.notes
+
+    return notes
+
+
+def test_at_free_cpu_there_is_nothing_to_say(measured):
+    assert measured() == ()
+
+
+@pytest.mark.parametrize(
+    ("clock", "tdf", "cpu", "kind"), [("real", None, None, "is real"), ("virtual", "1", "time", "charges for CPU")]
+)
+def test_a_clock_that_hides_something(measured, clock, tdf, cpu, kind):
+    found = measured(on={"clock": clock, "tdf": tdf, "cpu": cpu})
+    assert found == (f"the clock {kind}: what a host computes and what it waits for look alike",)
+
+
+def test_tls_without_a_key_log(measured, tmp_path):
+    assert measured(HELLO) == (ENCRYPTED,)
+    (tmp_path / "000-ran.keys").write_text("CLIENT_RANDOM 1 2\n")
+    assert measured(HELLO, raw=["000-ran.keys"]) == ()
+
+
+def test_why_a_sample_failed(measured):
+    assert measured(error="ping did not end within 3 s") == ("ping did not end within 3 s",)
+
+
+def test_how_a_command_ended(measured):
+    ended = {"facts": {"host": "client", "status": 7, "complaint": "curl: (7) refused"}}
+    assert measured(**ended) == ("the command ended with status 7: curl: (7) refused",)
+
+
+def test_what_a_command_did_without_packets(measured):
+    ran = {"facts": {"host": "client", "status": 0, "complaint": ""}}
+    assert measured(metrics={"command_ms": {"mean": 81.9, "n": 1}}, **ran) == ()
+    assert measured(metrics={"command_ms": {"mean": 115.0, "n": 1}}, **ran) == (
+        "the command ran 115 ms, 35 ms of it before its first packet or after its last",
+    )
