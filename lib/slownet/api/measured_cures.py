@@ -40,6 +40,7 @@ class Cured:
 
     outcomes: tuple[Outcome, ...]
     others: tuple[Otherwise, ...]
+    interrupted: bool = False
 
     def to_json(self) -> dict[str, object]:
         """Return them as data: promised and measured savings in ms."""
@@ -84,7 +85,7 @@ def cured(
     Returns
     -------
     Cured
-        What cannot be measured has the reason; no error ends the others.
+        What cannot be measured has the reason; no error ends the others, but an interrupt does.
 
     Raises
     ------
@@ -94,10 +95,11 @@ def cured(
     sample = of_run.sample_of(run, label)
     metric = metric_of(sample, account)
     before = _time(sample, account, metric)
-    outcomes = []
+    outcomes: list[Outcome] = []
+    interrupted = False
     for cure in cures(account, sample["cell"], str(sample.get("tool") or "")):
-        if cure.not_switched:
-            outcomes.append(Outcome(cure))
+        if cure.not_switched or interrupted:
+            outcomes.append(Outcome(cure, error="interrupted" if interrupted and not cure.not_switched else ""))
             continue
         notify(f"{cell_in_words(sample['cell']) or run.experiment} is measured with {cure.name}")
         try:
@@ -106,8 +108,12 @@ def cured(
         except SlownetError as error:
             outcomes.append(Outcome(cure, error=error.line))
             continue
+        except KeyboardInterrupt:
+            outcomes.append(Outcome(cure, error="interrupted"))
+            interrupted = True
+            continue
         outcomes.append(Outcome(cure, before, _time(after, found, metric), metric or ELAPSED, str(other.directory)))
-    return Cured(tuple(outcomes), tuple(_others(run, sample, metric)))
+    return Cured(tuple(outcomes), tuple(_others(run, sample, metric)), interrupted)
 
 
 def metric_of(sample: Sample, account: Account) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from slownet.cli import completing, why_outputs, why_two
+from slownet.cli.endings import INTERRUPTED
 from slownet.cli.helping import SectionedCommand
 from slownet.cli.options import (
     OF_PROJECTS,
@@ -179,7 +180,9 @@ def why(
         if other:
             why_two.show((one, other[0]), wanted, as_json)
         else:
-            _show(*one, wanted, each_step, as_json, _cured(one, label, client, whole) if cures else None)
+            tried = _cured(one, label, client, whole) if cures else None
+            _show(*one, wanted, each_step, as_json, tried)
+            raise typer.Exit(_status(tried))
         return
     if cell:
         raise ExperimentError("a command has no cells", "--cell", "state its links: --link client-server=rtt=40ms")
@@ -306,7 +309,12 @@ def _of_a_command(
     _show(found, run, wanted, each_step, as_json, measured)
     if not as_json and wanted.files.get(JSON) != STDOUT:
         say_records(console(), run.directory)
-    return 128 + interrupts.received if interrupts.received else 0
+    return 128 + interrupts.received if interrupts.received else _status(measured)
+
+
+def _status(measured: Cured | None) -> int:
+    """Return the exit status after cures were measured, or not."""
+    return INTERRUPTED if measured and measured.interrupted else 0
 
 
 def _command_again(asked: Any, place: Place, runs: Path, cell: Mapping[str, str], env: Mapping[str, str]) -> RunData:

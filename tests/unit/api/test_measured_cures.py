@@ -78,6 +78,17 @@ def test_a_cure_that_fails_has_the_reason_and_the_others_are_measured(measured):
     assert "40 ms  a kept connection to web (ab ended)" in cures_text(far_page(), found)
 
 
+def test_an_interrupt_keeps_what_was_measured(measured, monkeypatch):
+    def interrupted(before, cell, env=None):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(accounted, "again", interrupted)
+    found = measured_cures.cured(run(), far_page(), LABEL)
+    assert found.interrupted
+    assert [each.error for each in found.outcomes] == ["interrupted", "interrupted"]
+    assert "a kept connection to web (interrupted)" in cures_text(far_page(), found)
+
+
 def test_what_only_a_program_can_change_is_not_measured(measured):
     found = measured_cures.cured(run(), page(), LABEL)
     waits = next(each for each in found.outcomes if "wait" in each.cure.name)
