@@ -8,6 +8,7 @@ from why_scenarios import ANSWER, ask, losing, ms, running, serving, why
 import slownet
 from slownet.lab.host import native
 from slownet.model.errors import ExperimentError, ToolError
+from slownet.net import interface_captures
 from slownet.services.certificate import certificate
 from slownet.topologies import ClientWebDb
 from slownet.why.account import Cause
@@ -463,3 +464,52 @@ def test_a_block_without_packets_and_mistakes_are_errors(net):
         slownet.why("client", ["true"])
     with pytest.raises(ToolError, match="nothing-of-this-name is not installed"):
         slownet.why(net["client"], ["nothing-of-this-name"])
+
+
+@pytest.mark.parametrize("kind", ["clsact", "ingress"])
+def test_a_filter_of_a_programs_own_stays(far, tmp_path, kind):
+    """A clsact is shared; with an ingress the interface is captured once, and what its queue delays counts as the host's."""
+    interface = far["web"].defaultIntf().name
+    side = "egress" if kind == "clsact" else "ingress"
+    rule = f"filter add dev {interface} {side} protocol ip prio 7000 matchall action ok"
+    for words in (f"qdisc add dev {interface} {kind}", rule):
+        with far["web"].popen(["tc", *words.split()]) as done:
+            assert done.wait() == 0
+    try:
+        with serving(far["web"], ANSWER):
+            found = why(far, tmp_path, ask(far))
+        shown = far["web"].popen(["tc", "filter", "show", "dev", interface, side], text=True).communicate()[0]
+    finally:
+        with far["web"].popen(["tc", "qdisc", "del", "dev", interface, kind]) as done:
+            assert done.wait() == 0
+    assert "pref 7000" in shown
+    assert shown.count("pref") <= 2  # tc shows a filter and its handle
+    assert found.elapsed_ns == pytest.approx(80 * 10**6, abs=10**5)
+    assert any("web: no capture before the queue" in each for each in found.notes) == (kind == "ingress")
+
+
+TIMED = """
+import socket, time
+begin = time.monotonic_ns()
+s = socket.create_connection(("{web}", 80)); s.sendall(b"?")
+while s.recv(99999): pass
+print(time.monotonic_ns() - begin)
+"""
+
+
+def test_captures_do_not_change_what_is_measured(far, tmp_path):
+    """A page through a queue takes as long with captures as without, to a few readings of a clock."""
+    program = [sys.executable, "-c", TIMED.format(web=far["web"].IP())]
+
+    def measured():
+        return int(far["client"].popen(program, text=True).communicate()[0])
+
+    with (
+        far.link("web", "switch").set(rate="10mbit", queue="500p"),
+        serving(far["web"], "c.recv(99); c.sendall(bytes(200_000)); c.close()"),
+    ):
+        without = measured()
+        with interface_captures.capturing(interface_captures.find(far, ["hosts"]), tmp_path, "000", started := []):
+            captured = measured()
+    assert all(each.before.packets for each in started if each.node is far["web"])
+    assert captured == pytest.approx(without, abs=20_000)

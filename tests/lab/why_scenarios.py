@@ -68,7 +68,7 @@ def why(net, folder, program, client="client", whole=False, meanwhile=None):
         _, complaint = process.communicate("\n", timeout=200)
     assert not process.returncode, complaint
     captures = [
-        HostCapture(entry["host"], tuple(entry["addresses"]), Outbox(folder), entry["file"], entry["before"])
+        HostCapture(entry["host"], tuple(entry["addresses"]), Outbox(folder), entry["file"], entry.get("before"))
         for entry in (each.to_json(folder) for each in started)
     ]
     found = account(captures, client, whole=whole)

@@ -71,6 +71,8 @@ class Capture(TypedDict, total=False):
     dropped: Annotated[int, anything]
     before: Annotated[str, anything]
     """A host's: the file of what it sends, as it enters the interface's queue."""
+    obstacle: Annotated[str, anything]
+    """Why a host's interface has no such file."""
     host: Annotated[str, anything]
     addresses: Annotated[list[str], anything]
     """All addresses of that host."""

@@ -15,7 +15,6 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Self
 
-from slownet.model.errors import ToolError
 from slownet.net import tcpdump
 from slownet.net.nodes import inside
 from slownet.net.process import environment
@@ -42,6 +41,10 @@ def addresses(node: Any) -> list[str]:
     return found
 
 
+class BusyError(Exception):
+    """What enters a queue cannot be captured, because of another program or of the kernel; its text is the reason."""
+
+
 class BeforeQueue(tcpdump.Capture):
     """A capture of what a host sends through an interface, before the interface's queueing discipline gets it.
 
@@ -58,8 +61,11 @@ class BeforeQueue(tcpdump.Capture):
 
     Raises
     ------
+    BusyError
+        When it is started: the interface has an ingress queueing discipline, which shares its place with clsact, or the kernel
+        cannot mirror packets.
     ToolError
-        When it is started: the kernel cannot mirror packets.
+        When it is started: tcpdump does not run.
     """
 
     _host: Any
@@ -68,7 +74,7 @@ class BeforeQueue(tcpdump.Capture):
         super().__init__(host, device, path, snaplen=snaplen)
         self._number = next(_NUMBERS)
         self._mirror = f"before{self._number}"
-        self._has_clsact = False
+        self._has_clsact = self._has_filter = False
 
     @property
     def device(self) -> str:
@@ -76,7 +82,7 @@ class BeforeQueue(tcpdump.Capture):
         return self._mirror
 
     def start(self) -> Self:
-        """Mirror what is sent and capture it. Raises ToolError."""
+        """Mirror what is sent and capture it. Raises BusyError and ToolError."""
         try:
             self._run("ip", "link", "add", self._mirror, "type", "dummy")
             with suppress(OSError), inside(self._host):  # otherwise it sends packets of its own
@@ -85,6 +91,7 @@ class BeforeQueue(tcpdump.Capture):
             self._has_clsact = self._add_clsact()
             words = ("matchall", "action", "mirred", "egress", "mirror", "dev", self._mirror, "continue")
             self._run("tc", "filter", "add", *self._filter, *words)
+            self._has_filter = True
             return super().start()
         except BaseException:
             self._remove()
@@ -98,12 +105,13 @@ class BeforeQueue(tcpdump.Capture):
             self._remove()
 
     def _remove(self) -> None:
-        with suppress(ToolError):
-            self._run("tc", "filter", "del", *self._filter)
+        if self._has_filter:  # a program's own may have the same place
+            with suppress(BusyError):
+                self._run("tc", "filter", "del", *self._filter)
         if self._has_clsact:
-            with suppress(ToolError):
+            with suppress(BusyError):
                 self._run("tc", "qdisc", "del", "dev", self.interface, "clsact")
-        with suppress(ToolError):
+        with suppress(BusyError):
             self._run("ip", "link", "del", self._mirror)
 
     @property
@@ -112,18 +120,23 @@ class BeforeQueue(tcpdump.Capture):
         return "dev", self.interface, "egress", "pref", str(self._number)
 
     def _add_clsact(self) -> bool:
-        """Give the interface a clsact, and return whether it had none. Raises ToolError."""
+        """Give the interface a clsact, and return whether it had none. Raises BusyError."""
         try:
             self._run("tc", "qdisc", "add", "dev", self.interface, "clsact")
-        except ToolError as error:
-            if THERE not in error.what:
+        except BusyError as error:
+            if THERE not in str(error):
                 raise
+            if "qdisc clsact " not in self._run("tc", "qdisc", "show", "dev", self.interface):
+                raise BusyError(
+                    "it has an ingress queueing discipline"
+                ) from error  # that one takes filters of egress, as ingress
             return False
         return True
 
-    def _run(self, *words: str) -> None:
+    def _run(self, *words: str) -> str:
         with inside(self._host):
             done = subprocess.run(words, capture_output=True, text=True, env=environment(), check=False)
         if done.returncode:
-            what = f"cannot capture before the queue: {done.stderr.strip()}"
-            raise ToolError(what, f"interface {self.interface}", "use the lab, whose kernel has clsact, mirred and dummy")
+            text = done.stderr.strip().removeprefix("Error: ") or f"{words[0]} ended with status {done.returncode}"
+            raise BusyError(text.splitlines()[0].rstrip("."))
+        return done.stdout

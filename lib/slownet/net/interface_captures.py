@@ -10,7 +10,7 @@ from typing import Any
 from slownet.model import sample
 from slownet.model.errors import ExperimentError, nearest
 from slownet.net import before_queue, tcpdump
-from slownet.net.before_queue import BeforeQueue, addresses
+from slownet.net.before_queue import BeforeQueue, BusyError, addresses
 from slownet.net.layout import interface_name
 
 
@@ -19,7 +19,9 @@ class Capture(tcpdump.Capture):
 
     _host: Any
     before: BeforeQueue | None = None
-    """The capture of what is sent, as it enters the interface's queue; None for interfaces of switches."""
+    """The capture of what is sent, as it enters the interface's queue; None for interfaces of switches, and where it failed."""
+    obstacle = ""
+    """Why a host's interface has no such capture."""
 
     @property
     def node(self) -> Any:
@@ -37,6 +39,9 @@ class Capture(tcpdump.Capture):
         found: sample.Capture = {"file": file, "interface": self.interface, "packets": self.packets, "dropped": self.dropped}
         if self.before is not None:
             found["before"] = str(self.before.path.relative_to(root))
+        if self.obstacle:
+            found["obstacle"] = self.obstacle
+        if before_queue.is_possible(self._host, self.interface):
             found["host"] = str(self._host.name)
             found["addresses"] = addresses(self._host)
         return found
@@ -86,7 +91,10 @@ def capturing(
         for each in captures:
             if before_queue.is_possible(each.node, each.interface):
                 before = BeforeQueue(each.node, each.device, each.path.with_suffix(".before.pcap"), snaplen)
-                each.before = stack.enter_context(before)
+                try:
+                    each.before = stack.enter_context(before)
+                except BusyError as error:
+                    each.obstacle = str(error)
             stack.enter_context(each)
         started += captures
         yield

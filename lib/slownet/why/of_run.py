@@ -59,8 +59,8 @@ def _label(samples: Sequence[Sample]) -> dict[str, str]:
 
 
 def has_captures(sample: Sample) -> bool:
-    """Return whether a sample has captures of hosts, with those before their queues."""
-    return any("before" in each for each in sample.get("captures") or ())
+    """Return whether a sample has captures of hosts."""
+    return any("host" in each for each in sample.get("captures") or ())
 
 
 def of_sample(run: RunData, sample: Sample, client: str | None = None, *, whole: bool = False) -> Account:
@@ -71,9 +71,9 @@ def of_sample(run: RunData, sample: Sample, client: str | None = None, *, whole:
     if not client and (host := (sample.get("facts") or {}).get("host")) and COMMAND_MS in (sample.get("metrics") or {}):
         client, whole = str(host), True
     captures = [
-        HostCapture(each["host"], tuple(each.get("addresses") or ()), Outbox(run.directory), each["file"], each["before"])
+        HostCapture(each["host"], tuple(each.get("addresses") or ()), Outbox(run.directory), each["file"], each.get("before"))
         for each in sample.get("captures") or ()
-        if "before" in each
+        if "host" in each
     ]
     lost = sum(each.get("dropped") or 0 for each in sample.get("captures") or ())
     keys = _keys(run, sample)
@@ -86,6 +86,9 @@ def of_sample(run: RunData, sample: Sample, client: str | None = None, *, whole:
         notes.append(ENCRYPTED)
     if unknown := what_the_clock_hides(str(run.facts.get("clock")), made.clock_is_free):
         notes.append(unknown)
+    for each in sample.get("captures") or ():
+        if reason := each.get("obstacle"):
+            notes.append(f"{each['interface']}: what enters its queue was not captured: {reason}")
     notes += _of_command(sample, made)
     return Account(made.operation, made.client, made.steps, made.beside, tuple(notes), made.clock_is_free)
 

@@ -3,6 +3,7 @@
 import struct
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from told import MSS, Told, opened
@@ -322,6 +323,7 @@ def test_the_rest_is_imported_without_it():
     """Only its doors name the package, in functions: a slownet without it measures, judges and reports."""
     code = """
 import sys
+from dataclasses import replace
 sys.modules["slownet.why"] = None
 import slownet.cli.app, slownet.report.html_page, slownet.api.calls, slownet.runner.inside
 import slownet.pytest_plugin.session
@@ -361,3 +363,14 @@ def test_a_capture_that_is_cut_off_loses_nothing_before(told):
     found = account(captures)
     assert adds_up(found)
     assert any("cut short" in note for note in found.notes)
+
+
+def test_a_host_without_a_capture_before_its_queue(told):
+    """The queue's time counts as the host's, and the account says so."""
+    page(told)
+    captures = [replace(each, before=None) if each.host == "web" else each for each in told.captures()]
+    found = account(captures)
+    assert adds_up(found)
+    assert found.remainder_ns == 0
+    assert answer(found) == "80 ms: 2 round trips to web (1 TCP handshake, 1 question and answer)"
+    assert found.notes == ("web: no capture before the queue, so what a queue delayed counts as the host's",)
