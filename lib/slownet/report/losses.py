@@ -98,7 +98,7 @@ def _theory(seen: View) -> dict[str, float]:
 
 
 def _claimed(seen: View) -> dict[str, tuple[float, float]]:
-    """Return the range in which a claim says that the main metric of a cell lies, where both of its ends are stated."""
+    """Return the range in which a claim says that the main metric of a cell lies, where both of its ends are given."""
     found = {}
     for claim in seen.run.claims:
         least, most = claim.margin

@@ -141,12 +141,12 @@ class Account:
 
     @property
     def elapsed_ns(self) -> int:
-        """How long it took, from its first step's begin to its last one's end."""
+        """The time from its first step's begin to its last one's end."""
         return self.steps[-1].end_ns - self.begin_ns
 
     @property
     def remainder_ns(self) -> int:
-        """How much of the time has no cause."""
+        """The time that has no cause."""
         return sum(each.ns for each in self.of(Cause.REMAINDER))
 
     def of(self, cause: Cause) -> Iterator[Step]:

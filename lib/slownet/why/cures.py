@@ -17,6 +17,8 @@ LEAST = 0.01
 """Cures that save a smaller part of the time are left out."""
 WINDOW = "100"
 """Segments of a larger first window: 144,800 bytes."""
+OLDER_FLIGHTS = 4
+"""Messages of a whole handshake of TLS 1.2 (RFC 5246, 7.3); that of TLS 1.3 has two before the question (RFC 8446, 2)."""
 BUFFERS = {"net.ipv4.tcp_rmem": "4096 4194304 16777216", "net.ipv4.tcp_wmem": "4096 4194304 16777216", "initrwnd": "1000"}
 OF_THE_PROGRAM = "a setting of the program"
 
@@ -40,7 +42,7 @@ class Cure:
     not_switched : str
         Why slownet cannot switch it on; empty if it can.
     is_of_questions : bool
-        True for one question instead of many.
+        True for one question instead of many, or many at once.
     """
 
     name: str
@@ -114,6 +116,9 @@ def _connections(account: Account, cell: Mapping[str, str] | None, tool: str) ->
             not_switched="" if keeps else OF_THE_PROGRAM,
         )  # fmt: skip
         tls = [each for each in steps if each.cause is Cause.TLS]
+        flights = sum(each.trip for each in tls)
+        if flights >= OLDER_FLIGHTS:
+            yield Cure(f"TLS 1.3 {where}", _ns(tls) // 2, f"half of {_counted(tls)}", not_switched=OF_THE_PROGRAM)
         if tls:
             yield Cure(f"TLS with 0-RTT {where}", _ns(tls), _counted(tls), not_switched=OF_THE_PROGRAM)
 
@@ -172,7 +177,15 @@ def _rates(account: Account, cell: Mapping[str, str] | None, tool: str) -> Itera
 
 
 def _questions(account: Account, cell: Mapping[str, str] | None, tool: str) -> Iterator[Cure]:
-    """Yield one question for many that differ by their values only."""
+    """Yield one question for many that differ by their values only, and all questions between two hosts at once."""
+    for hosts, steps in _by_hosts(account.of(Cause.EXCHANGE)).items():
+        trips = sum(each.trip for each in steps) / 2
+        if trips >= 2:
+            saves = round(_ns(steps) * (trips - 1) / trips)
+            yield Cure(
+                f"a pipeline {_where(hosts, account.client)}", saves, f"all but one of {_counted(steps)}",
+                not_switched="the program's code, where no question needs an answer before it", is_of_questions=True,
+            )  # fmt: skip
     for text, count in alike(account):
         steps = [each for each in account.of(Cause.EXCHANGE) if without_values(each.asked) == text]
         pairs = _round_trips(account, steps)

@@ -66,9 +66,21 @@ def test_a_loss_and_a_rate_are_switched_where_the_cell_has_them():
 
 
 def test_many_questions_that_differ_by_their_values_are_one():
-    cure = next(each for each in cures(page()) if each.is_of_questions)
-    assert cure.name == "one question for 20: SELECT * FROM items WHERE id = ?"
+    cure = found(page())["one question for 20: SELECT * FROM items WHERE id = ?"]
     assert cure.saves_ns == 190_000_000  # 19 of 20 round trips of 10 ms
+    assert found(page())["a pipeline between db and web"].saves_ns == 190_000_000
+    assert "a pipeline to web" not in found(page())  # one question and its answer
+
+
+def test_a_whole_handshake_of_tls_1_2_is_twice_as_long_as_that_of_1_3():
+    path = Path().shake("client", "web", 20.0)
+    for detail in ("Hello", "Finished"):
+        path.trip("client", "web", 20.0, Cause.TLS, detail).trip("web", "client", 20.0, Cause.TLS, detail)
+    account = path.ask("client", "web").account()
+    assert found(account)["TLS 1.3 to web"].saves_ns == 40_000_000
+    assert found(account)["TLS with 0-RTT to web"].saves_ns == 80_000_000
+    two = Path().shake("client", "web").trip("client", "web", 20.0, Cause.TLS).trip("web", "client", 20.0, Cause.TLS).account()
+    assert not [name for name in found(two) if name.startswith("TLS 1.3")]
 
 
 def test_what_only_a_program_can_change_is_named_with_its_host():
