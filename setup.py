@@ -123,6 +123,6 @@ setup(
         "slownet.judge.histories": ["porcupine/*"],
         "slownet.report": ["*.css", "*.js", "*.j2"],
         "slownet.reproductions.programs": ["*.php"],
-        "slownet": ["data/*.toml", "data/*.md", "py.typed"],
+        "slownet": ["*.pyi", "data/*.toml", "data/*.md", "py.typed"],
     },
 )

@@ -16,9 +16,10 @@ from mininet.topo import Topo
 
 import slownet
 from slownet.model import mininets
+from slownet.model.face import homes
 
 CHECKOUT = Path(__file__).parents[2]
-HOMES = {name: module for module, names in slownet._HOMES.items() for name in names.split()}
+HOMES = {name: module for name, module in homes().items() if name != "__version__"}
 BY_ITS_BUILD = {name for name, module in HOMES.items() if module == "slownet.topologies"}
 
 
@@ -28,19 +29,14 @@ def python(code, *options, **environment):
     return subprocess.run(words, env=environment or None, capture_output=True, text=True, check=True).stdout.split()
 
 
-def imported_for_types():
-    """Return the names that the package imports for type checkers, with their modules."""
-    tree = ast.parse(Path(slownet.__file__).read_text())
-    (guarded,) = (each for each in tree.body if isinstance(each, ast.If) and ast.unparse(each.test) == "TYPE_CHECKING")
-    imports = [each for each in guarded.body if each.module.startswith("slownet.")]
-    return {alias.name: each.module for each in imports for alias in each.names}
-
-
-def test_the_three_lists_agree():
-    assert slownet.__all__ == sorted(slownet.__all__)
-    assert sorted(HOMES) == slownet.__all__
-    assert imported_for_types() == {**HOMES, "__version__": "slownet.model.version"}
+def test_type_checkers_and_the_package_read_the_same_names():
+    tree = ast.parse(Path(slownet.__file__).with_suffix(".pyi").read_text())
+    assert {type(each) for each in tree.body} == {ast.ImportFrom}
+    imported = {alias.asname: each.module for each in tree.body for alias in each.names if alias.name == alias.asname}
+    assert imported == homes() == {**HOMES, "__version__": "slownet.model.version"}
+    assert slownet.__all__ == sorted(HOMES)
     assert set(slownet.__all__) <= set(dir(slownet))
+    assert len(HOMES) > 100
 
 
 @pytest.mark.parametrize("name", slownet.__all__)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 import slownet
+from slownet.model.face import homes
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "claims": ("slownet.judge.claim",),
@@ -16,7 +17,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 }
 """Group -> the rooms of its names; all others are of the group "experiments"."""
 OTHERS = "experiments"
-ROOMS = {name: module for module, names in slownet._HOMES.items() for name in names.split()}
+ROOMS = homes()
 MODULES = (
     "slownet.tools.browser.page",
     "slownet.tools.browser.locator",

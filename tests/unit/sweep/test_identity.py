@@ -50,12 +50,44 @@ def test_the_code_is_the_file_what_it_imports_and_slownets_own(folder):
         "slownet.runner.inside",
         "slownet.net.network",
         "slownet.topologies.two_hosts",
-        "tools/browser/actions.js",
     } <= found.keys()
+    assert not {"slownet.tools.wrk", "tools/browser/actions.js"} & found.keys(), "it uses neither"
     assert "reproductions/programs/page.php" not in found
-    assert "reproductions/programs/page.php" in identity.sources("many_queries")
+    assert "reproductions/programs/page.php" in identity.sources("many_queries"), "it is read by its package's name"
+    assert "slownet.reproductions.programs.row_mover" in identity.sources("sync_pipeline"), "hosts run it"
     assert not {"json", "numpy"} & found.keys()
     assert not [name for name in found if name.startswith(("slownet.cli", "slownet.sweep", "slownet.report"))]
+
+
+WITH_A_TOOL = """
+question = "How many answers a second?"
+service = "redis"
+tool = "redis-benchmark"
+
+[options]
+requests = 1000
+
+[conditions]
+link = ["client", "switch"]
+rtt = ["0ms", "10ms"]
+
+[[prediction]]
+claim = "grows"
+metric = "requests_per_s"
+falling = true
+"""
+
+
+def test_the_tool_of_a_hypothesis_file_belongs_to_it(tmp_path):
+    (tmp_path / "pipeline.toml").write_text(WITH_A_TOOL)
+    found = identity.sources(str(tmp_path / "pipeline.toml"))
+    assert "slownet.tools.redis_benchmark" in found
+    assert "slownet.tools.wrk" not in found
+
+
+def test_of_an_import_of_the_package_all_public_names_count(folder):
+    (folder.path / "mine.py").write_text(f"import slownet\n{MINE.format(helper=folder.names[0], late=folder.names[1])}")
+    assert {"slownet.tools.wrk", "slownet.services.redis", "tools/browser/actions.js"} <= identity.sources(folder.source).keys()
 
 
 def test_a_change_of_any_of_it_is_another_measurement(folder):

@@ -12,6 +12,7 @@ import hashlib
 import importlib.util
 import inspect
 import json
+import re
 import sys
 import sysconfig
 from collections.abc import Iterator, Mapping
@@ -19,10 +20,11 @@ from functools import cache, lru_cache
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 
-import slownet
 from slownet.hypotheses.catalogue import find
+from slownet.hypotheses.uses import used
 from slownet.lab.run.caller import disguised
 from slownet.lab.run.place import PACKAGE, Place
+from slownet.model.face import homes
 from slownet.model.importing import PACKAGE_FOLDERS
 from slownet.runner import compose_project
 
@@ -30,6 +32,10 @@ ENTRY = "slownet.runner.inside"
 """What runs in the lab."""
 ELSEWHERE = ("slownet.lab", "slownet.report", "slownet.sweep", "slownet.cli")
 """Rooms whose files other than modules do not matter: kernel and image have keys of their own."""
+
+PROGRAMS = ("slownet.tools.programs", "slownet.reproductions.programs")
+PACKAGES, STARTED = re.compile(rb"[(]\"(slownet(?:[.]\w+)+)\""), re.compile(rb"\bpython[(]\"(\w+)\"")
+"""What a module of ours names without importing it: a package whose files it reads, a program that hosts run."""
 
 ON_THE_HOST = ("slownet.api", "slownet.report")
 """What `import slownet` offers beside what measures: starting experiments, and words for people."""
@@ -56,6 +62,7 @@ def sources(source: str) -> dict[str, Path]:
     elif own:
         found[Path(own).name] = Path(own)
         waiting += _imports(Path(own), "")
+    waiting += [each.__module__ for each in used(*experiment.parts)]  # a hypothesis file's tool is imported by its name
     if Path(source).is_file():
         found[Path(source).name] = Path(source)
     while waiting:
@@ -81,15 +88,21 @@ def _parents(name: str) -> list[str]:
 
 def _imports(path: Path, package: str) -> Iterator[str]:
     """Yield the names of what a file imports, in its functions too: modules, and what may be one."""
-    for node in _statements(ast.parse(path.read_bytes())):
+    text = path.read_bytes()
+    if _is_ours(path):
+        yield from (each.decode() for each in PACKAGES.findall(text))
+        yield from (f"{room}.{each.decode()}" for each in STARTED.findall(text) for room in PROGRAMS)
+    for node in _statements(ast.parse(text)):
         if isinstance(node, ast.Import):
             yield from (each.name for each in node.names)
+            if any(each.name == "slownet" for each in node.names):  # which of its names are used, is not looked for
+                yield from homes().values()
         elif isinstance(node, ast.ImportFrom):
             base = "." * node.level + (node.module or "")
             whole = importlib.util.resolve_name(base, package) if node.level and package else base.lstrip(".")
             yield whole
             for each in node.names:
-                home = slownet._HOME.get(each.name) if whole == "slownet" else None
+                home = homes().get(each.name) if whole == "slownet" else None
                 yield home or f"{whole}.{each.name}"
 
 
@@ -135,7 +148,7 @@ def _data(modules: Mapping[str, Path]) -> dict[str, Path]:
     return {
         str(each.relative_to(PACKAGE)): each
         for each in files
-        if each.suffix not in (".py", ".pyc", ".md") and each.is_relative_to(PACKAGE)
+        if each.suffix not in (".py", ".pyi", ".pyc", ".md") and each.is_relative_to(PACKAGE)
     }
 
 
