@@ -205,39 +205,28 @@ def test_skips(net):
 """
 
 
-def tested(folder, *options):
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "no:hypothesispytest",
-        *options,
-        "test_it.py",
-    ]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+def in_pytest(folder, *options):
+    words = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:hypothesispytest", "test_it.py"]
+    return subprocess.run([sys.executable, *words, *options], capture_output=True, text=True, check=False, cwd=folder)
 
 
 def test_a_failed_test_says_where_its_time_went(tmp_path):
     """The last program's, or the test's own; not its fixtures', nor what a link's verification sent."""
     (tmp_path / "test_it.py").write_text(TESTS)
-    done = tested(tmp_path, "--slownet-why", "-n", "2")
+    done = in_pytest(tmp_path, "--slownet-why", "-n", "2")
     assert "3 failed, 1 passed, 1 skipped" in done.stdout, done.stdout
     far, own, none = (part.split("\n___")[0] for part in done.stdout.split("- slownet why -")[1:])
     assert "2 round trips to web of question and answer, 160 ms timer of the program on client" in far + own + none
     assert "40 ms: 1 round trip to web of question and answer\n" in far + own + none
     assert "the time has no account: the captures have no packet" in far + own + none
     assert (far + own + none).count("its largest parts:\n") == 2
-    without = tested(tmp_path, "-k", "far")
+    without = in_pytest(tmp_path, "-k", "far")
     assert "slownet why" not in without.stdout
 
 
 def test_on_another_clock_a_failed_test_says_what_is_not_known(tmp_path):
     (tmp_path / "test_it.py").write_text(TESTS)
-    done = tested(tmp_path, "--slownet-why", "--slownet-clock", "real", "-k", "far")
+    done = in_pytest(tmp_path, "--slownet-why", "--slownet-clock", "real", "-k", "far")
     assert "note: the clock is real: what a host computes and what it waits for look alike" in done.stdout
     assert "its largest parts:\n" in done.stdout
 

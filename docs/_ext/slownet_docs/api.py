@@ -34,6 +34,8 @@ MODULES = (
     "slownet.theory.stats",
     "slownet.theory.throughput",
     "slownet.model.units",
+    "slownet.why.account",
+    "slownet.why.live",
 )
 """Public modules, as far as their own documentation describes them."""
 

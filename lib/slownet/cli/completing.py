@@ -61,7 +61,8 @@ def runs(incomplete: str) -> Completed:
 
 def measured(ctx: typer.Context, incomplete: str) -> Completed:
     """Complete the directory of a run, or an experiment."""
-    return [*runs(incomplete), *experiments(ctx, incomplete)]
+    own = runs(incomplete)
+    return own if own and "/" in incomplete else [*own, *experiments(ctx, incomplete)]
 
 
 def images(incomplete: str) -> Completed:

@@ -107,12 +107,7 @@ class Captured:
 class Watched(Captured):
     """A ``with`` block that captures the packets of a network, and after it the account of its time.
 
-    Its parameters are those of `Captured`.
-
-    Attributes
-    ----------
-    account : Account
-        The account, from the end of the block on. As text it is ``str(found)``, or ``print(found)``.
+    Its parameters are those of `Captured`. ``print(found)`` prints the account as ``slownet why`` does.
 
     Raises
     ------
