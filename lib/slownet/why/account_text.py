@@ -21,6 +21,7 @@ PARTS = 6
 """Parts of the answer, and lines of it; further ones are counted."""
 CAUSES = 4
 """Causes of round trips that the answer names."""
+MOST_TAIL = 22
 TAIL = {"slopes": 4, "cures": 3, "questions": 2, "notes": 4}
 """Lines below the table, at most."""
 
@@ -72,6 +73,7 @@ def text(account: Account, links: Mapping[tuple[str, str], Sequence[str]] | None
         *_beside(account),
         *limited([line for note in account.notes for line in wrapped(f"note: {note}")], TAIL["notes"]),
     ]
+    tail = limited(tail, MOST_TAIL)
     rows = _rows(account, LINES - len(head) - len(tail) - 3)
     return "\n".join([*head, "", f"{'at ms':>10} {'ms':>10}  cause", *rows, *([""] if tail else []), *tail])
 

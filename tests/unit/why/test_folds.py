@@ -48,7 +48,19 @@ def test_the_longest_parts_stay_on_their_own():
     assert sum(each.ns for each in found) == 238_000_000
 
 
-@pytest.mark.parametrize("account", [page(), repeated(), mixed(), mixed(3), mixed(100)], ids=str)
+def long_names():
+    """Hosts with names of 120 characters, each with every cure."""
+    path = Path()
+    for one, other in ((f"{'a' * 120}{number}", f"{'b' * 120}{number}") for number in range(9)):
+        path.shake(one, other).trip(one, other, cause=Cause.TLS).stay(one, 5.0, Cause.NAGLE).stay(other, 4.0, Cause.TIMER)
+        for value in range(4):
+            path.ask(one, other, f"SELECT {'c' * 100} WHERE id = {value}")
+    return path.account(operation="what " * 90, notes=("note " * 60,) * 9)
+
+
+@pytest.mark.parametrize(
+    "account", [page(), repeated(), mixed(), mixed(3), mixed(100), long_names()], ids=lambda account: str(len(account.steps))
+)
 def test_a_text_has_at_most_40_lines_of_80_columns_and_begins_with_the_answer(account):
     links = {(f"h{one}", f"h{other}"): [f"a-long-name-of-a-link-{one}"] for one in range(9) for other in range(one)}
     lines = text(account, links).splitlines()
