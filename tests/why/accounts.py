@@ -7,6 +7,7 @@ from pathlib import Path
 
 from slownet.judge.records.result import load
 from slownet.why import of_run
+from slownet.why.account_text import slopes
 
 
 def measured(name, folder, *options):
@@ -31,3 +32,28 @@ def accounts(run):
             f"{sample['cell']}: {[each for each in found.steps if each.cause == 'not explained'][:3]}"
         )
         yield cell, found
+
+
+BEFORE = {"statement_ms": 1}
+"""Operations of a program before those that it measures, by metric: the transaction that makes the table."""
+
+
+def laws(run):
+    """Yield each law that was claimed of a run: its k as measured, its metric, and the last of its cells."""
+    for claim in json.loads((run.directory / "run.json").read_text())["claims"]:
+        if claim["kind"] == "law" and claim["measured"] is not None:
+            at = claim["parameters"].get("at") or {}
+            cells = [each for each in run.cells if at.items() <= dict(each.samples[0]["cell"]).items()]
+            yield claim["measured"], claim["metric"], cells[-1]
+
+
+def round_trips(run, cell, account, metric):
+    """Return the slope of an account on the link that its cell sets, of one operation of those that a sample measures.
+
+    The account is of the last operation if each has connections of its own; otherwise it is of all of them.
+    """
+    sample = of_run.sample_of(run, dict(cell.samples[0]["cell"]))
+    found = slopes(account, of_run.links_between(run.facts["topology"]))
+    several = sample["metrics"][metric]["n"] + BEFORE.get(metric, 0)
+    count = 1 if account.operation.startswith("the last of") else several
+    return max(found.get(name, 0.0) for name in sample["links"]) / count
