@@ -6,7 +6,7 @@ The state is that of the instant before: of an ACK that arrives and the segment 
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from slownet.why.packets import ACK, FIN, RST, SYN, Ends, Packet
 from slownet.why.trace import Host, Trace
@@ -19,7 +19,7 @@ CLIENT_HELLO, SERVER_HELLO = 1, 2
 HANDSHAKE, APPLICATION = 22, 23
 
 
-@dataclass
+@dataclass(slots=True)
 class _Known:
     """What a sender knows, in bytes since its first."""
 
@@ -50,7 +50,9 @@ class _Side:
     def move(self, ns: int) -> None:
         """Keep the state of the instant before."""
         if ns != self.at:
-            self.prior, self.at = replace(self.now), ns
+            now = self.now
+            self.prior = _Known(now.highest, now.acked, now.edge, now.small_end, now.segments)
+            self.at = ns
 
     def since(self, number: int) -> int:
         """Return a sequence number in bytes since the first."""

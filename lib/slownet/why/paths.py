@@ -102,6 +102,8 @@ class _Way:
         """Return the parts of the time of a packet."""
         place, took = self._place[id(packet)], _took(packet)
         per_byte = self._per_byte(place)
+        if not per_byte and took == self.least:  # most are, where nothing queues
+            return Parts(took, 0, 0)
         own = min(took, round(packet.size * per_byte))
         distance = min(took - own, self._distance(place, per_byte))
         return Parts(distance, own, took - own - distance)

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, field
+from functools import cached_property
 from ipaddress import ip_address
 from operator import attrgetter
 from pathlib import PurePosixPath
@@ -50,7 +51,7 @@ class HostCapture:
     before: str | None
     between: tuple[int, int] = (0, sys.maxsize)
 
-    @property
+    @cached_property
     def name(self) -> str:
         """The name of the interface's capture, without its folder."""
         return PurePosixPath(self.main).name
@@ -180,7 +181,9 @@ def _divide(before: list[Packet], queued: dict[tuple[object, ...], list[Packet]]
     A program may give the kernel many datagrams of one size as one; they are divided when they enter a queue that counts
     packets, or when they leave. Those have the large one's bytes in order, and its identity, counted up.
     """
-    keys = {each.key for each in crossed}
+    if not any(each.protocol == UDP for each in before):
+        return
+    keys = {each.key for each in crossed if each.protocol == UDP}
     large = [each for each in before if each.protocol == UDP and each.key not in keys]
     if not large:
         return
