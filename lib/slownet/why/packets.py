@@ -142,7 +142,7 @@ class Packet:
 
     @property
     def is_neighbours(self) -> bool:
-        """Whether it looks for a neighbour: ARP, or IPv6's solicitations and advertisements."""
+        """True if it looks for a neighbour: ARP, or IPv6's solicitations and advertisements."""
         return self.kind == ARP or (self.protocol == ICMPV6 and self.data[:1] in (b"\x87", b"\x88"))
 
     @property
@@ -158,7 +158,7 @@ class Packet:
 
     @property
     def is_housekeeping(self) -> bool:
-        """Whether no program asked for it: reports of multicast listeners, solicitations of routers."""
+        """True if no program asked for it: reports of multicast listeners, solicitations of routers."""
         return self.protocol == ICMPV6 and self.data[:1] not in (b"\x80", b"\x81", b"\x01", b"\x02", b"\x03", b"\x87", b"\x88")
 
     def ends(self) -> str:
