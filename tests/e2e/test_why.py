@@ -83,6 +83,7 @@ def test_commands_that_end_badly(tmp_path):
     """One asks nobody, one is not there, one does not end; what was captured of the last one is accounted for."""
     for command, line in (
         (["true"], "the command used no network, so no part of its time is a link's"),
+        (["sh", "-c", "echo sh: no >&2; exit 3"], "the command ended with status 3: sh: no, run "),
         (["nothing-of-this-name"], "nothing-of-this-name is not installed, host 'client'"),
     ):
         done = slownet("why", "--topology", "two_hosts", "--", *command, cwd=tmp_path)

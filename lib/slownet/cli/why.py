@@ -301,6 +301,9 @@ def _of_a_command(
             return 128 + interrupts.received
         if error := sample.get("error"):
             raise SlownetError(error)
+        if (ended := sample.get("facts") or {}).get("status"):
+            what = f"the command ended with status {ended['status']}: {ended['complaint']}"
+            raise ExperimentError(what, f"run {run.directory}", "it asked no other host; its output is in raw/")
         what = "the command used no network, so no part of its time is a link's"
         raise ExperimentError(what, f"run {run.directory}", "name one that asks another host")
     found = of_run.of_sample(run, sample, asked.host, whole=True)

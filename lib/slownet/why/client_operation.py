@@ -38,7 +38,7 @@ class Connection:
 
     @property
     def names(self) -> bool:
-        """Whether it is a name lookup's."""
+        """True for a name lookup's."""
         return self.first.dport in NAMES
 
 
