@@ -248,7 +248,9 @@ def _is_experiment(name: str) -> bool:
     from slownet.hypotheses.catalogue import FILES, everything, layered
 
     path = Path(name)
-    return not path.is_dir() and (name.endswith(FILES) or (path.name == name and name in {**everything(), **layered()}))
+    if path.is_dir():
+        return False
+    return name.endswith(FILES) or name in layered() or (path.name == name and name in everything())
 
 
 def _asked(
@@ -282,10 +284,12 @@ def _of_a_command(
 ) -> int:  # fmt: skip
     """Run a command, print its account and return the exit status."""
     from slownet.api import accounted
-    from slownet.lab.run.place import Interrupts, choose
+    from slownet.lab.run.place import Interrupts
+    from slownet.runner.run_request import place_of
     from slownet.why import of_run
 
-    chosen = choose(where.place, where.asked, where.memory, kernel=where.kernel)
+    of = [asked.experiment] if asked.experiment else []
+    chosen = place_of(of, where.place, where.asked, where.memory, where.kernel, exact=False)
     with Interrupts(chosen) as interrupts:
         try:
             run = accounted.of_command(asked, chosen, runs)

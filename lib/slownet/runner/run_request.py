@@ -79,7 +79,8 @@ class RunRequest:
             where, asked, kernel = planning.where_it_ran(self.resume)
         if asked.kind == EXACT and self.compose:
             raise compose_project.not_on_the_exact_clock()
-        chosen_place = self._with_layer(where, asked, kernel)
+        asked_for = [planning.experiment_of(self.resume)] if self.resume else self.experiments
+        chosen_place = place_of(asked_for, where, asked, self.memory, kernel)
         place = with_given(chosen_place, self.env, self.share)
         named = names(self)
         check_labs(labs, place)
@@ -93,19 +94,6 @@ class RunRequest:
         capture = self.capture.split(",") if self.capture else []
         once = [each for number, each in enumerate(named) if each not in named[:number]]
         return [planning.plan(name, place, self.runs, chosen, rule, capture, labs) for name in once], place
-
-    def _with_layer(self, where: str, asked: ClockRequest, kernel: str | None) -> Place:
-        """Return the place, with the layer of the experiments that need one. Raises LabError."""
-        asked_for = [planning.experiment_of(self.resume)] if self.resume else self.experiments
-        folders = {path.parent for name, path in layered().items() if name in asked_for}
-        folder = folders.pop() if folders else None
-        try:
-            return choose(where, asked, self.memory, folder=folder, exact=True, kernel=kernel)
-        except NotBuiltError as error:
-            if folder is None:
-                raise
-            what = f"{', '.join(asked_for)}: programs that it needs are not in the lab"
-            raise LabError(what, fix=f"build their layer, once: (cd {folder} && slownet lab build)") from error
 
     def words(self) -> list[str]:
         """Return the command line that asks for the same."""
@@ -126,6 +114,21 @@ class RunRequest:
         from slownet.hypotheses.composed import Composed
 
         return [line for each in plans if isinstance(each.experiment, Composed) for line in each.experiment.project.warnings]
+
+
+def place_of(
+    experiments: Sequence[str], where: str, asked: ClockRequest, memory: int, kernel: str | None, exact: bool = True
+) -> Place:
+    """Return the place, with the layer of the experiments that need one. exact: see `choose`. Raises LabError."""
+    folders = {path.parent for name, path in layered().items() if name in experiments}
+    folder = folders.pop() if folders else None
+    try:
+        return choose(where, asked, memory, folder=folder, exact=exact, kernel=kernel)
+    except NotBuiltError as error:
+        if folder is None:
+            raise
+        what = f"{', '.join(experiments)}: programs that it needs are not in the lab"
+        raise LabError(what, fix=f"build their layer, once: (cd {folder} && slownet lab build)") from error
 
 
 def conditions(vary: Sequence[str]) -> dict[str, list[str]]:
