@@ -1,8 +1,7 @@
 """A page of 517 queries on its own machine and over a LAN: Drupal's 999.81 ms, over a ping of 0.16 ms."""
 
 from slownet import ClientWebDb, bound, experiment, law, predicted
-from slownet.reproductions.php_page import PREPARED, TEXT
-from slownet.reproductions.queried_page import QueriedPage
+from slownet.reproductions.queried_page import PREPARED, TEXT, QueriedPage
 from slownet.theory import published
 
 PUBLISHED = published.database("many_queries")

@@ -2,8 +2,8 @@
 
 from slownet import ClientProxyServer, bound, experiment, predicted
 from slownet.reproductions.exchange import DELAYED_ACK_LEAST_MS, DELAYED_ACK_MOST_MS
-from slownet.reproductions.php_page import QUERIES, php_page
 from slownet.reproductions.proxied import ProxiedDatabase
+from slownet.reproductions.queried_page import QUERIES, php_page
 from slownet.theory import published
 
 PROXIES = {"proxy": {"size": 128}, "proxy-nodelay": {"size": 128, "nodelay": True}, "proxy-buffer": {"size": 65536}}

@@ -4,8 +4,7 @@ import pytest
 from distances import distances
 
 from slownet.model.errors import ToolError
-from slownet.reproductions.path_cut import multipath
-from slownet.reproductions.two_paths import INTERFACES, Messages
+from slownet.reproductions.two_paths import INTERFACES, Messages, multipath
 from slownet.theory.multipath import longest_stall_ms
 from slownet.topologies import TwoPaths
 

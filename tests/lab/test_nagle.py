@@ -12,8 +12,8 @@ from slownet.net.tool import run
 from slownet.reproductions.delayed_ack import delayed_ack
 from slownet.reproductions.exchange import exchange, witnessed
 from slownet.reproductions.peer import Peer
-from slownet.reproductions.php_page import php_page
 from slownet.reproductions.proxied import ProxiedDatabase
+from slownet.reproductions.queried_page import php_page
 from slownet.reproductions.routes import quick_route
 from slownet.tools import strace
 from slownet.topologies import ClientProxyServer, TwoHosts

@@ -5,8 +5,7 @@ import pytest
 from slownet.experiments.query_cost import ASKED, CONNECT
 from slownet.model.errors import ServiceError, ToolError
 from slownet.net.tool import run
-from slownet.reproductions.query_cost import query_cost
-from slownet.reproductions.stores import Stores
+from slownet.reproductions.stores import Stores, query_cost
 from slownet.services.postgresql import PostgreSQL
 from slownet.tools.programs.queries import USER
 from slownet.topologies import TwoHosts

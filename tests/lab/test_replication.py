@@ -71,7 +71,7 @@ def test_a_primary_that_is_gone_is_one_line(database):
     database.primary.stop()
     with pytest.raises(ServiceError, match="has not applied transaction 0-1-999999"):
         database.replicas[0].wait_for("0-1-999999", 0.1)
-    from slownet.reproductions.commit_delay import commits
+    from slownet.reproductions.replication import commits
 
     replica = database.replicas[0]
     with pytest.raises(ToolError, match="replication: OperationalError"):

@@ -1,17 +1,105 @@
-"""A page at a name with an IPv4 and an IPv6 address, each over a path of its own."""
+"""A page at a name with an IPv4 and an IPv6 address, each over a path of its own, and clients that fall back to IPv4."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from slownet.judge.measured import Metrics
+from slownet.lab.host import owner
+from slownet.links.packets import connection_attempts
+from slownet.links.packets.connection_attempts import PORT, Attempts
+from slownet.model.errors import ToolError, nearest
 from slownet.net import ipv6
 from slownet.net.network import Network
+from slownet.net.process import Host
+from slownet.net.tcpdump import Capture
 from slownet.net.tool import run
-from slownet.reproductions.address_fallback import FirstByte, first_byte
 from slownet.reproductions.named_pages import FILE, PAGE, Site, asking
+from slownet.reproductions.program import python
 from slownet.services.composite import InOrder
 from slownet.services.unbound import Unbound
+from slownet.theory.fallback import CLIENTS
+from slownet.tools.numbers import Metric, single
+
+COMMANDS: Mapping[str, Callable[[str, str], Sequence[str]]] = {
+    "curl": lambda name, path: ["curl", "--disable", "-sS", "--fail", "--output", "/dev/null", f"http://{name}{path}"],
+    "asyncio": lambda name, path: python("eyeballs", name, PORT, path, (CLIENTS["asyncio"] or 0) / 1000),
+    "wget": lambda name, path: ["wget", "-q", "--tries=1", "--read-timeout=0", "-O", "/dev/null", f"http://{name}{path}"],
+}
+
+
+@dataclass(frozen=True)
+class FirstByte(Metrics):
+    """One page.
+
+    Attributes
+    ----------
+    command : tuple of str
+        The client's command.
+    seen : Attempts
+        The connections that it tried.
+    files : mapping of str to bytes
+        The capture of each interface.
+    """
+
+    command: tuple[str, ...]
+    seen: Attempts
+    files: Mapping[str, str | bytes] = field(default_factory=dict, repr=False)
+
+    @property
+    def raw(self) -> str:
+        """The connections in words."""
+        return f"{self.seen}\n"
+
+    def metrics(self) -> dict[str, Metric]:
+        """Return ``first_byte_ms``, from the first SYN."""
+        return {"first_byte_ms": single(self.seen.first_byte_ms, 1)}
+
+    def facts(self) -> dict[str, object]:
+        """Return what the captures show: over what connections were tried, and over which the page came."""
+        return {"tried": ", ".join(self.seen.families), "answered": self.seen.answered}
+
+
+def first_byte(host: Host, client: str, name: str, path: str = "/", *, interfaces: Sequence[str]) -> FirstByte:
+    """Request a page by its name.
+
+    Parameters
+    ----------
+    host : Host
+        The host of the client.
+    client : str
+        Which program: a name in `COMMANDS`.
+    name, path : str
+        The server's name, and the page's path.
+    interfaces : sequence of str
+        The host's interfaces over which connections may go.
+
+    Returns
+    -------
+    FirstByte
+        The time to the first byte.
+
+    Raises
+    ------
+    ToolError
+        There is no such client, a program is missing or fails, or a capture lost packets.
+    """
+    if client not in COMMANDS:
+        raise ToolError(f"no client '{client}'", f"host '{host.name}'", nearest(client, COMMANDS))
+    with owner.temporary("fallback") as directory, ExitStack() as stack:
+        captures = [Capture(host, each, Path(directory, each), filter=f"tcp port {PORT}") for each in interfaces]
+        for each in captures:
+            stack.enter_context(each)
+        done = run(host, COMMANDS[client](name, path))
+        stack.close()
+        if lost := sum(each.dropped for each in captures):
+            raise ToolError(f"tcpdump lost {lost} packets", f"host '{host.name}'")
+        seen = connection_attempts.read(each.path for each in captures)
+        return FirstByte(done.argv, seen, {f"{each.interface}.pcap": each.path.read_bytes() for each in captures})
+
 
 ADDRESSES = ("10.0.0.2", "10.0.1.2")
 """Of the server of `TwoPaths`."""

@@ -7,7 +7,8 @@ import zipfile
 import pytest
 
 from slownet.model.errors import NetworkError
-from slownet.reproductions import mirror, php_page
+from slownet.reproductions import mirror
+from slownet.reproductions import queried_page as php_page
 from slownet.reproductions.copies import PROGRAMS
 from slownet.reproductions.mirror import PACKAGES, Mirror
 from slownet.reproductions.queried_page import PROGRAM, QueriedPage

@@ -5,7 +5,10 @@ from pathlib import Path
 import pytest
 
 from slownet.model.errors import ToolError
-from slownet.reproductions import commit_delay, delayed_ack, exchange, php_page, row_pipeline
+from slownet.reproductions import delayed_ack, exchange
+from slownet.reproductions import pipeline as row_pipeline
+from slownet.reproductions import queried_page as php_page
+from slownet.reproductions import replication as commit_delay
 
 DATA = Path(__file__).parents[1] / "tools" / "data"
 PARSERS = {

@@ -1,9 +1,9 @@
-"""The record of `slownet.reproductions.query_cost`."""
+"""The record of `slownet.reproductions.stores`."""
 
 import pytest
 
 from slownet.model.errors import ToolError
-from slownet.reproductions.query_cost import parse, query_cost
+from slownet.reproductions.stores import parse, query_cost
 
 TEXT = '{"connect": [5000000, 207000000, 7000000], "query": [1000000, 1000000], "ten_rows": [2000000]}\n'
 

@@ -10,7 +10,11 @@ from hypothesis import strategies as st
 
 from slownet.model.errors import ToolError
 from slownet.net import nft
-from slownet.reproductions import commit_delay, delayed_ack, exchange, php_page, query_cost, row_pipeline
+from slownet.reproductions import delayed_ack, exchange
+from slownet.reproductions import pipeline as row_pipeline
+from slownet.reproductions import queried_page as php_page
+from slownet.reproductions import replication as commit_delay
+from slownet.reproductions import stores as query_cost
 from slownet.tools import (
     ab,
     competing,

@@ -1,6 +1,6 @@
 """Requests a page with asyncio's happy eyeballs: HOST PORT PATH SECONDS.
 
-Run by `slownet.reproductions.address_fallback`. It prints the first byte of the answer.
+Run by `slownet.reproductions.dual_stack`. It prints the first byte of the answer.
 """
 
 from __future__ import annotations
