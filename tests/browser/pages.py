@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,6 +23,9 @@ from slownet.theory.stats import Summary
 from slownet.why.difference import difference
 
 DATA = Path(__file__).parents[1] / "unit"
+sys.path += [str(DATA), str(DATA / "why")]
+from told import Told, opened  # noqa: E402  # stands beside the unit tests of slownet why
+
 TIME, RATE = "time_per_request_ms", "requests_per_second"
 FACTS = {
     "question": "How much slower is a page when its reader is far away?", "clock": "virtual", "tdf": 4, "kernel": "7.3.4",
@@ -34,7 +38,7 @@ FACTS = {
 }  # fmt: skip
 NAMES = (
     "law", "latency", "segments", "throughput", "cures", "odd", "side", "reproduce", "why", "why-two",
-    "why-repeated", "why-mixed",
+    "why-repeated", "why-mixed", "accounted",
 )  # fmt: skip
 
 
@@ -101,6 +105,27 @@ def cures_run():
     return RunData(Path("c-cures"), "cures", FACTS, tuple(cells))
 
 
+def accounted_run(folder):
+    """At free CPU, with captures of one cell."""
+    told = Told(folder)
+    opened(told)
+    told.say("client", "web", "PA", 101, 501, at=40.0, came=60.0, payload=b"?")
+    told.say("web", "client", "PA", 501, 102, at=60.0, came=80.0, ports=(80, 40000), payload=b"!")
+    captures = [
+        {"file": each.main, "before": each.before, "host": each.host, "addresses": list(each.addresses), "packets": 6}
+        for each in told.captures()
+    ]
+    cells = [
+        Cell({"rtt": f"{rtt}ms"}, {"rtt_ms": float(rtt)}, (sample,), {TIME: around(2.0 * rtt, 0.0)})
+        for rtt, sample in (
+            (10, {"cell": {"rtt": "10ms"}, "status": "ok"}),
+            (40, {"cell": {"rtt": "40ms"}, "status": "ok", "captures": captures}),
+        )
+    ]
+    facts = FACTS | {"tdf": "inf", "cpu": "free", "source": "client_delay"}
+    return RunData(folder, "client_delay", facts, tuple(cells))
+
+
 def odd_run():
     """Names in several scripts, long words, a failed cell, too few numbers."""
     facts = FACTS | {"question": "czy 10 ms to dużo? 10 ミリ秒は長いですか? هل هذا كثير؟ " + "x" * 120, "topology": {}}
@@ -130,6 +155,7 @@ def write_all(folder):
     runs = {
         "law": [law_run()], "latency": [latency_run()], "segments": [segments_run(own("segments"))],
         "throughput": [throughput_run(own("throughput"))], "cures": [cures_run()], "odd": [odd_run()],
+        "accounted": [accounted_run(own("accounted"))],
         "side": [law_run(), law_run(5.0, "b-client_delay", (0, 10, 40))],
     }  # fmt: skip
     for name, shown in runs.items():
