@@ -18,6 +18,8 @@ RTO_MIN_NS = 200 * MS
 """Linux's TCP_RTO_MIN: what is sent again earlier was not sent by a timeout."""
 CORKED_NS = 12 * MS
 """TCP_CORK holds a segment that is not full for the retransmission timeout, a round trip and 200 ms, and ticks."""
+GIVES_UP_NS = 60_000 * MS
+"""Linux waits for more than a minute after its last SYN (tcp_syn_retries, 6); limits of programs are shorter."""
 FIRST_WINDOW = 10
 """Segments of Linux's first congestion window: with as many in flight, that waits for ACKs, not Nagle's algorithm."""
 WINDOW_UPDATE = 100
@@ -220,6 +222,8 @@ class Causes:
             return Cause.WINDOW, "receive window: closed, and probed"
         if 0 <= took - RTO_MIN_NS - self._ways.round_trip(packet) <= CORKED_NS and 0 < packet.length < packet.mss:
             return Cause.TIMER, "as long as TCP_CORK holds a segment"
+        if before and before.is_opening and before.repeated and took >= GIVES_UP_NS:
+            return Cause.RETRANSMISSION, "SYN, until connect gave up"
         if before and before.connection == packet.connection:
             return Cause.TIMER, "between two messages that it sent"
         return Cause.TIMER, "nothing arrived meanwhile"

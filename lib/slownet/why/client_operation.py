@@ -22,6 +22,9 @@ class Connection:
     first: Packet
     last: Packet | None = None
     closed: bool = False
+    answered: bool = False
+    reset: bool = False
+    after_close: Packet | None = None
     server_name: str = ""
     before_last: Packet | None = None
     sent_last: int = 0
@@ -166,6 +169,8 @@ def _connections(trace: Trace, host: Host) -> list[Connection]:
     owners = {address: name for name, each in trace.hosts.items() for address in each.addresses}
     for each in found.values():
         _end_of_datagrams(each)
+        if each.after_close is not None and not each.reset:  # it had closed its own direction only
+            each.last = each.after_close
         each.server_name = owners.get(each.first.target, each.first.receiver)
     order = sorted(found.values(), key=lambda each: each.first.sent)
     return [each for each in order if each.first.sport] or order
@@ -187,15 +192,21 @@ def _sent(
     if key in found:
         each = found[key]
         each.closed = each.closed or bool(packet.is_tcp and packet.flags & (FIN | RST))
+        each.reset = each.reset or bool(packet.is_tcp and packet.flags & RST)
         each.before_last, each.sent_last = each.last, packet.sent
 
 
 def _came(each: Connection, packet: Packet) -> None:
-    """Note what arrived: the client waited for it unless it had closed the connection, or it only acknowledges."""
-    if each.closed and each.last is not None:
+    """Note what arrived: the client waited for it unless it had closed the connection, or it only acknowledges.
+
+    Where nothing is answered, as of an upload, it waited for the last acknowledgement.
+    """
+    if each.closed and each.answered:
+        each.after_close = packet if packet.length else each.after_close
         return
+    each.answered = each.answered or bool(packet.length)
     if packet.is_tcp:
-        if not packet.is_pure_ack or each.last is None or each.last.is_pure_ack:
+        if not packet.is_pure_ack or not each.answered:
             each.last = packet
     elif each.last is None or packet.length >= each.last.length or packet.arrived - each.last.arrived > AT_ONCE_NS:
         each.last = packet  # of datagrams that came at once the longest: small ones acknowledge

@@ -374,3 +374,27 @@ def test_a_host_without_a_capture_before_its_queue(told):
     assert found.remainder_ns == 0
     assert answer(found) == "80 ms: 2 round trips to web (1 TCP handshake, 1 question and answer)"
     assert found.notes == ("web: no capture before the queue, so what a queue delayed counts as the host's",)
+
+
+@pytest.mark.parametrize(("resets", "elapsed"), [(False, 120), (True, 80)])
+def test_an_answer_after_the_client_closed_its_own_direction(told, resets, elapsed):
+    """It half-closes and waits for the rest; a client that had closed for good answers data with a RST."""
+    opened(told)
+    told.say("client", "web", "PA", 101, 501, at=40.0, came=60.0, payload=b"?")
+    told.say("web", "client", "PA", 501, 102, at=60.0, came=80.0, ports=(80, 40000), payload=b"1")
+    told.say("client", "web", "FA", 102, 502, at=80.0, came=100.0)
+    told.say("web", "client", "PA", 502, 103, at=100.0, came=120.0, ports=(80, 40000), payload=b"2")
+    told.say("client", "web", "R" if resets else "A", 103, 503, at=120.0, came=140.0)
+    found = account(told.captures())
+    assert adds_up(found)
+    assert found.elapsed_ns == elapsed * 10**6
+
+
+def test_an_upload_that_is_not_answered_ends_with_its_last_acknowledgement(told):
+    opened(told)
+    told.say("client", "web", "PA", 101, 501, at=40.0, came=60.0, payload=bytes(1000))
+    told.say("client", "web", "FA", 1101, 501, at=40.0, came=60.0)
+    told.say("web", "client", "A", 501, 1102, at=60.0, came=80.0, ports=(80, 40000))
+    found = account(told.captures())
+    assert adds_up(found)
+    assert found.elapsed_ns == 80 * 10**6
