@@ -24,7 +24,7 @@ def cell(label, mean, raw=()):
 def run_in(directory: Path, raw=("raw/a.strace.txt", "raw/a.pcap")):
     (directory / "raw").mkdir()
     shutil.copy(HERE / "tools/data/strace-write-write-read.txt", directory / "raw/a.strace.txt")
-    shutil.copy(HERE / "packets/data/write-write-read.pcap", directory / "raw/a.pcap")
+    shutil.copy(HERE / "links/packets/data/write-write-read.pcap", directory / "raw/a.pcap")
     facts = {"published": published.nagle_patterns(), "question": "Which?"}
     return RunData(directory, "patterns", facts, (cell(STALLED, 43.6, raw), cell(FINE, 0.006)))
 

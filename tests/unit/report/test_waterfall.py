@@ -12,7 +12,7 @@ from slownet.report import waterfall
 from slownet.tools.browser import loading
 from slownet.tools.browser.browse import Browse
 
-DATA = Path(__file__).parents[1] / "browser" / "data"
+DATA = Path(__file__).parents[1] / "tools" / "browser" / "data"
 
 
 @pytest.fixture(scope="module")
