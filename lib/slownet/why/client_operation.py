@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from slownet.model.errors import ExperimentError, ToolError, nearest
@@ -75,8 +76,11 @@ def find(trace: Trace, client: str | None = None, whole: bool = False) -> Operat
     ToolError
         It received nothing.
     """
-    host = trace.hosts[_client(trace, client)]
-    connections = _connections(trace, host)
+    if client is not None and client not in trace.hosts:
+        raise ExperimentError(f"no capture of a host '{client}'", "--from", nearest(client, list(trace.hosts)))
+    opened = {name: _connections(trace, trace.hosts[name]) for name in ([client] if client else trace.hosts)}
+    host = trace.hosts[client or _client(trace, opened)]
+    connections = opened[host.name]
     if not any(each.last for each in connections):
         what = f"no answer came to {host.name}" if connections else f"{host.name} asked nothing"
         raise ToolError(f"{what}: there is nothing to account for", fix="name another host with --from")
@@ -120,18 +124,14 @@ def _looked_up(host: Host, begin: int) -> int:
     return min(asked, default=begin)
 
 
-def _client(trace: Trace, wanted: str | None) -> str:
-    """Return the host that is asked for, or the first one that asked something: it opened a connection and got an answer."""
-    if wanted is not None:
-        if wanted not in trace.hosts:
-            raise ExperimentError(f"no capture of a host '{wanted}'", "--from", nearest(wanted, list(trace.hosts)))
-        return wanted
+def _client(trace: Trace, opened: Mapping[str, list[Connection]]) -> str:
+    """Return the first host that asked something: it opened a connection and got an answer. `opened`: those of each host."""
     if not any(host.sent for host in trace.hosts.values()):
         raise ToolError("no host has sent anything", fix="measure something that uses the network")
     asked = [
         (not each.last, not each.first.sport, not _asks(each.first), each.first.sent, name)
-        for name, host in trace.hosts.items()
-        for each in _connections(trace, host)
+        for name, connections in opened.items()
+        for each in connections
     ]
     if not asked:
         raise ToolError("no host asked anything", fix="name a host with --from")
