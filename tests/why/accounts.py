@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from slownet.judge.records.result import load
+from slownet.model.errors import ToolError
 from slownet.why import of_run
 from slownet.why.account_text import slopes
 
@@ -25,7 +26,11 @@ def accounts(run):
         sample = of_run.sample_of(run, dict(cell.samples[0]["cell"]))
         if sample["status"] != "ok" or not any(each["packets"] for each in sample["captures"]):
             continue
-        found = of_run.of_sample(run, sample)
+        try:
+            found = of_run.of_sample(run, sample)
+        except ToolError as error:  # datagrams in one direction, as routers' announcements are
+            assert "there is nothing to account for" in str(error), sample["cell"]
+            continue
         assert all(one.end_ns == other.begin_ns for one, other in zip(found.steps, found.steps[1:], strict=False))
         assert abs(sum(each.ns for each in found.steps) - found.elapsed_ns) <= 1000, json.dumps(sample["cell"])
         assert found.remainder_ns == 0, (
