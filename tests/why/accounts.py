@@ -29,8 +29,9 @@ def accounts(run):
         try:
             found = of_run.of_sample(run, sample)
         except ToolError as error:  # datagrams in one direction, as routers' announcements are
-            assert "there is nothing to account for" in str(error), sample["cell"]
-            continue
+            if "there is nothing to account for" in str(error):
+                continue
+            raise
         assert all(one.end_ns == other.begin_ns for one, other in zip(found.steps, found.steps[1:], strict=False))
         assert abs(sum(each.ns for each in found.steps) - found.elapsed_ns) <= 1000, json.dumps(sample["cell"])
         assert found.remainder_ns == 0, (
