@@ -12,6 +12,7 @@ import pytest
 from slownet.lab.build import init
 from slownet.lab.run import absent
 
+pytestmark = pytest.mark.skipif(not shutil.which("gcc"), reason="the build of a lab's image installs a compiler")
 SOURCE = Path(init.__file__).with_name("absent.c")
 
 
