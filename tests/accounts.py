@@ -1,6 +1,6 @@
 """Accounts of known parts, for tests of what is made of them: each step follows the one before it."""
 
-from slownet.why.account import Account, Beside, Cause, Step
+from slownet.waits.account import Account, Beside, Cause, Step
 
 MS = 1_000_000
 BEGIN = 1_700_000_000 * 1000 * MS

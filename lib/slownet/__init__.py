@@ -17,7 +17,7 @@ as their own documentation describes them:
   rates as they follow from the protocols
 - `slownet.theory.stats`: summaries with intervals
 - `slownet.topologies`: plain Mininet topologies
-- `slownet.why`: where the time of a command or a block goes, see `slownet.why.live`; its accounts are `slownet.why.account`'s
+- `slownet.waits.live`, `slownet.waits.account`: where the time of a command or a block goes, and the account of it
 - `slownet.model.units`: durations, rates and sizes as text
 
 Everything else may change without notice.

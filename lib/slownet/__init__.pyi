@@ -118,3 +118,4 @@ from slownet.topologies import Star as Star
 from slownet.topologies import ThreeRegions as ThreeRegions
 from slownet.topologies import TwoHosts as TwoHosts
 from slownet.topologies import TwoPaths as TwoPaths
+from slownet.waits.live import why as why

@@ -20,10 +20,10 @@ from slownet.report.view import view
 from slownet.reproductions.reproduction import Reproduction, render
 from slownet.theory import published
 from slownet.theory.stats import Summary
-from slownet.why.difference import difference
+from slownet.waits.difference import difference
 
 DATA = Path(__file__).parents[1] / "unit"
-sys.path += [str(DATA), str(DATA / "why")]
+sys.path += [str(DATA), str(DATA / "waits")]
 from told import Told, opened  # noqa: E402  # stands beside the unit tests of slownet why
 
 TIME, RATE = "time_per_request_ms", "requests_per_second"

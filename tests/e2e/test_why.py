@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from slownet.judge.records.result import load
-from slownet.why import of_run
-from slownet.why.account_text import slopes
+from slownet.waits import of_run
+from slownet.waits.account_text import slopes
 
 
 def slownet(*words, cwd=None):

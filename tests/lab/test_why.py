@@ -11,8 +11,8 @@ from slownet.model.errors import ExperimentError, ToolError
 from slownet.net import interface_captures
 from slownet.services.certificate import certificate
 from slownet.topologies import ClientWebDb
-from slownet.why.account import Cause
-from slownet.why.account_text import answer
+from slownet.waits.account import Cause
+from slownet.waits.account_text import answer
 
 TOPOLOGY = ClientWebDb
 

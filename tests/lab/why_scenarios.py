@@ -6,9 +6,9 @@ from contextlib import contextmanager
 
 from slownet.lab.run.outbox import Outbox
 from slownet.net import interface_captures
-from slownet.why.account_text import text
-from slownet.why.door import account
-from slownet.why.trace import HostCapture
+from slownet.waits.account_text import text
+from slownet.waits.door import account
+from slownet.waits.trace import HostCapture
 
 SERVER = """
 import socket, sys, time

@@ -6,11 +6,11 @@ import tempfile
 
 import pytest
 
-FEATURES = ("api", "calibration", "classroom", "comparison", "compose", "hunt", "sweep", "transfer", "why")
+FEATURES = ("api", "calibration", "classroom", "comparison", "compose", "hunt", "sweep", "transfer", "waits")
 EDGES = {
     "comparison": {"slownet.api.compared"},
     "compose": {"slownet.hypotheses.commanded", "slownet.hypotheses.composed", "slownet.hypotheses.project_tools"},
-    "why": {
+    "waits": {
         "slownet.api.accounted", "slownet.api.measured_cures", "slownet.cli.why_cures", "slownet.report.account_figure",
         "slownet.report.account_section", "slownet.report.flame",
     },

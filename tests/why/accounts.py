@@ -7,8 +7,8 @@ from pathlib import Path
 
 from slownet.judge.records.result import load
 from slownet.model.errors import ToolError
-from slownet.why import of_run
-from slownet.why.account_text import slopes
+from slownet.waits import of_run
+from slownet.waits.account_text import slopes
 
 
 def measured(name, folder, *options):

@@ -34,8 +34,8 @@ MODULES = (
     "slownet.theory.stats",
     "slownet.theory.throughput",
     "slownet.model.units",
-    "slownet.why.account",
-    "slownet.why.live",
+    "slownet.waits.account",
+    "slownet.waits.live",
 )
 """Public modules, as far as their own documentation describes them."""
 

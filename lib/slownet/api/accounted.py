@@ -9,7 +9,7 @@ from slownet.judge.records.result import RunData
 from slownet.model.errors import ExperimentError
 from slownet.model.sample import Sample, cell_in_words
 from slownet.runner import RUNS
-from slownet.why import of_run
+from slownet.waits import of_run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from slownet.hypotheses import commanded
     from slownet.lab.run.clock import ClockRequest
     from slownet.lab.run.place import Place
-    from slownet.why.account import Account
+    from slownet.waits.account import Account
 
 
 def accounted(

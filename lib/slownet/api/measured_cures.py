@@ -12,9 +12,9 @@ from slownet.judge.records.result import RunData
 from slownet.model import host_settings
 from slownet.model.errors import SlownetError
 from slownet.model.sample import Sample, cell_in_words
-from slownet.why import of_run
-from slownet.why.account import Account
-from slownet.why.cures import Cure, Outcome, cures
+from slownet.waits import of_run
+from slownet.waits.account import Account
+from slownet.waits.cures import Cure, Outcome, cures
 
 Again = Callable[[Mapping[str, str], Mapping[str, str]], RunData]
 NEAR = 0.05

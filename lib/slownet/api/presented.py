@@ -31,7 +31,7 @@ from slownet.theory.law import Law
 if TYPE_CHECKING:
     import pandas
 
-    from slownet.why.account import Account
+    from slownet.waits.account import Account
 
 WIDE = 160
 """Columns of a text that is not shown on a terminal."""
@@ -129,7 +129,7 @@ class Run(NoTruth, RunData):
         Returns
         -------
         Account
-            Its steps, in order; `slownet.why.account_text.text` makes the command's text of it.
+            Its steps, in order; `slownet.waits.account_text.text` makes the command's text of it.
 
         Raises
         ------
@@ -138,7 +138,7 @@ class Run(NoTruth, RunData):
         ToolError
             A capture cannot be read.
         """
-        from slownet.why import of_run
+        from slownet.waits import of_run
 
         sample = of_run.sample_of(self, cell or {})
         if not of_run.has_captures(sample):

@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     from slownet.judge.records.result import RunData
     from slownet.lab.run.clock import ClockRequest
     from slownet.lab.run.place import Place
-    from slownet.why.account import Account
+    from slownet.waits.account import Account
 
-COMMAND = "slownet.why.command"
+COMMAND = "slownet.waits.command"
 """The key under which a context has the words after ``--``."""
 EXAMPLE = "slownet why --topology two_hosts --from client -- ping -c 3 server"
 OF_COMMANDS = "A command"
@@ -286,7 +286,7 @@ def _of_a_command(
     from slownet.api import accounted
     from slownet.lab.run.place import Interrupts
     from slownet.runner.run_request import place_of
-    from slownet.why import of_run
+    from slownet.waits import of_run
 
     of = [asked.experiment] if asked.experiment else []
     chosen = place_of(of, where.place, where.asked, where.memory, where.kernel, exact=False)
@@ -340,8 +340,8 @@ def _show(
     found: Account, run: RunData, wanted: Outputs, each_step: bool, as_json: bool, measured: Cured | None = None
 ) -> None:  # fmt: skip
     from slownet.cli.why_cures import cures_text
-    from slownet.why.account_text import answer, steps, text
-    from slownet.why.of_run import links_between
+    from slownet.waits.account_text import answer, steps, text
+    from slownet.waits.of_run import links_between
 
     links = links_between(run.facts.get("topology") or {})
     record = {**found.to_json(), "run": str(run.directory), **(measured.to_json() if measured else {})}

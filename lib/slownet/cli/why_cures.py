@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from slownet.why.account_text import LINES, PARTS, WIDTH, answer, limited, milliseconds, wrapped
+from slownet.waits.account_text import LINES, PARTS, WIDTH, answer, limited, milliseconds, wrapped
 
 if TYPE_CHECKING:
     from slownet.api.measured_cures import Cured
-    from slownet.why.account import Account
-    from slownet.why.cures import Outcome
+    from slownet.waits.account import Account
+    from slownet.waits.cures import Outcome
 
 NAME = 44
 HEAD = f"{'':{NAME}} {'promised':>10} {'measured':>10} {'remains':>10}"

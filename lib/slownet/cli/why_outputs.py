@@ -14,8 +14,8 @@ from slownet.model import whole_file
 
 if TYPE_CHECKING:
     from slownet.report.account_section import Links
-    from slownet.why.account import Account
-    from slownet.why.cures import Outcome
+    from slownet.waits.account import Account
+    from slownet.waits.cures import Outcome
 
 PAGE, SVG, PNG, FLAME, FOLDED, SPEEDSCOPE, CHROME = "page", "svg", "png", "flame", "folded", "speedscope", "chrome-trace"
 OF_ACCOUNTS = (PAGE, SVG, PNG, FLAME, FOLDED, SPEEDSCOPE, CHROME, JSON)
@@ -36,8 +36,8 @@ def write(wanted: Outputs, account: Account, links: Links, title: str, outcomes:
     from slownet.report.account_figure import account_figure
     from slownet.report.account_section import write_why
     from slownet.report.flame import flame_figure
-    from slownet.why import viewers
-    from slownet.why.account_text import folded
+    from slownet.waits import viewers
+    from slownet.waits.account_text import folded
 
     for kind, path in wanted.files.items():
         where = f"{OUT} {kind}"

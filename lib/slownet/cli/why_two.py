@@ -12,8 +12,8 @@ from slownet.model.errors import ExperimentError
 if TYPE_CHECKING:
     from slownet.judge.records.result import RunData
     from slownet.model.shapes import Json
-    from slownet.why.account import Account
-    from slownet.why.difference import Difference
+    from slownet.waits.account import Account
+    from slownet.waits.difference import Difference
 
 OF_TWO = (PAGE, JSON)
 
@@ -29,9 +29,9 @@ def check(wanted: Outputs, cures: bool) -> None:
 def show(found: tuple[tuple[Account, RunData], tuple[Account, RunData]], wanted: Outputs, as_json: bool) -> None:
     """Print and write what makes the second operation take longer than the first. Raises SlownetError."""
     from slownet.report.account_section import write_difference
-    from slownet.why.difference import difference
-    from slownet.why.difference_text import difference_text
-    from slownet.why.of_run import links_between
+    from slownet.waits.difference import difference
+    from slownet.waits.difference_text import difference_text
+    from slownet.waits.of_run import links_between
 
     (before, one), (after, two) = found
     changes = difference(before, after)

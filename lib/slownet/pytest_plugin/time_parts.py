@@ -13,8 +13,8 @@ from slownet.model.errors import SlownetError
 from slownet.pytest_plugin import records
 
 if TYPE_CHECKING:
-    from slownet.why.account import Account
-    from slownet.why.live import Captured
+    from slownet.waits.account import Account
+    from slownet.waits.live import Captured
 
 SECTION = "slownet why"
 SNAPLEN = 256
@@ -36,7 +36,7 @@ class TimeParts:
         if net is None:
             return (yield)
         from slownet.net.tool import accompanied
-        from slownet.why.live import Captured
+        from slownet.waits.live import Captured
 
         captured, programs = Captured(net, whole=False, snaplen=SNAPLEN), list[tuple[int, int]]()
         try:
@@ -78,7 +78,7 @@ def _noted(programs: list[tuple[int, int]]) -> Iterator[None]:
 
 def _lines(captured: Captured, programs: list[tuple[int, int]]) -> list[str]:
     """Return the largest parts of the time of the last operation, a line each, or one line about the problem."""
-    from slownet.why.account_text import answer, largest
+    from slownet.waits.account_text import answer, largest
 
     try:
         captured.stop()
@@ -96,8 +96,8 @@ def _last(captured: Captured, programs: list[tuple[int, int]]) -> Account:
 
     A program is one that a tool runs. Raises SlownetError if nothing used the network.
     """
-    from slownet.why.account import Cause
-    from slownet.why.live import ALWAYS
+    from slownet.waits.account import Cause
+    from slownet.waits.live import ALWAYS
 
     after = (programs[-1][1], ALWAYS[1]) if programs else ALWAYS
     for between in (after, *programs[: -TRIED - 1 : -1]):

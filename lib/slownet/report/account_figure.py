@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from slownet.report.chart import clipped, escaped, text_width
 from slownet.report.figure import Figure
 from slownet.report.scale import Linear
-from slownet.why.account import Account, Beside, Cause, Step
-from slownet.why.account_text import SHORT_NS, answer, milliseconds, says_of
-from slownet.why.blocks import blocks
-from slownet.why.folds import Fold, folds
+from slownet.waits.account import Account, Beside, Cause, Step
+from slownet.waits.account_text import SHORT_NS, answer, milliseconds, says_of
+from slownet.waits.blocks import blocks
+from slownet.waits.folds import Fold, folds
 
 ALONE = 1100
 """The width of a picture in a file of its own."""

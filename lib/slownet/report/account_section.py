@@ -12,13 +12,13 @@ from slownet.report.explained import explained
 from slownet.report.figure import Figure
 from slownet.report.flame import flame_figure
 from slownet.report.page_template import template, write_html
-from slownet.why.account import Account, Step
-from slownet.why.account_text import SHORT_NS, answer, between, gains, milliseconds, says_of
-from slownet.why.blocks import Block, rest
-from slownet.why.cures import Outcome, cures
-from slownet.why.difference import Difference
-from slownet.why.difference_text import difference_answer, table
-from slownet.why.folds import Fold
+from slownet.waits.account import Account, Step
+from slownet.waits.account_text import SHORT_NS, answer, between, gains, milliseconds, says_of
+from slownet.waits.blocks import Block, rest
+from slownet.waits.cures import Outcome, cures
+from slownet.waits.difference import Difference
+from slownet.waits.difference_text import difference_answer, table
+from slownet.waits.folds import Fold
 
 ROWS = 60
 """Steps that are listed of a part."""

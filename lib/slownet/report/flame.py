@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from slownet.report.account_figure import ALONE, STROKES, texts
 from slownet.report.chart import escaped
 from slownet.report.figure import Figure
-from slownet.why.account import Account, Cause, Step
-from slownet.why.account_text import milliseconds, stack
+from slownet.waits.account import Account, Cause, Step
+from slownet.waits.account_text import milliseconds, stack
 
 ROW = 24
 ROWS = 100

@@ -74,7 +74,7 @@ def time_account(run: RunData, stem: str) -> TimeAccount | None:
 def _account(run: RunData, sample: Sample, stem: str) -> TimeAccount:
     """Return the account of a sample; if its captures show none, a line about that."""
     from slownet.report.account_section import seen
-    from slownet.why import of_run
+    from slownet.waits import of_run
 
     cell = cell_in_words(sample["cell"])
     try:

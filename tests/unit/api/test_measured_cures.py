@@ -12,8 +12,8 @@ from slownet.judge.records.cell import Cell
 from slownet.judge.records.result import RunData
 from slownet.model.errors import ToolError
 from slownet.theory.stats import Summary
-from slownet.why import of_run
-from slownet.why.account import Cause
+from slownet.waits import of_run
+from slownet.waits.account import Cause
 
 LABEL = {"rtt": "40ms", "cure": "none"}
 

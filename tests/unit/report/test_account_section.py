@@ -10,8 +10,8 @@ from accounts import Path, mixed, page, repeated
 from slownet.report.account_figure import STROKES, account_figure, parts
 from slownet.report.account_section import section, write_difference, write_why
 from slownet.report.flame import flame_figure, frames
-from slownet.why.account import Cause
-from slownet.why.difference import difference
+from slownet.waits.account import Cause
+from slownet.waits.difference import difference
 
 SVG = "{http://www.w3.org/2000/svg}"
 

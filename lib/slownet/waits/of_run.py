@@ -10,10 +10,10 @@ from slownet.judge.records.result import RunData
 from slownet.lab.run.outbox import Outbox
 from slownet.model.errors import ExperimentError, nearest
 from slownet.model.sample import Sample, cell_in_words
-from slownet.why import dissected
-from slownet.why.account import Account, Cause
-from slownet.why.door import account
-from slownet.why.trace import HostCapture
+from slownet.waits import dissected
+from slownet.waits.account import Account, Cause
+from slownet.waits.door import account
+from slownet.waits.trace import HostCapture
 
 ENCRYPTED = "encrypted: sizes and times only, for no key log (SSLKEYLOGFILE) was left"
 COMMAND_MS = "command_ms"
@@ -64,7 +64,7 @@ def has_captures(sample: Sample) -> bool:
 
 
 def of_sample(run: RunData, sample: Sample, client: str | None = None, *, whole: bool = False) -> Account:
-    """Return the account of a sample that has captures. Raises SlownetError, see `slownet.why.door.account`.
+    """Return the account of a sample that has captures. Raises SlownetError, see `slownet.waits.door.account`.
 
     The operation of a sample that measured a command is all that the command did, from its host.
     """

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from slownet.why import paths
-from slownet.why.account import Cause, Step
-from slownet.why.client_operation import NAMES
-from slownet.why.flows import APPLICATION, HANDSHAKE
-from slownet.why.packets import ACK, FIN, RST, SYN, UDP, Packet
-from slownet.why.trace import AT_ONCE_NS, Trace
-from slownet.why.walk import Part, Stay, Trip
+from slownet.waits import paths
+from slownet.waits.account import Cause, Step
+from slownet.waits.client_operation import NAMES
+from slownet.waits.flows import APPLICATION, HANDSHAKE
+from slownet.waits.packets import ACK, FIN, RST, SYN, UDP, Packet
+from slownet.waits.trace import AT_ONCE_NS, Trace
+from slownet.waits.walk import Part, Stay, Trip
 
 MS = 1_000_000
 RTO_MIN_NS = 200 * MS

@@ -5,8 +5,8 @@ import itertools
 import pytest
 from accounts import Path, mixed, page, repeated
 
-from slownet.why.account_text import folded
-from slownet.why.viewers import chrome_trace, speedscope
+from slownet.waits.account_text import folded
+from slownet.waits.viewers import chrome_trace, speedscope
 
 ACCOUNTS = pytest.mark.parametrize("account", [page(), repeated(), mixed()], ids=["page", "repeated", "mixed"])
 

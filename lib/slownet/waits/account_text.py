@@ -5,10 +5,10 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 
-from slownet.why.account import Account, Cause, Step
-from slownet.why.blocks import Block, Share, alike, blocks, rest, shares
-from slownet.why.cures import cures
-from slownet.why.folds import Fold, folds
+from slownet.waits.account import Account, Cause, Step
+from slownet.waits.blocks import Block, Share, alike, blocks, rest, shares
+from slownet.waits.cures import cures
+from slownet.waits.folds import Fold, folds
 
 WIDTH, LINES = 80, 40
 SAID = 40

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from slownet.why.account import Account, Step
-from slownet.why.account_text import answer, stack
+from slownet.waits.account import Account, Step
+from slownet.waits.account_text import answer, stack
 
 SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 PATH = 1

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from slownet.why.account import Account, Cause
-from slownet.why.account_text import LEAST, LINES, PARTS, SAID, WIDTH, limited, milliseconds, wrapped
-from slownet.why.difference import Change, Difference
+from slownet.waits.account import Account, Cause
+from slownet.waits.account_text import LEAST, LINES, PARTS, SAID, WIDTH, limited, milliseconds, wrapped
+from slownet.waits.difference import Change, Difference
 
 ALIKE = 4
 """Kinds of messages between two hosts that are one row if they only take longer: at least so many."""

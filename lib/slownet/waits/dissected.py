@@ -12,8 +12,8 @@ from typing import BinaryIO
 
 from slownet.lab.run.outbox import RefusedError
 from slownet.model.control_characters import visible
-from slownet.why.packets import Packet
-from slownet.why.trace import HostCapture
+from slownet.waits.packets import Packet
+from slownet.waits.trace import HostCapture
 
 MISSING = "tshark is not installed, so sizes and times only: apt install tshark"
 LARGEST = 64 << 20

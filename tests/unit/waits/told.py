@@ -5,7 +5,7 @@ import struct
 from wire import pcap
 
 from slownet.lab.run.outbox import Outbox
-from slownet.why.trace import HostCapture
+from slownet.waits.trace import HostCapture
 
 ADDRESSES = {"client": "10.0.0.1", "web": "10.0.0.2", "db": "10.0.0.3", "router": "10.0.0.9"}
 FLAGS = {"F": 1, "S": 2, "R": 4, "P": 8, "A": 16}

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from slownet.model.host_settings import KEEP_ALIVE
-from slownet.why.account import Account, Cause, Step
-from slownet.why.blocks import alike, without_values
+from slownet.waits.account import Account, Cause, Step
+from slownet.waits.blocks import alike, without_values
 
 LEAST = 0.01
 """Cures that save a smaller part of the time are left out."""

@@ -3,10 +3,10 @@
 import pytest
 from accounts import Path, mixed, page, repeated
 
-from slownet.why.account import Cause
-from slownet.why.account_text import LINES, WIDTH, answer, text
-from slownet.why.blocks import blocks
-from slownet.why.folds import folds
+from slownet.waits.account import Cause
+from slownet.waits.account_text import LINES, WIDTH, answer, text
+from slownet.waits.blocks import blocks
+from slownet.waits.folds import folds
 
 
 def folded(account, most=None):

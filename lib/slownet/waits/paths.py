@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from math import inf
 from operator import attrgetter
 
-from slownet.why.packets import Packet
-from slownet.why.trace import Trace
+from slownet.waits.packets import Packet
+from slownet.waits.trace import Trace
 
 SMALL, LARGE = 200, 600
 """Bytes of frames: a smaller and a larger one show by the difference of their times how long a byte takes."""

@@ -17,7 +17,7 @@ from pathlib import PurePosixPath
 from slownet.lab.run.outbox import Outbox, RefusedError
 from slownet.links.packets.capture_file import MOST_BYTES, NO_TIME, CaptureFile
 from slownet.model.errors import ToolError
-from slownet.why.packets import ETHERNET, UDP, Packet
+from slownet.waits.packets import ETHERNET, UDP, Packet
 
 AT_ONCE_NS = 100_000
 """What a host may take without a timer on a free clock: a hundred readings of the clock. A program's shortest sleep is longer

@@ -7,7 +7,7 @@ from told import Told, opened
 
 from slownet.report import time_account as section
 from slownet.report.time_account import time_account
-from slownet.why import of_run
+from slownet.waits import of_run
 
 FREE = {"clock": "virtual", "tdf": "inf", "cpu": "free", "source": "client_delay"}
 BESIDE = {"cell": {"rtt": "0ms"}, "status": "ok"}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from slownet.why import client_operation, flows, trace
-from slownet.why.account import Account
-from slownet.why.causes import Asked, Causes
-from slownet.why.trace import HostCapture
-from slownet.why.walk import Walk
+from slownet.waits import client_operation, flows, trace
+from slownet.waits.account import Account
+from slownet.waits.causes import Asked, Causes
+from slownet.waits.trace import HostCapture
+from slownet.waits.walk import Walk
 
 
 def account(

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from slownet.why.account import Cause, Step
-from slownet.why.blocks import Block
+from slownet.waits.account import Cause, Step
+from slownet.waits.blocks import Block
 
 LONGEST_PATTERN = 8
 """Blocks of a pattern, at most."""

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from slownet.why.account import Account, Cause, Step
+from slownet.waits.account import Account, Cause, Step
 
 _VALUES = re.compile(r"'[^']*'|\b\d+\b")
 _QUESTION = re.compile(r"(?i)(select|insert|update|delete|get|post|put|head|mget|set|hget|incr|options)\b")

@@ -3,9 +3,9 @@
 import pytest
 from accounts import Path, mixed, page, repeated
 
-from slownet.why.account import Cause
-from slownet.why.account_text import text
-from slownet.why.cures import cures
+from slownet.waits.account import Cause
+from slownet.waits.account_text import text
+from slownet.waits.cures import cures
 
 
 def found(account, cell=None, tool=""):

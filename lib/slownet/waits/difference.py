@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from slownet.why.account import Account, Cause, Step
-from slownet.why.blocks import without_values
+from slownet.waits.account import Account, Cause, Step
+from slownet.waits.blocks import without_values
 
 
 @dataclass(frozen=True)

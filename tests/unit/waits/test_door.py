@@ -10,11 +10,11 @@ from told import MSS, Told, opened
 
 from slownet.lab.run.outbox import Outbox
 from slownet.model.errors import ExperimentError, ToolError
-from slownet.why import dissected
-from slownet.why.account import Cause
-from slownet.why.account_text import answer, folded, largest, slopes, text
-from slownet.why.door import account
-from slownet.why.trace import HostCapture
+from slownet.waits import dissected
+from slownet.waits.account import Cause
+from slownet.waits.account_text import answer, folded, largest, slopes, text
+from slownet.waits.door import account
+from slownet.waits.trace import HostCapture
 
 
 @pytest.fixture
@@ -324,7 +324,7 @@ def test_the_rest_is_imported_without_it():
     code = """
 import sys
 from dataclasses import replace
-sys.modules["slownet.why"] = None
+sys.modules["slownet.waits"] = None
 import slownet.cli.app, slownet.report.html_page, slownet.api.calls, slownet.runner.inside
 import slownet.pytest_plugin.session
 """

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pytest
 from told import Told, opened
 
-from slownet.why import dissected, of_run
-from slownet.why.of_run import ENCRYPTED
+from slownet.waits import dissected, of_run
+from slownet.waits.of_run import ENCRYPTED
 
 FREE = {"clock": "virtual", "tdf": "inf", "cpu": "free"}
 HELLO = bytes.fromhex("16030100280100002403030000000000000000000000000000000000000000000000000000000000000000000000")

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
-from slownet.why.packets import ACK, FIN, RST, SYN, Ends, Packet
-from slownet.why.trace import Host, Trace
+from slownet.waits.packets import ACK, FIN, RST, SYN, Ends, Packet
+from slownet.waits.trace import Host, Trace
 
 USUAL_MSS = 1448
 _TIMESTAMPS = 12

@@ -3,10 +3,10 @@
 import pytest
 from accounts import Path, mixed, page, repeated
 
-from slownet.why.account import Cause
-from slownet.why.account_text import LINES, WIDTH
-from slownet.why.difference import difference
-from slownet.why.difference_text import difference_answer, difference_text, effects, table
+from slownet.waits.account import Cause
+from slownet.waits.account_text import LINES, WIDTH
+from slownet.waits.difference import difference
+from slownet.waits.difference_text import difference_answer, difference_text, effects, table
 
 NAMES = ("runs/before", "runs/after")
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass
 
-from slownet.why.packets import FIN, SYN, Ends, Packet
-from slownet.why.trace import AT_ONCE_NS, Host, Trace
+from slownet.waits.packets import FIN, SYN, Ends, Packet
+from slownet.waits.trace import AT_ONCE_NS, Host, Trace
 
 LOOK_BACK = 4096
 """Packets of a host that are searched for the one that woke it."""

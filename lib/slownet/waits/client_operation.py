@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from slownet.model.errors import ExperimentError, ToolError, nearest
-from slownet.why.account import Beside
-from slownet.why.packets import FIN, RST, Ends, Packet
-from slownet.why.trace import AT_ONCE_NS, Host, Trace
+from slownet.waits.account import Beside
+from slownet.waits.packets import FIN, RST, Ends, Packet
+from slownet.waits.trace import AT_ONCE_NS, Host, Trace
 
 NAMES = (53, 853, 5353)
 """Ports of name servers: DNS, over TLS or QUIC, and by multicast."""

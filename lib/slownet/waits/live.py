@@ -15,12 +15,12 @@ from slownet.model.errors import ExperimentError
 from slownet.net import interface_captures, tool
 from slownet.net.layout import layout
 from slownet.net.process import no_host
-from slownet.why import dissected
-from slownet.why.account import Account
-from slownet.why.account_text import text
-from slownet.why.door import account
-from slownet.why.of_run import links_between, what_the_clock_hides
-from slownet.why.trace import HostCapture
+from slownet.waits import dissected
+from slownet.waits.account import Account
+from slownet.waits.account_text import text
+from slownet.waits.door import account
+from slownet.waits.of_run import links_between, what_the_clock_hides
+from slownet.waits.trace import HostCapture
 
 if TYPE_CHECKING:
     from slownet.net.network import Network
