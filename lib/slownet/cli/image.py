@@ -13,6 +13,7 @@ from slownet.cli import completing
 from slownet.cli.helping import Group
 from slownet.cli.options import JsonOption
 from slownet.containers import store
+from slownet.model.errors import first_of
 
 app = typer.Typer(cls=Group, help="Keep container images, whose programs hosts of a network can run.")
 LISTED = 3
@@ -44,11 +45,8 @@ def add(
     image = done.image
     print(f"{'added' if done.is_new else 'kept already'}  {image.name}  {store.short(image.digest)}  {_megabytes(image.size)}")
     if done.omitted:
-        more = f" and {len(done.omitted) - LISTED} more" if len(done.omitted) > LISTED else ""
-        which = ", ".join(done.omitted[:LISTED])
-        print(
-            f"slownet: could not be read and left out: {which}{more}: add the folder as root, or a tar of it", file=sys.stderr
-        )
+        which = first_of(done.omitted, LISTED)
+        print(f"slownet: could not be read and left out: {which}: add the folder as root, or a tar of it", file=sys.stderr)
 
 
 @app.command("list")

@@ -19,7 +19,7 @@ from slownet.lab.run.boot import Share
 from slownet.lab.run.deposit import ALL_BYTES, FILE_BYTES, place_below
 from slownet.lab.run.outbox import Entry, ObeyedError, Outbox, RefusedError, discard, shown
 from slownet.lab.run.pytest_inside import GONE, KEPT, LEFT, LINK, OTHER, OUT
-from slownet.model.errors import LabError
+from slownet.model.errors import LabError, first_of
 
 NAMED = 10
 """So many files are named in a line."""
@@ -49,20 +49,14 @@ class Taken:
 
     def lines(self) -> list[str]:
         """Return what a person is to know of it, one line for each kind."""
-        found = [f"written: {names(self.written)}"] if self.written else []
+        found = [f"written: {first_of(self.written, NAMED)}"] if self.written else []
         if left := [*self.refused, *self.withheld, *self.odd]:
             found.append(f"slownet: {outbox.complaint(left)}")
         if self.deleted:
-            found.append(f"slownet: deleted in the lab, and here still: {names(self.deleted)}")
+            found.append(f"slownet: deleted in the lab, and here still: {first_of(self.deleted, NAMED)}")
         if self.lost:
-            found.append(f"slownet: written in the lab's own folders and not kept: {names(self.lost)}: {self.fix}")
+            found.append(f"slownet: written in the lab's own folders and not kept: {first_of(self.lost, NAMED)}: {self.fix}")
         return found
-
-
-def names(found: Sequence[str]) -> str:
-    """Return the first names of a list, and how many more there are."""
-    more = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
-    return ", ".join(found[:NAMED]) + more
 
 
 class Results:

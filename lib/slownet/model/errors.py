@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from numbers import Integral, Real
 from pathlib import Path
 from typing import cast
@@ -188,8 +188,19 @@ def nearest(name: str, known: Iterable[str]) -> str:
         return f"did you mean '{difflib.get_close_matches(name, alike, n=1, cutoff=0)[0]}'?"
     if not names:
         return "there are none"
-    more = f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else ""
-    return "choose from " + ", ".join(names[:MAX_LISTED]) + more
+    return f"choose from {first_of(names)}"
+
+
+def first_of(names: Sequence[str], most: int = MAX_LISTED, between: str = ", ") -> str:
+    """Return the first names of a list, and how many more there are.
+
+    >>> first_of(["web", "db", "client"], 2)
+    'web, db and 1 more'
+    >>> first_of(["rtt 0ms", "rtt 10ms"], between="; ")
+    'rtt 0ms; rtt 10ms'
+    """
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return between.join(names[:most]) + more
 
 
 def numeric(where: str, **given: object) -> None:

@@ -16,7 +16,7 @@ from mininet.node import Controller, OVSBridge, OVSController, OVSSwitch
 from mininet.nodelib import LinuxBridge
 from mininet.topo import Topo
 
-from slownet.model.errors import NetworkError
+from slownet.model.errors import NetworkError, first_of
 from slownet.net import places
 from slownet.net.parameters import class_of, preset, special
 
@@ -165,7 +165,6 @@ def _refuse(loop: Sequence[str], where: str) -> None:
     if len(loop) == 1:
         what = f"the switch {loop[0]} is linked to itself: its broadcasts would circle for ever"
     else:
-        names = ", ".join(loop[:MOST_NAMED]) + (f" and {len(loop) - MOST_NAMED} more" if len(loop) > MOST_NAMED else "")
-        what = f"the switches {names} form a loop, where broadcasts circle for ever"
+        what = f"the switches {first_of(loop, MOST_NAMED)} form a loop, where broadcasts circle for ever"
     fix = "give the switches stp=True, or --stp to slownet shell and slownet mininet, or leave out a link"
     raise NetworkError(what, where, fix)

@@ -17,6 +17,7 @@ from slownet.lab.run import outbox
 from slownet.lab.run import pytest_inside as inside
 from slownet.lab.run.deposit import ALL_BYTES, FILE_BYTES, place_below, remove_below
 from slownet.lab.run.outbox import Outbox, RefusedError, shown
+from slownet.model.errors import first_of
 from slownet.pytest_plugin.exports import Plan
 
 OF_A_RUN = (RUN, SAMPLES)
@@ -39,9 +40,8 @@ class Carried:
         found = [outbox.complaint(self.refused)] if self.refused else []
         if self.left:
             names = [shown(each.removeprefix(f"{here}/")) for each in sorted(self.left)]
-            more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
             rule = "files that [tool.slownet] write names are kept"
-            found.append(f"written in the lab and not kept: {', '.join(names[:NAMED])}{more}; {rule}")
+            found.append(f"written in the lab and not kept: {first_of(names, NAMED)}; {rule}")
         return found
 
 

@@ -8,7 +8,7 @@ from itertools import combinations
 
 from slownet.judge.records.result import RunData
 from slownet.lab.run.outbox import Outbox
-from slownet.model.errors import ExperimentError, nearest
+from slownet.model.errors import ExperimentError, first_of, nearest
 from slownet.model.sample import Sample, cell_in_words
 from slownet.waits import dissected
 from slownet.waits.account import Account, Cause
@@ -43,15 +43,23 @@ def sample_of(run: RunData, label: Mapping[str, str]) -> Sample:
         if name not in named:
             raise ExperimentError(f"the run varies no '{name}'", "--cell", nearest(name, sorted(named)))
     found = [cell.samples for cell in run.cells if label.items() <= _label(cell.samples).items()]
-    known = ", ".join(cell_in_words(_label(cell.samples)) for cell in run.cells if cell.samples)
+    labels = [_label(cell.samples) for cell in run.cells if cell.samples]
     if not found or not found[0]:
-        raise ExperimentError(f"the run has no cell {cell_in_words(label)}", "--cell", f"it has {known}")
+        for name, value in label.items():
+            if value not in (values := {each[name] for each in labels if name in each}):
+                raise ExperimentError(f"the run has no cell with {name} {value}", "--cell", nearest(value, values))
+        raise ExperimentError(f"the run has no cell {cell_in_words(label)}", "--cell", f"it has {_listed(labels)}")
     if len(found) > 1:
         found = [each for each in found if _label(each) == label] or (found if label else found[-1:])
     if len(found) > 1:
-        raise ExperimentError(f"several cells have {cell_in_words(label)}", "--cell", f"name one of {known}")
+        fix = f"name one of {_listed([_label(each) for each in found])}"
+        raise ExperimentError(f"several cells have {cell_in_words(label)}", "--cell", fix)
     good = [each for each in found[0] if each.get("status") == "ok"] or list(found[0])
     return next((each for each in good if has_captures(each)), good[0])
+
+
+def _listed(labels: Sequence[Mapping[str, str]]) -> str:
+    return first_of([cell_in_words(each) for each in labels], between="; ")
 
 
 def _label(samples: Sequence[Sample]) -> dict[str, str]:

@@ -80,7 +80,7 @@ def test_what_the_session_does_not_keep_is_not_carried(host):
     assert len(done.refused) == 6
     (line,) = done.lines(host)
     assert line.startswith("left in the lab: junk/a belongs nowhere; ")
-    assert line.endswith("; and 3 more")
+    assert line.endswith(" and 3 more")
     assert list((host / "project").iterdir()) == []
 
 

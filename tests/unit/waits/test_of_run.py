@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pytest
 from told import Told, opened
 
+from slownet.model.errors import ExperimentError
 from slownet.waits import dissected, of_run
 from slownet.waits.of_run import ENCRYPTED
 
@@ -71,3 +72,32 @@ def test_what_a_command_did_without_packets(measured):
     assert measured(metrics={"command_ms": {"mean": 115.0, "n": 1}}, **ran) == (
         "the command ran 115 ms, 35 ms of it before its first packet or after its last",
     )
+
+
+def cells_of(*labels):
+    samples = [{"cell": label, "status": "ok", "captures": [{"before": "x"}]} for label in labels]
+    return SimpleNamespace(cells=[SimpleNamespace(samples=[each]) for each in samples])
+
+
+@pytest.mark.parametrize(
+    ("label", "line"),
+    [
+        ({"rtt": "21ms"}, "the run has no cell with rtt 21ms, --cell: did you mean '20ms'?"),
+        ({"rt": "20ms"}, "the run varies no 'rt', --cell: did you mean 'rtt'?"),
+        ({"rtt": "20ms"}, "several cells have rtt 20ms, --cell: name one of rtt 20ms, way a; rtt 20ms, way b"),
+        ({"rtt": "0ms", "way": "b"},
+         "the run has no cell rtt 0ms, way b, --cell: it has rtt 0ms, way a; rtt 20ms, way a; rtt 20ms, way b"),
+    ],
+)  # fmt: skip
+def test_a_cell_that_is_not_there_is_one_short_line(label, line):
+    run = cells_of({"rtt": "0ms", "way": "a"}, {"rtt": "20ms", "way": "a"}, {"rtt": "20ms", "way": "b"})
+    with pytest.raises(ExperimentError) as error:
+        of_run.sample_of(run, label)
+    assert str(error.value) == line
+    assert of_run.sample_of(run, {"rtt": "0ms"})["cell"] == {"rtt": "0ms", "way": "a"}
+
+
+def test_of_very_many_cells_twelve_are_listed():
+    run = cells_of(*({"rtt": f"{number}ms", "way": "a"} for number in range(100)))
+    with pytest.raises(ExperimentError, match="rtt 11ms, way a and 88 more"):
+        of_run.sample_of(run, {"way": "a"})

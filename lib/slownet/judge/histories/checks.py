@@ -12,7 +12,7 @@ from typing import Any
 
 from slownet.judge.histories.history import History, HistoryError, Operation, short
 from slownet.judge.records.statement import Phrase, Statement
-from slownet.model.errors import ExperimentError, SlownetError
+from slownet.model.errors import ExperimentError, SlownetError, first_of
 from slownet.model.importing import described
 from slownet.model.shapes import Json
 from slownet.model.units import duration, show_duration
@@ -237,9 +237,8 @@ def _is_older(each: Operation, before: Operation) -> bool:
 
 
 def _writes_lost(write: str, of: int, lost: Sequence[Mapping[str, Json]]) -> str:
-    named = ", ".join(f"{each['value']} (acknowledged at {_seconds(each['acknowledged_ns'])})" for each in lost[:_LISTED])
-    more = f" and {len(lost) - _LISTED} more" if len(lost) > _LISTED else ""
-    return f"{len(lost)} of {of} acknowledged {write}s lost: {named}{more}"
+    named = [f"{each['value']} (acknowledged at {_seconds(each['acknowledged_ns'])})" for each in lost]
+    return f"{len(lost)} of {of} acknowledged {write}s lost: {first_of(named, _LISTED)}"
 
 
 _LISTED = 3

@@ -23,7 +23,7 @@ from slownet.judge.records.samples import RUN, cell_key, finite, read_log, write
 from slownet.judge.records.unreadable import MALFORMED, unreadable
 from slownet.lab.run.clock import in_words
 from slownet.model import userfile
-from slownet.model.errors import MAX_LISTED, DamageWarning, ExperimentError, NoCellError, SlownetError, nearest
+from slownet.model.errors import DamageWarning, ExperimentError, NoCellError, SlownetError, first_of, nearest
 from slownet.model.facts import Facts, Published
 from slownet.model.sample import Sample, cell_in_words
 from slownet.model.shapes import ShapeError
@@ -132,11 +132,8 @@ class RunData:
         for name in wanted:
             if name not in names:
                 raise ExperimentError(f"no condition '{name}'", where, nearest(name, names))
-        titles = [cell.title for cell in self.cells]
-        more = f"; and {len(titles) - MAX_LISTED} more" if len(titles) > MAX_LISTED else ""
-        raise NoCellError(
-            f"no cell at {cell_in_words(wanted)}", where, "the cells are " + "; ".join(titles[:MAX_LISTED]) + more
-        )
+        known = first_of([cell.title for cell in self.cells], between="; ")
+        raise NoCellError(f"no cell at {cell_in_words(wanted)}", where, f"the cells are {known}")
 
     def exactly(self, label: Mapping[str, object]) -> Cell | None:
         """Return the cell that has these conditions and no others; None if none exists."""

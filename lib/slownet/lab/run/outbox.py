@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
-from slownet.model.errors import SlownetError
+from slownet.model.errors import SlownetError, first_of
 from slownet.model.whole_file import place
 
 MEBI = 2**20
@@ -72,8 +72,7 @@ class Carried:
 
 def complaint(refused: list[str]) -> str:
     """Return one line about refused files; empty if none exist."""
-    more = f"; and {len(refused) - NAMED} more" if len(refused) > NAMED else ""
-    return "left in the lab: " + "; ".join(refused[:NAMED]) + more if refused else ""
+    return f"left in the lab: {first_of(refused, NAMED, '; ')}" if refused else ""
 
 
 def read_up_to(file: BinaryIO, most: int) -> bytes:

@@ -12,7 +12,7 @@ from typing import cast
 from urllib.parse import urlsplit
 
 from slownet.judge.measured import Metrics
-from slownet.model.errors import ToolError
+from slownet.model.errors import ToolError, first_of
 from slownet.net.process import Host
 from slownet.net.tool import beside
 from slownet.tools.browser import chromium, har, loading, visit
@@ -264,5 +264,4 @@ def _strict(found: Browse, where: str) -> None:
     facts = cast("dict[str, list[str]]", found.facts())
     for names, what in (("errors", "a script failed"), ("failed_requests", "a request failed")):
         if facts[names]:
-            more = f" and {len(facts[names]) - MOST_LISTED} more" if len(facts[names]) > MOST_LISTED else ""
-            raise ToolError(f"{what}: {'; '.join(facts[names][:MOST_LISTED])}{more}", where, raw=found.raw)
+            raise ToolError(f"{what}: {first_of(facts[names], MOST_LISTED, '; ')}", where, raw=found.raw)

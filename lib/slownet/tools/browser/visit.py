@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from importlib import resources
 from typing import Any
 
-from slownet.model.errors import ToolError
+from slownet.model.errors import ToolError, first_of
 from slownet.tools.browser.chromium import MORE, Chromium
 from slownet.tools.browser.devices import MOBILE, Device
 from slownet.tools.browser.devtools import DevTools, Event
@@ -235,7 +235,7 @@ def check_crash(page: Tab, url: str) -> None:
 
 def _overdue(page: Tab, url: str, timeout: float) -> ToolError:
     waiting = open_requests(page.events)
-    named = ", ".join(waiting[:MOST_URLS]) + (f" and {len(waiting) - MOST_URLS} more" if len(waiting) > MOST_URLS else "")
+    named = first_of(waiting, MOST_URLS)
     what = f"{len(waiting)} request{'s are' if len(waiting) != 1 else ' is'} open: {named}" if waiting else "no request is open"
     return ToolError(f"the page did not load within {timeout:g} s; {what}", f"host '{page.browser.host.name}', {url}")
 
