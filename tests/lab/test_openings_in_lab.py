@@ -8,12 +8,12 @@ from slownet.model.errors import ToolError
 from slownet.reproductions import page_load
 from slownet.reproductions.handshake import observe
 from slownet.reproductions.objects import Objects
+from slownet.reproductions.program import python
 from slownet.reproductions.protocols import NAME, Opening, Protocols
 from slownet.services.https import HttpsServer
 from slownet.theory import page_loads
 from slownet.theory.handshakes import NGINX_QUIC_WINDOW, STACKS, opened, round_trips
 from slownet.theory.page_loads import PROTOCOLS
-from slownet.tools.program import python
 from slownet.topologies import TwoHosts
 
 TOPOLOGY = TwoHosts
