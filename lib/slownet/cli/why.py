@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -34,6 +33,7 @@ from slownet.lab.run.boot import MEGABYTES
 from slownet.model.errors import ExperimentError, SlownetError
 from slownet.model.units import duration
 from slownet.runner import RUNS
+from slownet.runner.where import Where
 
 if TYPE_CHECKING:
     from slownet.api.measured_cures import Again, Cured
@@ -61,24 +61,11 @@ class WithCommand(SectionedCommand):
         return super().parse_args(ctx, args)
 
 
-@dataclass(frozen=True)
-class Where:
-    """The options of every command that boots labs: place, kernel and clock."""
+def _clock(where: Where) -> ClockRequest:
+    """Return the clock: at free CPU unless another one is asked for."""
+    from slownet.lab.run.clock import TDF_INF, ClockRequest
 
-    clock: str | None
-    tdf: str | None
-    cpu: str | None
-    memory: int
-    place: str
-    kernel: str | None
-
-    @property
-    def asked(self) -> ClockRequest:
-        """The clock; at free CPU unless another one is asked for."""
-        from slownet.lab.run.clock import TDF_INF, ClockRequest
-
-        free = self.clock is None and self.tdf is None and self.cpu is None and self.place != "native"
-        return ClockRequest(None, TDF_INF, None) if free else ClockRequest(self.clock, self.tdf, self.cpu)
+    return ClockRequest(tdf=TDF_INF) if where.place != "native" and where.asked == ClockRequest() else where.asked
 
 
 def why(
@@ -171,7 +158,7 @@ def why(
     came, went or grew is printed.
     """
     wanted = Outputs.read(out or [], why_outputs.OF_ACCOUNTS)
-    where = Where(clock, tdf, cpu, memory, place, kernel)
+    where = Where(place, clock, tdf, cpu, memory, kernel=kernel)
     words = context.meta.get(COMMAND)
     if words is None:
         _refuse(topology, "--topology", link, "--link", limit, "--limit", compose, "--compose", profile, "--profile")
@@ -236,7 +223,7 @@ def _measured(name: str, label: dict[str, str], where: Where, runs: Path) -> Run
     from slownet.judge.records.measured_folder import load
 
     if _is_experiment(name):
-        return accounted.of_experiment(name, label, where.place, where.asked, where.kernel, runs)
+        return accounted.of_experiment(name, label, where.place, _clock(where), where.kernel, runs)
     if any((where.clock, where.tdf, where.cpu, where.kernel)):
         fix = "leave out --clock, --tdf, --cpu and --kernel"
         raise ExperimentError("a run keeps its clock and kernel", f"run {name}", fix)
@@ -289,7 +276,7 @@ def _of_a_command(
     from slownet.waits import of_run
 
     of = [asked.experiment] if asked.experiment else []
-    chosen = place_of(of, where.place, where.asked, where.memory, where.kernel, exact=False)
+    chosen = place_of(of, where.place, _clock(where), where.memory, where.kernel, exact=False)
     with Interrupts(chosen) as interrupts:
         try:
             run = accounted.of_command(asked, chosen, runs)
