@@ -227,7 +227,8 @@ def _measured(name: str, label: dict[str, str], where: Where, runs: Path) -> Run
     if any((where.clock, where.tdf, where.cpu, where.kernel)):
         fix = "leave out --clock, --tdf, --cpu and --kernel"
         raise ExperimentError("a run keeps its clock and kernel", f"run {name}", fix)
-    return load(Path(name))
+    path = Path(name)
+    return load(path if path.exists() or not (runs / name).is_dir() else runs / name)  # as reports name it
 
 
 def _is_experiment(name: str) -> bool:
