@@ -175,8 +175,32 @@ def _run(chosen: Any, example: Callable[[Faults], None], seed: int, examples: in
     def hunted(schedule: Faults) -> None:
         example(schedule)
 
-    with _quiet():
+    with _quiet(), _seed_alone():
         hunted()
+
+
+@contextmanager
+def _seed_alone() -> Iterator[None]:
+    """Let the seed alone decide what Hypothesis chooses, not the modules that happen to be imported.
+
+    Since 6.131, one choice in forty is a literal found in the source of an imported module outside site-packages. Each import
+    between two searches, of a module of slownet or of a user's, would then lead one seed to other schedules: `planned` and
+    `search`, or a hunt and what goes on with it, would differ. It has no setting for that.
+    """
+    from hypothesis.internal.conjecture import providers
+
+    literals = getattr(providers, "_get_local_constants", None)
+    if literals is None:
+        yield
+        return
+    none = type(literals())()
+    providers.CONSTANTS_CACHE.cache.clear()  # it holds literals by the choice's bounds
+    providers._get_local_constants = lambda: none
+    try:
+        yield
+    finally:
+        providers._get_local_constants = literals
+        providers.CONSTANTS_CACHE.cache.clear()
 
 
 @contextmanager

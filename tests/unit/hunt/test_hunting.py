@@ -130,7 +130,7 @@ def test_more_labs_find_the_same(labs, mine, tmp_path):
 def test_an_interrupted_hunt_goes_on_and_repeats_nothing(labs, mine, tmp_path):
     whole = hunt(mine, tmp_path / "whole", labs=1).run()
     order, labs.measured[:] = list(dict.fromkeys(labs.measured)), []
-    for breaks_off in (order[4], order[-4]):
+    for breaks_off in (order[2], order[-4]):
         labs.breaks_off = breaks_off
         with pytest.raises(KeyboardInterrupt):
             hunt(mine, tmp_path / "hunt", labs=1, resume=True).run()
@@ -138,7 +138,7 @@ def test_an_interrupted_hunt_goes_on_and_repeats_nothing(labs, mine, tmp_path):
     done = hunt(mine, tmp_path / "hunt", labs=1, resume=True).run()
     assert done.smallest.faults == whole.smallest.faults
     repeated = {each for each in labs.measured if labs.measured.count(each) > 1}
-    assert repeated <= {order[4], order[-4], str(done.smallest.faults)}  # those that broke off, and the boot that compares
+    assert repeated <= {order[2], order[-4], str(done.smallest.faults)}  # those that broke off, and the boot that compares
     with pytest.raises(ExperimentError, match="has a hunt, --out: go on with --resume"):
         hunt(mine, tmp_path / "hunt").run()
 
@@ -146,12 +146,15 @@ def test_an_interrupted_hunt_goes_on_and_repeats_nothing(labs, mine, tmp_path):
 def test_a_hunt_goes_on_with_its_own_schedules_unless_others_are_asked_for(labs, mine, tmp_path):
     whole = Hunt(str(mine), tmp_path / "whole", examples=40, seed=7, labs=1).run()
     order, labs.measured[:] = list(dict.fromkeys(labs.measured)), []
-    labs.breaks_off = order[4]
+    labs.breaks_off = order[2]
     with pytest.raises(KeyboardInterrupt):
         Hunt(str(mine), tmp_path / "hunt", examples=40, seed=7, labs=1).run()
     labs.breaks_off = ""
     done = Hunt(str(mine), tmp_path / "hunt", labs=1, resume=True).run()
-    assert set(labs.measured) == set(order)
+    ahead = {str(each) for each in strategy.planned(Subject.of(str(mine), Where()).experiment.space, 7, 40)}
+    assert (
+        set(labs.measured) - ahead == set(order) - ahead
+    )  # how far labs got ahead of the one that breaks it is a matter of chance
     assert (done.first.faults, done.smallest.faults, done.tried) == (whole.first.faults, whole.smallest.faults, whole.tried)
     assert Hunt(str(mine), tmp_path / "hunt", labs=1, resume=True, seed=8).run().first.faults != whole.first.faults
 

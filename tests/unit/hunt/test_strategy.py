@@ -1,5 +1,7 @@
 """What a hunt chooses from, and what Hypothesis makes of it, without any lab."""
 
+import importlib
+import sys
 from types import SimpleNamespace
 
 import pytest
@@ -194,6 +196,17 @@ def test_a_shrink_goes_on_after_hypothesis_gave_up_for_lack_of_time(monkeypatch)
 
     assert searched(1) != whole
     assert searched(most) == whole
+
+
+def test_modules_that_are_imported_meanwhile_change_no_choice(tmp_path, monkeypatch):
+    """Hypothesis takes integers of local modules for likely bugs; a seed would choose others once more of them are loaded."""
+    space = faults(["a", "b"], within="100s")
+    before = strategy.planned(space, 1, 150)
+    (tmp_path / "full_of_numbers.py").write_text(f"NUMBERS = {list(range(500, space.steps))}")  # it takes those from 100 on
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "full_of_numbers", raising=False)
+    importlib.import_module("full_of_numbers")
+    assert strategy.planned(space, 1, 150) == before
 
 
 def test_what_does_not_break_is_not_found():
