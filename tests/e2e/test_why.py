@@ -1,6 +1,7 @@
 """`slownet why` on a run: the account adds up to what was measured, and its slopes are the law's round trips."""
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -65,6 +66,26 @@ def test_an_experiment_of_ones_own(tmp_path):
     assert [each["cell"] for each in map(dict, load(Path(found["run"])).cells[0].samples)] == [{"rtt": "20ms"}]
 
 
+def test_a_timer_is_named_by_process_and_call(tmp_path):
+    """The cell is measured once more, under strace; the times are those of the first measurement."""
+    (tmp_path / "slow.py").write_text(SLOW)
+    (tmp_path / "own.py").write_text(OWN.replace("-m http.server 8000", f"-B {tmp_path}/slow.py"))
+    done = slownet("why", "own.py", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "ms are timers of programs: measured once more under strace, which names their calls" in done.stderr
+    said = " ".join(done.stdout.splitlines()[:2])
+    assert said.startswith("75")
+    assert "timer of the program on server (python3: sleep of 35 ms)" in re.sub(" +", " ", said)
+
+
+SLOW = """
+import http.server, time
+class Handler(http.server.SimpleHTTPRequestHandler):
+    def do_GET(self):
+        time.sleep(0.035)
+        super().do_GET()
+http.server.ThreadingHTTPServer(("", 8000), Handler).serve_forever()
+"""
 OWN = """
 from slownet import Command, TwoHosts, experiment, http, wget
 

@@ -6,6 +6,7 @@ import pytest
 
 from slownet.links.packets.capture import departures, read
 from slownet.model.errors import ServiceError, ToolError
+from slownet.net import strace
 from slownet.net.network import Network
 from slownet.net.tcpdump import Capture
 from slownet.net.tool import run
@@ -15,7 +16,6 @@ from slownet.reproductions.peer import Peer
 from slownet.reproductions.proxied import ProxiedDatabase
 from slownet.reproductions.queried_page import php_page
 from slownet.reproductions.routes import quick_route
-from slownet.tools import strace
 from slownet.topologies import ClientProxyServer, TwoHosts
 
 TOPOLOGY = TwoHosts

@@ -1,6 +1,8 @@
 """Accounts of operations whose truth is known, because they were made so, on the lab's kernel at free CPU."""
 
+import re
 import sys
+from pathlib import Path
 
 import pytest
 from why_scenarios import ANSWER, ask, losing, ms, running, serving, why
@@ -8,9 +10,10 @@ from why_scenarios import ANSWER, ask, losing, ms, running, serving, why
 import slownet
 from slownet.lab.host import native
 from slownet.model.errors import ExperimentError, ToolError
-from slownet.net import interface_captures
+from slownet.net import interface_captures, sleeping_calls
 from slownet.services.certificate import certificate
 from slownet.topologies import ClientWebDb
+from slownet.waits import timers
 from slownet.waits.account import Cause
 from slownet.waits.account_text import answer
 
@@ -371,19 +374,21 @@ def test_a_neighbour_that_answers_the_second_question(far, tmp_path):
     assert ms(found, Cause.NEIGHBOUR, "no answer came") == pytest.approx(1000, abs=35)
 
 
-def test_a_program_that_asks_again_over_udp(far, tmp_path):
-    """The server ignores the first question; the program's limit is 250 ms, then 500 ms, as a backoff is."""
-    program = f"""
+BACKOFF = """
 import socket
 u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 for limit in (0.25, 0.5, 1):
-    u.settimeout(limit); u.sendto(b"?", ("{far["web"].IP()}", 4000))
+    u.settimeout(limit); u.sendto(b"?", ("{address}", 4000))
     try:
         u.recv(9); break
     except TimeoutError: pass
 """
+
+
+def test_a_program_that_asks_again_over_udp(far, tmp_path):
+    """The server ignores the first question; the program's limit is 250 ms, then 500 ms, as a backoff is."""
     with running(far["web"], DATAGRAMS.format(port=4000, answer="count < 3 or u.sendto(d, a)")):
-        found = why(far, tmp_path, program)
+        found = why(far, tmp_path, BACKOFF.format(address=far["web"].IP()))
     assert [each.ms for each in found.of(Cause.TIMER)] == [pytest.approx(250, abs=1), pytest.approx(500, abs=1)]
     assert {(each.source, each.detail) for each in found.of(Cause.TIMER)} == {("client", "between two messages that it sent")}
 
@@ -513,3 +518,73 @@ def test_captures_do_not_change_what_is_measured(far, tmp_path):
             captured = measured()
     assert all(each.before.packets for each in started if each.node is far["web"])
     assert captured == pytest.approx(without, abs=20_000)
+
+
+PYTHON = Path(sys.executable).name
+
+
+@pytest.fixture
+def traced(far, monkeypatch):
+    """Programs that start from now on are under strace; returns what gives an account the names of their calls."""
+    monkeypatch.setenv(sleeping_calls.VARIABLE, "1")
+    sleeping_calls.taken(0, 0)
+    return lambda found: timers.named(found, sleeping_calls.taken(0, sys.maxsize))
+
+
+def details(found, cause):
+    return {each.detail for each in found.of(cause) if each.ms > 1}
+
+
+@pytest.mark.parametrize(
+    ("waits", "name"),
+    [
+        ("time.sleep(0.035)", "sleep of 35 ms"),
+        ("[time.sleep(0.01) for _ in range(3)]", "3 x sleep of 10 ms"),
+        ("import select; select.select([], [], [], 0.035)", "select with limit 35 ms"),
+        ("import select; select.poll().poll(35)", "poll with limit 35 ms"),
+        ("import select; select.epoll().poll(0.035)", "epoll_wait with limit 35 ms"),
+        ("import threading; threading.Event().wait(0.035)", "futex with limit 35 ms"),
+        (
+            "import signal; signal.signal(14, lambda *a: 0); signal.setitimer(0, 0.035); signal.pause()",
+            "setitimer after 35 ms",
+        ),
+    ],
+)
+def test_a_timer_has_its_process_and_call(far, traced, tmp_path, waits, name):
+    with serving(far["web"], f"c.recv(99); {waits}; c.sendall(b'!'); c.close()"):
+        found = traced(why(far, tmp_path, ask(far)))
+    assert details(found, Cause.TIMER) == {f"{PYTHON}: {name}"}
+
+
+def test_a_backoff_is_named_step_by_step(far, traced, tmp_path):
+    with running(far["web"], DATAGRAMS.format(port=4000, answer="count < 3 or u.sendto(d, a)")):
+        found = traced(why(far, tmp_path, BACKOFF.format(address=far["web"].IP())))
+    limits = [each.detail for each in found.of(Cause.TIMER) if each.ms > 1]
+    assert limits == [f"{PYTHON}: poll with limit 250 ms", f"{PYTHON}: poll with limit 500 ms"]
+
+
+LOCKED = """
+import fcntl, socket, os, threading, time
+s = socket.socket()
+s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+s.bind(("", 80)); s.listen(64); print("up", flush=True)
+while True:
+    c, _ = s.accept()
+    if os.fork():
+        c.close()
+        continue
+    c.recv(9)
+    with open("{file}", "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        time.sleep(0.1)
+    c.sendall(b"!"); c.close()
+    os._exit(0)
+"""
+
+
+def test_a_lock_is_told_from_a_sleep(far, traced, tmp_path):
+    """The second question, 20 ms later, waits 80 ms for the lock of the first one, and then sleeps."""
+    with running(far["web"], LOCKED.format(file=tmp_path / "lock")):
+        found = traced(why(far, tmp_path, TWO_AT_ONCE.format(web=far["web"].IP()), whole=True))
+    (name,) = (each.detail for each in found.steps if each.source == each.target == "web" and each.ms > 1)
+    assert re.fullmatch(rf"{PYTHON}: lock flock for 80(\.\d)? ms, sleep of 100 ms", name), name

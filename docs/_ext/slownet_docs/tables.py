@@ -210,6 +210,7 @@ VARIABLES: Mapping[str, str] = {
     "XDG_CACHE_HOME": "Where kernel, image and layers are kept, in a folder `slownet`: `~/.cache` unless set.",
     "XDG_STATE_HOME": "Where records of this machine are kept that a cleaned cache must not lose: `~/.local/state` unless set.",
     "SLOWNET_TRACEBACK": "Set to anything: a failure shows Python's traceback above its line.",
+    "SLOWNET_SLEEPING_CALLS": "Set to 1: programs on hosts run under strace, so that accounts of their time name timers.",
     "SLOWNET_SETTINGS": "Settings of all hosts, `initcwnd=100;net.ipv4.tcp_rmem=4096 1048576 6291456`: options of routes "
     "(`initcwnd`, `initrwnd`, `quickack`, `rto_min`...), sysctls, and `keep-alive=1` for ab; the run's settings record it. "
     "`slownet why --cures` measures with it.",

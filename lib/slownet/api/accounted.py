@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from slownet.judge.records.result import RunData
-from slownet.model.errors import ExperimentError
+from slownet.model.errors import ExperimentError, SlownetError
 from slownet.model.sample import Sample, cell_in_words
+from slownet.net import sleeping_calls
 from slownet.runner import RUNS
-from slownet.waits import of_run
+from slownet.waits import of_run, timers
+from slownet.waits.account_text import milliseconds
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,7 +54,48 @@ def accounted(
         cell = sample["cell"]
         run = again(run, cell)
         sample = captured(run, cell)
-    return of_run.of_sample(run, sample, client, whole=whole), run
+    found = of_run.of_sample(run, sample, client, whole=whole)
+    return with_calls(found, run, sample, client, whole=whole, notify=notify), run
+
+
+Again = Callable[[Mapping[str, str], Mapping[str, str]], RunData]
+"""Measures a cell once more, by its conditions and variables of the lab."""
+LONGEST_S = 60.0
+"""Wall time of a sample that is measured again only for the names of its timers."""
+
+
+def with_calls(
+    found: Account, run: RunData, sample: Sample, client: str | None = None, *, whole: bool = False,
+    notify: Callable[[str], None] = lambda line: None, measure: Again | None = None,
+) -> Account:  # fmt: skip
+    """Return an account whose timers have their process and call, which strace prints while the cell is measured once more.
+
+    Where they are a small part of the time, were traced already, or where the clock is not free, nothing is measured. If that
+    fails, the account has a note.
+
+    Parameters
+    ----------
+    found : Account
+        The account.
+    run, sample
+        What it is of.
+    client, whole, notify
+        As for `accounted`.
+    measure : callable, optional
+        Measures the cell once more; by default as the run was.
+    """
+    wait = timers.unnamed(found)
+    if not found.clock_is_free or of_run.is_traced(sample) or wait < timers.LEAST * found.elapsed_ns:
+        return found
+    if (sample.get("wall_s") or 0) > LONGEST_S:
+        return found
+    notify(f"{milliseconds(wait)} are timers of programs: measured once more under strace, which names their calls")
+    try:
+        other = (measure or partial(again, run))(sample["cell"], {sleeping_calls.VARIABLE: "1"})
+        traced = of_run.of_sample(other, captured(other, sample["cell"]), client, whole=whole)
+    except SlownetError as error:
+        return replace(found, notes=(*found.notes, f"the timers have no names: {error.line}"))
+    return timers.named_alike(found, traced)
 
 
 def captured(run: RunData, cell: Mapping[str, str]) -> Sample:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from slownet.api import accounted
+from slownet.api.accounted import Again
 from slownet.judge.records.condition_columns import is_of_links
 from slownet.judge.records.result import RunData
 from slownet.model import host_settings
@@ -16,7 +17,6 @@ from slownet.waits import of_run
 from slownet.waits.account import Account
 from slownet.waits.cures import Cure, Outcome, cures
 
-Again = Callable[[Mapping[str, str], Mapping[str, str]], RunData]
 NEAR = 0.05
 """A metric within this part of the account's time is the operation's."""
 ELAPSED = "the last operation"

@@ -36,7 +36,8 @@ from slownet.runner import RUNS
 from slownet.runner.where import Where
 
 if TYPE_CHECKING:
-    from slownet.api.measured_cures import Again, Cured
+    from slownet.api.accounted import Again
+    from slownet.api.measured_cures import Cured
     from slownet.judge.records.result import RunData
     from slownet.lab.run.clock import ClockRequest
     from slownet.lab.run.place import Place
@@ -300,6 +301,8 @@ def _of_a_command(
         raise ExperimentError(what, f"run {run.directory}", "name one that asks another host")
     found = of_run.of_sample(run, sample, asked.host, whole=True)
     again = partial(_command_again, asked, chosen, runs)
+    if not sample.get("error"):
+        found = accounted.with_calls(found, run, sample, asked.host, whole=True, notify=_say, measure=again)
     measured = _cured((found, run), {}, asked.host, True, again) if cures and not interrupts.received else None
     _show(found, run, wanted, each_step, as_json, measured)
     if not as_json and wanted.files.get(JSON) != STDOUT:

@@ -17,7 +17,7 @@ from mininet.node import Node, OVSSwitch
 
 from slownet.lab.host import native, owner
 from slownet.model.errors import NetworkError
-from slownet.net import ipv4_only, missing_commands, openvswitch
+from slownet.net import ipv4_only, missing_commands, openvswitch, sleeping_calls
 from slownet.net.namespace import Namespace, apart, entered
 from slownet.net.netlink import Route
 from slownet.net.places import Place, here, located
@@ -107,8 +107,9 @@ class QuickNode(Renamed, Node):  # type: ignore[misc]  # Mininet has no types
         # The shell's output is a terminal, where ip writes colours; programs read what `cmd` returns.
         plain = {"NO_COLOR": "1"} if self._opening else {}
         params["env"] = {**(params.get("env") or os.environ), **plain, owner.VARIABLE: owner.this().mark}
+        words = sleeping_calls.under_strace(self.name, cmd, params["env"].get("PATH"))
         try:
-            return start(list(cmd), **params)
+            return start(words, **params)
         except FileNotFoundError:
             if cmd[0] == "mnexec":
                 raise

@@ -13,10 +13,10 @@ from slownet.judge.records.result import RunData
 from slownet.judge.records.samples import RawOutput
 from slownet.links.packets.capture import ACK, Segment, departures, read
 from slownet.model.errors import SlownetError
+from slownet.net.strace import Call, parse
 from slownet.report import scale
 from slownet.report.chart import Chart, Point
 from slownet.report.figure import Figure
-from slownet.tools.strace import Call, parse
 
 STRACE, PCAP = ".strace.txt", ".pcap"
 HELD_MS = 1.0

@@ -9,11 +9,11 @@ from pathlib import Path
 from slownet.judge.measured import Metrics
 from slownet.lab.host import owner
 from slownet.model.errors import ToolError, nearest
+from slownet.net import strace
 from slownet.net.process import Host
 from slownet.net.tcpdump import Capture
 from slownet.net.tool import run
 from slownet.reproductions.program import python
-from slownet.tools import strace
 from slownet.tools.numbers import Metric, mean, metric, sample_sd
 from slownet.tools.program import nanoseconds, read_json
 

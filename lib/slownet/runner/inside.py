@@ -29,7 +29,7 @@ from slownet.model.errors import ExperimentError, NetworkError, ServiceError, Sl
 from slownet.model.importing import OF_FILES, Terminated, with_its_line
 from slownet.model.sample import Sample, cell_in_words
 from slownet.net import interface_captures as captures
-from slownet.net import openvswitch
+from slownet.net import openvswitch, sleeping_calls
 from slownet.net.layout import layout
 from slownet.net.log import latest, longest
 from slownet.net.network import Network
@@ -170,11 +170,13 @@ def measure(
         past.clear()
     arguments = [service] if experiment.service else []
     packets: list[captures.Capture] = []
+    raw, began = Raw(directory, job.lab), time.time_ns()
     capturing = captures.capturing(interfaces, directory / of_lab(CAPTURES, job.lab), f"{index:03}", packets)
     with suppress(ToolError, ServiceError, NetworkError):  # recorded in the sample
-        Measurements(net, Raw(directory, job.lab).keep, job.queues).take(
-            sample, lambda: _measured(experiment, net, *arguments, **cell), capturing
-        )
+        Measurements(net, raw.keep, job.queues).take(sample, lambda: _measured(experiment, net, *arguments, **cell), capturing)
+    if sleeping_calls.are_wanted():
+        calls = sleeping_calls.taken(began, time.time_ns())
+        sample["raw"].append(raw.keep(f"{index:03}-{sleeping_calls.FILE}", sleeping_calls.written(calls)))
     sample["captures"] = [each.to_json(directory) for each in packets]
     sample["verified_rtt_ms"], sample["late"] = longest(net.settings), latest(net.settings)
     sample["unverified"] = [f"{each.link}: {why}" for each in net.settings if (why := each.verification.unverified)]

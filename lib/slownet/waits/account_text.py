@@ -30,7 +30,9 @@ def answer(account: Account) -> str:
     """Return the account in one sentence."""
     whole = account.elapsed_ns
     said = [(each.ns, _on_the_way(each, account.client)) for each in _between(account)]
-    said += [(ns, f"{milliseconds(ns)} {cause} on {host}") for (host, cause), ns in _on_hosts(account) if ns >= LEAST * whole]
+    for (host, cause), ns in _on_hosts(account):
+        if ns >= LEAST * whole:
+            said.append((ns, f"{milliseconds(ns)} {cause} on {host}{_calls(account, host, cause)}"))
     for cause in (Cause.QUEUE, Cause.SERIALISATION):
         ns = sum(each.ns for each in account.of(cause))
         if ns >= LEAST * whole:
@@ -118,6 +120,12 @@ def _on_hosts(account: Account) -> list[tuple[tuple[str, Cause], int]]:
     return sorted(found.items(), key=lambda each: -each[1])
 
 
+def _calls(account: Account, host: str, cause: Cause) -> str:
+    """Return the process and its calls that a host's waits of a cause are, in parentheses, if they are the same for all."""
+    found = {each.detail for each in account.of(cause) if each.source == each.target == host and each.ns > SHORT_NS}
+    return f" ({found.pop()})" if len(found) == 1 and ": " in next(iter(found)) else ""
+
+
 def _on_the_way(share: Share, client: str) -> str:
     """Return what crossed between two hosts: "27 round trips between db and web (25 question and answer, 1 TCP handshake)"."""
     one, other = share.hosts
@@ -140,7 +148,14 @@ def says(block: Block) -> str:
 
 def kind(block: Block) -> str:
     """Return the cause of a block, and between which hosts."""
-    return f"{block.cause}{f': {block.detail}' if block.detail else ''}, {between(block)}"
+    return _kind(block)
+
+
+def _kind(of: Step | Block) -> str:
+    """Return a cause with its detail, which comes last where it may be long: on a host, where it names processes and calls."""
+    if of.source == of.target and ": " in of.detail:
+        return f"{of.cause}, {of.source}: {of.detail}"
+    return f"{of.cause}{f': {of.detail}' if of.detail else ''}, {between(of)}"
 
 
 def says_of(fold: Fold) -> str:
@@ -157,12 +172,16 @@ def _rows(account: Account, room: int) -> list[str]:
     """Return the folded blocks, a line each; where there are too many, the shortest that follow each other are one line."""
     found = folds(blocks(account, SHORT_NS), room - 1)
     lines = [
-        f"{(each.begin_ns - account.begin_ns) / 1e6:10.3f} {each.ns / 1e6:10.3f}  {says_of(each)}"[:WIDTH].rstrip()
+        _cut(f"{(each.begin_ns - account.begin_ns) / 1e6:10.3f} {each.ns / 1e6:10.3f}  {says_of(each)}".rstrip())
         for each in found
     ]
     if (short := rest(account, SHORT_NS)) or not lines:
         lines.append(f"{'':10} {short / 1e6:10.3f}  steps of at most 0.1 ms")
     return lines
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= WIDTH else f"{line[: WIDTH - 3].rstrip()}..."
 
 
 def gains(account: Account, links: Mapping[tuple[str, str], Sequence[str]] | None = None) -> list[str]:
@@ -200,8 +219,8 @@ def steps(account: Account) -> Iterator[str]:
     """Yield each step of more than 0.1 ms as a line, with all that its message says."""
     for each in account.steps:
         if each.ns > SHORT_NS:
-            said = f"{each.cause}{f': {each.detail}' if each.detail else ''}, {between(each)}  {each.asked}".rstrip()
-            yield f"{(each.begin_ns - account.begin_ns) / 1e6:10.3f} {each.ms:10.3f}  {said}"
+            line = f"{(each.begin_ns - account.begin_ns) / 1e6:10.3f} {each.ms:10.3f}  {_kind(each)}  {each.asked}"
+            yield line.rstrip()
 
 
 def _beside(account: Account) -> list[str]:

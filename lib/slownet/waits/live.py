@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Self, overload
 from slownet.lab.host import native
 from slownet.lab.run.outbox import Outbox
 from slownet.model.errors import ExperimentError
-from slownet.net import interface_captures, tool
+from slownet.net import interface_captures, sleeping_calls, tool
 from slownet.net.layout import layout
 from slownet.net.process import no_host
-from slownet.waits import dissected
+from slownet.waits import dissected, timers
 from slownet.waits.account import Account
 from slownet.waits.account_text import text
 from slownet.waits.door import account
@@ -57,6 +57,7 @@ class Captured:
             raise ExperimentError(f"a {type(net).__name__} is not a network", "why()", fix)
         self._net, self._client, self._whole, self._snaplen = net, client, whole, snaplen
         self._captures: list[interface_captures.Capture] = []
+        self._calls: list[sleeping_calls.SleepingCall] = []
         self._captured, self._kept = ExitStack(), ExitStack()
         self._folder = Path()
 
@@ -77,6 +78,8 @@ class Captured:
     def stop(self) -> None:
         """End the captures; `made` reads them until the end of the block. Raises ToolError."""
         self._captured.close()
+        if sleeping_calls.are_wanted():
+            self._calls += sleeping_calls.taken(*ALWAYS)
 
     def made(self, between: tuple[int, int] = ALWAYS) -> Account:
         """Return the account of what was captured, or of a part of it, before the end of the block and after `stop`.
@@ -92,6 +95,7 @@ class Captured:
         asked, note = dissected.asked(captures)
         note = NO_TSHARK if note == dissected.MISSING and native.inside_lab() else note
         made = account(captures, self._client, whole=self._whole, free=native.cpu_is_free(), asked=asked)
+        made = timers.named(made, self._calls)
         notes = [*made.notes, note, what_the_clock_hides(native.clock_facts()["clock"], native.cpu_is_free())]
         return Account(
             made.operation, made.client, made.steps, made.beside, tuple(filter(None, notes)), made.clock_is_free

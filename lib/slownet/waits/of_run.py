@@ -10,7 +10,9 @@ from slownet.judge.records.result import RunData
 from slownet.lab.run.outbox import Outbox
 from slownet.model.errors import ExperimentError, first_of, nearest
 from slownet.model.sample import Sample, cell_in_words
-from slownet.waits import dissected
+from slownet.net import sleeping_calls
+from slownet.net.sleeping_calls import SleepingCall
+from slownet.waits import dissected, timers
 from slownet.waits.account import Account, Cause
 from slownet.waits.door import account
 from slownet.waits.trace import HostCapture
@@ -87,6 +89,8 @@ def of_sample(run: RunData, sample: Sample, client: str | None = None, *, whole:
     keys = _keys(run, sample)
     message, note = dissected.asked(captures, keys)
     made = account(captures, client, whole=whole, free=run.facts.get("cpu") == "free", asked=message)
+    if calls := _calls(run, sample):
+        made = timers.named(made, calls)
     notes = [*made.notes, *([note] if note else [])]
     if lost:
         notes.append(f"the captures lack {lost} packets, for which the kernel had no room")
@@ -126,6 +130,17 @@ def _keys(run: RunData, sample: Sample) -> bytes:
     """Return the key log that a tool has left; nothing if it has left none. Raises RefusedError."""
     name = next((each for each in sample.get("raw") or () if each.endswith("keys")), None)
     return Outbox(run.directory).read(name) if name else b""
+
+
+def is_traced(sample: Sample) -> bool:
+    """Return whether a sample has the calls in which programs slept."""
+    return any(each.endswith(sleeping_calls.FILE) for each in sample.get("raw") or ())
+
+
+def _calls(run: RunData, sample: Sample) -> list[SleepingCall]:
+    """Return the calls in which programs slept, if they were traced. Raises SlownetError."""
+    name = next((each for each in sample.get("raw") or () if each.endswith(sleeping_calls.FILE)), None)
+    return sleeping_calls.of_lines(Outbox(run.directory).read(name).decode(errors="replace")) if name else []
 
 
 def links_between(topology: Mapping[str, object]) -> dict[tuple[str, str], list[str]]:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slownet.model.errors import ToolError
-from slownet.net import nft
+from slownet.net import nft, strace
 from slownet.reproductions import delayed_ack, exchange
 from slownet.reproductions import pipeline as row_pipeline
 from slownet.reproductions import queried_page as php_page
@@ -26,7 +26,6 @@ from slownet.tools import (
     ping,
     redis_benchmark,
     statements,
-    strace,
     sysbench,
     under_load,
     wget,

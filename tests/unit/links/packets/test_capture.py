@@ -6,7 +6,7 @@ import pytest
 
 from slownet.links.packets.capture import ACK, FIN, SYN, Segment, departures, read
 from slownet.model.errors import ToolError
-from slownet.tools.strace import parse
+from slownet.net.strace import parse
 
 DATA = Path(__file__).parent / "data"
 TRACE = Path(__file__).parents[2] / "tools" / "data" / "strace-write-write-read.txt"

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from slownet.model.errors import ToolError
-from slownet.tools.strace import Call, parse, traced
+from slownet.net.strace import Call, parse, traced
 
-DATA = Path(__file__).parent / "data"
+DATA = Path(__file__).parents[1] / "tools" / "data"
 TALK = (DATA / "strace-write-write-read.txt").read_text()
 
 

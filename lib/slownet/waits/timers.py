@@ -1,0 +1,117 @@
+"""Names the timers of programs, and what a request waited for on a host, by the calls in which programs slept there."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from slownet.net.sleeping_calls import ARMED, LOCKS, SLEEP, SleepingCall
+from slownet.waits.account import Account, Cause, Step
+from slownet.waits.trace import AT_ONCE_NS
+
+LEAST = 0.01
+"""Waits with a smaller part of the time together are not worth another measurement."""
+ALIKE_NS, ALIKE = 2_000_000, 0.02
+"""What two measurements of one wait may differ by, as ns and as a part: strace reads the clock, and the kernel's ticks move."""
+MOST_NAMES = 3
+KERNELS = "as long as TCP_CORK"
+"""A timer that no program's call is."""
+
+
+def unnamed(account: Account) -> int:
+    """Return the ns of an account's waits that a program's call may name."""
+    return sum(each.ns for each in account.steps if _is_open(each))
+
+
+def named(account: Account, calls: Sequence[SleepingCall]) -> Account:
+    """Return an account whose waits on hosts have their process and call, as far as the calls of the same time show them."""
+    by_host: dict[str, list[SleepingCall]] = defaultdict(list)
+    for each in calls:
+        by_host[each.host].append(each)
+    steps = [replace(each, detail=_name(each, by_host[each.source]) or each.detail) for each in account.steps]
+    return replace(account, steps=tuple(steps))
+
+
+def named_alike(account: Account, other: Account) -> Account:
+    """Return an account with the names of waits of another measurement of the same, whose programs were traced.
+
+    Waits belong together if they have one host, one cause and one duration, in this order.
+    """
+    waiting: dict[tuple[str, Cause], list[Step]] = defaultdict(list)
+    for each in other.steps:
+        if each.cause in _OPEN and each.ns > AT_ONCE_NS:
+            waiting[each.source, each.cause].append(each)
+    return replace(account, steps=tuple(_carried(account.steps, waiting)))
+
+
+def _carried(steps: Sequence[Step], waiting: Mapping[tuple[str, Cause], list[Step]]) -> Iterator[Step]:
+    for each in steps:
+        same = waiting.get((each.source, each.cause), []) if _is_open(each) else []
+        place = next((number for number, one in enumerate(same) if _takes_as_long(each, one)), None)
+        if place is None:
+            yield each
+        else:
+            yield replace(each, detail=same[place].detail)
+            del same[: place + 1]
+
+
+def _takes_as_long(one: Step, other: Step) -> bool:
+    return abs(one.ns - other.ns) <= max(ALIKE_NS, ALIKE * one.ns)
+
+
+_OPEN = (Cause.TIMER, Cause.WAITING)
+
+
+def _is_open(step: Step) -> bool:
+    """Return whether a step is a wait whose call may be found."""
+    return step.cause in _OPEN and step.ns > AT_ONCE_NS and not step.detail.startswith(KERNELS)
+
+
+def _name(step: Step, calls: Sequence[SleepingCall]) -> str:
+    """Return process and call of a wait; empty if no call ended with it."""
+    if not _is_open(step):
+        return ""
+    ended = [each for each in calls if abs(step.end_ns - each.end_ns) <= AT_ONCE_NS]
+    if last := [each for each in ended if each.ended == "limit" or each.call in LOCKS]:
+        began_then = [each for each in last if each.begin_ns >= step.begin_ns - AT_ONCE_NS] or last
+        return _of_process(max(began_then, key=lambda each: each.end_ns - each.begin_ns), step, calls)
+    return _of_waiting(step, ended, calls) if step.cause is Cause.WAITING else ""
+
+
+def _of_process(last: SleepingCall, step: Step, calls: Sequence[SleepingCall]) -> str:
+    """Return in which calls the process slept during a step whose last one ended with it."""
+    begin, end = step.begin_ns - AT_ONCE_NS, step.end_ns + AT_ONCE_NS
+    own = [each for each in calls if each.process == last.process and begin <= each.begin_ns and each.end_ns <= end]
+    return f"{last.program}: {_counted(own if last in own else [*own, last])}"
+
+
+def _of_waiting(step: Step, ended: Sequence[SleepingCall], calls: Sequence[SleepingCall]) -> str:
+    """Return what a request waited for: another one, for which a process slept, or a lock or queue of threads."""
+    slept = [each for each in calls if each.ended == "limit" and step.begin_ns < each.end_ns < step.end_ns]
+    if slept:
+        program = slept[-1].program
+        return f"for another request, {program}: {_counted([each for each in slept if each.program == program])}"
+    futexes = [each for each in ended if each.call == "futex"]
+    return f"{futexes[0].program}: futex, a lock or queue of its threads" if futexes else ""
+
+
+def _counted(calls: Sequence[SleepingCall]) -> str:
+    """Return calls as text, each kind once: "3 x sleep of 10 ms, poll with limit 100 ms"."""
+    counts = Counter(_words(each) for each in calls)
+    texts = [f"{count} x {text}" if count > 1 else text for text, count in counts.items()]
+    return ", ".join([*texts[:MOST_NAMES], *(["..."] if len(texts) > MOST_NAMES else [])])
+
+
+def _words(call: SleepingCall) -> str:
+    if call.ended != "limit":
+        lock = "lock " if call.call in LOCKS else ""
+        return f"{lock}{call.call} for {_ms((call.end_ns - call.begin_ns) / 1e6)}"
+    limit = _ms(call.limit_ms or 0.0)
+    if call.call in ARMED:
+        return f"{call.call} after {limit}"
+    return f"sleep of {limit}" if call.call == SLEEP else f"{call.call} with limit {limit}"
+
+
+def _ms(ms: float) -> str:
+    return f"{round(ms, 1):,g} ms"
