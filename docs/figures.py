@@ -3,8 +3,8 @@
     python docs/figures.py RUNS [--draw] [EXPERIMENT...]
 
 Runs each experiment of the articles, and those on protocols, into RUNS, then writes to docs/figures,
-from the newest run of each: its pictures (`slownet report --svg`), what `slownet show` prints, and the numbers that pages quote
-(figures.json).
+from the newest run of each: its pictures (`slownet show --out svg=FOLDER`), what `slownet show` prints, and the numbers
+that pages quote (figures.json).
 --draw only writes. Pictures that no page shows are left out.
 """
 
@@ -74,7 +74,7 @@ def write(directory: Path, name: str) -> dict[str, Any]:
     for old in HERE.glob(f"{name}-*.svg"):
         old.unlink()
     drawn = HERE / "drawn"
-    subprocess.run([*SLOWNET, "report", directory, "--out", os.devnull, "--svg", drawn], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([*SLOWNET, "show", directory, "--out", f"svg={drawn}"], check=True, stdout=subprocess.DEVNULL)
     pages = "".join(path.read_text() for path in HERE.parent.rglob("*.md"))
     for path in drawn.iterdir():
         picture = HERE / f"{name}-{path.stem.rpartition(f'{name}-')[2]}.svg"

@@ -33,7 +33,7 @@ for name in web db cache; do
         exit 1
     fi
     buildah push --quiet $image "docker-archive:$work/$name.tar:$image"
-    slownet image rm $image > "$work/log" 2>&1 || true # the build before; otherwise it stays, without a name
-    slownet image add "$work/$name.tar"
+    slownet lab image rm $image > "$work/log" 2>&1 || true # the build before; otherwise it stays, without a name
+    slownet lab image add "$work/$name.tar"
     rm "$work/$name.tar"
 done

@@ -72,7 +72,7 @@ def test_links_to_elsewhere_are_collected():
 
 def test_the_manual_page_has_every_command():
     text = (HTML.parent / "man/slownet.1").read_text()
-    assert {"slownet run", "slownet lab build", "slownet docs"} <= set(re.findall(r"^\.SH (.*)$", text, re.M | re.I)) | set(
+    assert {"slownet run", "slownet lab build", "slownet help"} <= set(re.findall(r"^\.SH (.*)$", text, re.M | re.I)) | set(
         re.findall(r"(slownet (?:lab )?\w+) \[OPTIONS\]", text.replace("\\", ""))
     )
 

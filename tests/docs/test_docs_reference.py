@@ -39,7 +39,7 @@ def test_every_generated_page_is_included_somewhere():
 def test_every_command_has_a_section():
     text = commands.page()
     names = [name for name, _ in commands.tree()]
-    assert {"slownet run", "slownet lab build", "slownet baseline check", "slownet docs"} <= set(names)
+    assert {"slownet run", "slownet lab build", "slownet compare save", "slownet help"} <= set(names)
     assert re.findall(r"^## (.*)$", text, re.MULTILINE) == names
     assert "`--tdf N|inf|auto`" in text
 

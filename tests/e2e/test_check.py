@@ -135,7 +135,7 @@ def test_a_class_is_marked_against_one_measurement(check, tmp_path):
     assert done.returncode == 0, done.stderr
     for name, answer in (("ada", "3"), ("bob", "'2'")):
         (tmp_path / f"{name}.toml").write_text(f'student = "{name.title()}"\n[page]\nround_trips = {answer}\n')
-    words = [*SLOWNET, "mark", "ada.toml", "bob.toml", "--key", "key.toml"]
+    words = [*SLOWNET, "check", "mark", "ada.toml", "bob.toml", "--key", "key.toml"]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (
         0, "Ada  1 of 1\nBob  0 of 1\nwritten  marks.csv, marks.html\n", "",

@@ -1,4 +1,4 @@
-"""`slownet classroom`: Gradescope's autograder, installed and run in its documented layout, and students' code in a lab."""
+"""`slownet check bundle` and `grade`: Gradescope's autograder in its documented layout, and students' code in a lab."""
 
 import json
 import os
@@ -59,7 +59,7 @@ def autograder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("gradescope")
     wheel = wheels.made(folder)
     exercises = [EXERCISES / "01_one_way_and_back.toml", EXERCISES / "03_a_larger_page.toml"]
-    words = [sys.executable, "-m", "slownet.cli", "classroom", "bundle", *exercises, "--key", EXERCISES / "teacher/key.toml"]
+    words = [sys.executable, "-m", "slownet.cli", "check", "bundle", *exercises, "--key", EXERCISES / "teacher/key.toml"]
     subprocess.run([*words, "--slownet", wheel, "--late", "50%", "--out", folder / "bundle.zip"], check=True)
     root = folder / "autograder"
     for each in ("source", "submission", "results"):
@@ -120,7 +120,7 @@ def test_code_is_judged_in_a_lab(built, tmp_path):
         (tmp_path / name).mkdir()
         for each, text in files.items():
             (tmp_path / name / f"{each}.py").write_text(text)
-        words = [sys.executable, "-m", "slownet.cli", "classroom", "grade", name, "--key", "key.toml", "--memory", "512"]
+        words = [sys.executable, "-m", "slownet.cli", "check", "grade", name, "--key", "key.toml", "--memory", "512"]
         words += ["--test", "test_server.py", "--limit", limit]
         done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert done.stderr == ""

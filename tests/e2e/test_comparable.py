@@ -87,10 +87,10 @@ def test_work_that_takes_a_little_longer_is_found(measured, name, times, words, 
 
 def test_a_baseline_is_decided_too(measured):
     folder = measured("one").parent.parent
-    done = slownet("baseline", "save", str(measured("one")), "baseline.json", cwd=folder)
+    done = slownet("compare", "save", str(measured("one")), "baseline.json", cwd=folder)
     assert (done.returncode, done.stderr) == (0, "")
     for name, times, status in (("again", 1.0, 0), ("more", 1.04, 1)):
-        done = slownet("baseline", "check", str(measured(name, times)), "baseline.json", cwd=folder)
+        done = slownet("compare", "baseline.json", str(measured(name, times)), cwd=folder)
         assert done.returncode == status, done.stdout
 
 
@@ -102,7 +102,7 @@ def test_one_boot_that_was_asked_for_says_what_measures_more_and_that_decides(me
     assert open_one.returncode == 3, open_one.stdout
     command = f"slownet run --resume once/{once.name} --repeat 4"
     assert command in " ".join(open_one.stdout.split())
-    saved = slownet("baseline", "save", str(once), "once.json", cwd=folder)
+    saved = slownet("compare", "save", str(once), "once.json", cwd=folder)
     assert saved.returncode == 0
     assert command in saved.stderr
     before = (once / "samples.jsonl").read_text().splitlines()

@@ -83,7 +83,7 @@ def test_a_project_comes_up_and_is_reached_by_names(project):
         "client wget -qO- http://www:8000/shop.conf", "client echo", "client wget -qO- http://web:8000/hosts",
         "client wget -qO- http://a-rather-long-name:9000/hosts", "client ping -c 1 a-rather-long-name", "show",
     ]  # fmt: skip
-    done = run("compose", "--tdf", "inf", cwd=project, stdin="\n".join(lines))
+    done = run("shell", "compose", "--tdf", "inf", cwd=project, stdin="\n".join(lines))
     assert done.returncode == 0, done.stderr
     written, ignored = done.stderr.splitlines()
     assert written.endswith("what is written to /mine stays in the lab; add :ro to say so")
@@ -125,7 +125,7 @@ def test_what_a_container_sees_of_its_network(images, tmp_path):
     (tmp_path / "seen.py").write_text(SEEN)
     capture = "host web sh -c 'timeout 3 tcpdump -n -i eth0 -c 2 icmp 2>/dev/null & sleep 1; ping -c 1 client; wait'"
     lines = ["web python3 /seen.py", "set web switch rtt=20ms", capture, "host web tc qdisc show dev eth0"]
-    done = run("compose", "--tdf", "inf", cwd=tmp_path, stdin="\n".join(lines))
+    done = run("shell", "compose", "--tdf", "inf", cwd=tmp_path, stdin="\n".join(lines))
     assert done.returncode == 0, done.stderr
     seen = json.loads(next(line for line in done.stdout.splitlines() if line.startswith("[{")))
     assert seen == [
@@ -165,7 +165,7 @@ def test_a_container_in_several_networks(images, tmp_path):
         "web python3 /seen.py", "host web ip -br address", capture, "set web switch rtt=20ms",
         "host web tc qdisc show dev lan7", "client ping -c 2 172.18.0.2",
     ]  # fmt: skip
-    done = run("compose", "--tdf", "inf", cwd=tmp_path, stdin="\n".join(lines))
+    done = run("shell", "compose", "--tdf", "inf", cwd=tmp_path, stdin="\n".join(lines))
     assert done.returncode == 0, done.stderr
     *_, rest = done.stdout.partition("try: ")
     seen = json.loads(next(line for line in rest.splitlines() if line.startswith("[{")))
@@ -236,7 +236,7 @@ def test_what_networks_volumes_and_secrets_state_is_done(images, tmp_path, monke
         "pair-1 id -G", "pair-1 getent hosts machine", "pair-1 cat /files/f.txt /kept/hook", "pair-1 touch /kept/x",
         "web sh -c 'ulimit -n'", "pair-2 getent ahostsv4 pair", "web id -u",
     ]  # fmt: skip
-    done = run("compose", "--tdf", "inf", cwd=tmp_path, stdin="\n".join(lines))
+    done = run("shell", "compose", "--tdf", "inf", cwd=tmp_path, stdin="\n".join(lines))
     assert (done.returncode, done.stderr) == (0, "touch: cannot touch '/kept/x': Read-only file system\n")
     rest = done.stdout.partition("try: ")[2]
     assert rest.partition("\n")[2].startswith("web\nweb\n")  # its hostname over both versions of IP
@@ -261,7 +261,7 @@ def test_services_on_the_network_of_another_host(images, tmp_path):
     ask = "python3 -c 'import urllib.request as r, sys; print(r.urlopen(sys.argv[1]).read().decode().split())'"
     pages = {"side": "http://localhost:8000/hostname", "web": "http://up:9000/hostname", "client": "http://web:8000/hostname"}
     lines = [f"{host} {ask} {page}" for host, page in pages.items()]
-    done = run("compose", "--tdf", "inf", cwd=tmp_path, stdin="\n".join(lines))
+    done = run("shell", "compose", "--tdf", "inf", cwd=tmp_path, stdin="\n".join(lines))
     assert (done.returncode, len(done.stderr.splitlines())) == (0, 1), done.stderr
     table, _, rest = done.stdout.partition("try: ")
     assert [line.split()[:2] for line in table.splitlines()[1:]] == [
@@ -272,9 +272,9 @@ def test_services_on_the_network_of_another_host(images, tmp_path):
 
 def test_one_command_in_a_container(images, tmp_path):
     (tmp_path / "compose.yaml").write_text(f"services: {{web: {{image: '{WEB}', command: sleep 100000, working_dir: /etc}}}}\n")
-    done = run("compose", "exec", "--tdf", "inf", "web", "sh", "-c", "cat; pwd; exit 7", cwd=tmp_path, stdin="read")
+    done = run("shell", "compose", "exec", "--tdf", "inf", "web", "sh", "-c", "cat; pwd; exit 7", cwd=tmp_path, stdin="read")
     assert (done.returncode, done.stdout, done.stderr) == (7, "read/etc\n", "")
-    unknown = run("compose", "exec", "wbe", "ls", cwd=tmp_path)
+    unknown = run("shell", "compose", "exec", "wbe", "ls", cwd=tmp_path)
     assert (unknown.returncode, unknown.stderr.partition(": did")[2]) == (2, " you mean 'web'?\n")
 
 
@@ -282,7 +282,7 @@ def test_a_check_needs_no_image(tmp_path):
     (tmp_path / "compose.yaml").write_text(
         "services:\n  a: {image: none:1, restart: always}\n  b: {image: none:2, pid: host}\n"
     )
-    done = run("compose", "--check", cwd=tmp_path)
+    done = run("shell", "compose", "--check", cwd=tmp_path)
     assert done.returncode == 2
     kinds = [line.split()[0] for line in done.stdout.splitlines()]
     assert kinds == ["refused", "image", "image", "ignored", "1"]
@@ -460,8 +460,8 @@ def test_workers_have_labs_with_the_project(project):
 
 
 BAD = {
-    "image": ("image: none:1", "there is no image 'none:1', which web runs, ", "slownet image add none:1"),
-    "build": ("build: ./web", "there is no image 'bad-web', which web is built as, ", "/web && slownet image add "),
+    "image": ("image: none:1", "there is no image 'none:1', which web runs, ", "slownet lab image add none:1"),
+    "build": ("build: ./web", "there is no image 'bad-web', which web is built as, ", "/web && slownet lab image add "),
     "field": (f"image: {WEB}\n    privileged: true", "privileged of web is not possible in a lab, ", "capabilities"),
 }
 
@@ -470,7 +470,7 @@ BAD = {
 def test_what_is_wrong_is_one_line_before_a_lab_boots(case, images, tmp_path):
     text, what, fix = BAD[case]
     (tmp_path / "compose.yaml").write_text(f"name: bad\nservices:\n  web:\n    {text}\n")
-    for words in (["compose"], ["run", "--compose", "compose.yaml", "--tool", "ab", "--option", "url=http://web/"]):
+    for words in (["shell", "compose"], ["run", "--compose", "compose.yaml", "--tool", "ab", "--option", "url=http://web/"]):
         done = run(*words, cwd=tmp_path)
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
         assert done.stderr.startswith(f"slownet: {what}")
@@ -494,7 +494,7 @@ ENDS = {
 def test_a_service_that_does_not_come_up(case, images, tmp_path):
     text, what, log = ENDS[case]
     (tmp_path / "compose.yaml").write_text(f"services:\n  web:\n    image: {WEB}\n    {text}\n")
-    done = run("compose", "--tdf", "inf", cwd=tmp_path)
+    done = run("shell", "compose", "--tdf", "inf", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"slownet: {what}")
     assert log in done.stderr
@@ -504,13 +504,13 @@ def test_a_service_that_does_not_come_up(case, images, tmp_path):
 def test_others_wait_for_a_success_that_does_not_come(images, tmp_path):
     text = f"services:\n  web: {{image: '{WEB}', depends_on: {{first: {{condition: service_completed_successfully}}}}}}\n"
     (tmp_path / "compose.yaml").write_text(text + f"  first: {{image: '{WEB}', command: [python3, -c, 'exit(4)']}}\n")
-    done = run("compose", "--tdf", "inf", cwd=tmp_path)
+    done = run("shell", "compose", "--tdf", "inf", cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr.startswith("slownet: first ended with status 4, and others wait for its success, host 'first'")
 
 
 def test_the_table_of_fields(tmp_path):
-    done = run("compose", "--fields", cwd=tmp_path)
+    done = run("shell", "compose", "--fields", cwd=tmp_path)
     assert done.returncode == 0
     assert "| `privileged` | refused | " in done.stdout
     assert "| `healthcheck` | done | " in done.stdout
@@ -518,18 +518,20 @@ def test_the_table_of_fields(tmp_path):
 
 
 def test_no_file(tmp_path):
-    done = run("compose", cwd=tmp_path)
+    done = run("shell", "compose", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (2, f"slownet: no compose file in {tmp_path}: name one, such as compose.yaml\n")
 
 
-@pytest.mark.parametrize(("word", "instead"), [("up", "slownet compose, which brings"), ("config", "slownet compose --check")])
+@pytest.mark.parametrize(
+    ("word", "instead"), [("up", "slownet shell compose, which brings"), ("config", "slownet shell compose --check")]
+)
 def test_a_command_of_docker_compose_is_named_as_it_is_here(word, instead, tmp_path):
     (tmp_path / "compose.yaml").write_text("services: {a: {image: none:1}}\n")
-    done = run("compose", word, cwd=tmp_path)
+    done = run("shell", "compose", word, cwd=tmp_path)
     assert done.returncode == 2
-    assert done.stderr.startswith(f"slownet: there is no 'slownet compose {word}': write {instead}")
+    assert done.stderr.startswith(f"slownet: there is no 'slownet shell compose {word}': write {instead}")
     (tmp_path / word).write_text("services: {a: {image: none:1, pid: host}}\n")
-    assert "pid of a" in run("compose", word, cwd=tmp_path).stderr
+    assert "pid of a" in run("shell", "compose", word, cwd=tmp_path).stderr
 
 
 def test_a_run_is_continued_with_the_project_as_it_was(project):
@@ -590,14 +592,14 @@ served.hunt(faults(["db", "client"], ["kill", "cut"], within="5s"), recovers_wit
 
 def test_what_a_file_states_breaks_at_its_time_at_the_prompt_in_runs_and_not_in_checks(images, tmp_path):
     (tmp_path / "compose.yaml").write_text(FAULTS)
-    done = run("compose", "--tdf", "inf", cwd=tmp_path, stdin=f"client {CLOCK}\n")
+    done = run("shell", "compose", "--tdf", "inf", cwd=tmp_path, stdin=f"client {CLOCK}\n")
     assert done.returncode == 0, done.stderr
     assert done.stderr.splitlines() == ["slownet: kill db at 1.5 s", "slownet: start db at 3.5 s"]
     assert "from now on: kill db at 1.5 s; start db at 3.5 s\n" in done.stdout
     answers = done.stdout.splitlines()[-8:]
     assert answers == ["db"] * 2 + ["down"] * 2 + ["db"] * 4
 
-    within = run("compose", "exec", "--tdf", "inf", "db", "sleep", "30", cwd=tmp_path)
+    within = run("shell", "compose", "exec", "--tdf", "inf", "db", "sleep", "30", cwd=tmp_path)
     assert within.returncode != 0  # killed with its container
     assert "kill db at 1.5 s" in within.stderr
 
@@ -611,7 +613,7 @@ def test_what_a_file_states_breaks_at_its_time_at_the_prompt_in_runs_and_not_in_
         assert measured.returncode == 0, measured.stderr
         (found,) = json.loads(measured.stdout)["runs"]
         assert [each["metrics"]["value"]["mean"] for each in found["cells"]] == [down, down]  # each finds db as the first did
-    listed = run("compose", "--check", cwd=tmp_path)
+    listed = run("shell", "compose", "--check", cwd=tmp_path)
     assert f"fault  kill db at 1.5 s, {tmp_path}/compose.yaml:3:22\n" in listed.stdout
 
 
@@ -619,7 +621,7 @@ def test_a_schedule_is_replayed_on_a_project(images, tmp_path):
     (tmp_path / "compose.yaml").write_text(FAULTS)
     (tmp_path / "served.py").write_text(HUNTED)
     (tmp_path / "cut.toml").write_text('[faults]\n"1s" = "cut db from client"\n"2s" = "heal"\n')
-    done = run("replay", "cut.toml", "served.py", cwd=tmp_path)
+    done = run("hunt", "replay", "cut.toml", "served.py", cwd=tmp_path)
     assert done.returncode == 1, done.stderr
     assert "cut db from client at 1 s; heal at 2 s" in done.stdout
     assert "clients are served within 100 ms after the faults" in done.stdout

@@ -115,7 +115,7 @@ def project(built, tmp_path_factory):
             timeout=600, check=False,
         )  # fmt: skip
 
-    added = run("image", "add", str(archive))
+    added = run("lab", "image", "add", str(archive))
     assert added.returncode == 0, added.stderr
     return run
 
@@ -162,7 +162,7 @@ def test_in_pytest(project):
     ("name", "said"),
     [
         ("absent", "there is no image 'absent:2'"),
-        ("absent", "slownet image add absent:2"),
+        ("absent", "slownet lab image add absent:2"),
         ("unseen", "--share /srv/not/shared"),
     ],
 )

@@ -35,7 +35,11 @@ EXEC = (
     "only `slownet run`, `check`, `sweep`, "
     "`hunt`, `replay`, `reproduce`, `lab exec` and tests have the exact clock, --clock exact"
 )
-REFUSED = (["lab", "shell", "--clock", "exact"], ["calibrate", "--clock", "exact"], ["mininet", "--clock", "exact", "mine.py"])
+REFUSED = (
+    ["lab", "shell", "--clock", "exact"],
+    ["calibrate", "--clock", "exact"],
+    ["shell", "mininet", "--clock", "exact", "mine.py"],
+)
 
 
 def test_a_compose_project_is_refused_in_a_line(tmp_path):

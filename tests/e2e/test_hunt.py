@@ -51,12 +51,12 @@ def test_a_planted_bug_is_found_shrunk_and_repeated_and_a_kill_loses_nothing(fol
     assert "virtual clock, TDF inf" in shown.stdout
     assert next(line for line in shown.stdout.splitlines() if line.startswith("faults ")).split()[:2] == ["faults", "none"]
 
-    again = slownet("replay", "hunt/found.toml", "--times", "3", cwd=folder)
+    again = slownet("hunt", "replay", "hunt/found.toml", "--times", "3", cwd=folder)
     assert again.returncode == 1
     assert again.stdout.count("the same history, digit for digit") == 3
     assert "acknowledged puts lost" in again.stdout
 
-    cured = slownet("replay", "hunt/found.toml", "--env", "ACKNOWLEDGE=synced", cwd=folder)
+    cured = slownet("hunt", "replay", "hunt/found.toml", "--env", "ACKNOWLEDGE=synced", cwd=folder)
     assert cured.returncode == 0, cured.stdout + cured.stderr
     assert "nothing breaks" in cured.stdout
 
@@ -69,7 +69,7 @@ def test_a_planted_bug_is_found_shrunk_and_repeated_and_a_kill_loses_nothing(fol
 def test_a_queue_that_leaves_syncing_to_the_kernel_loses_values_in_a_crash_alone(folder, monkeypatch, fault, status):
     monkeypatch.setenv("ACKNOWLEDGE", "written")
     (folder / "power.toml").write_text(f'[faults]\n"2.05s" = "{fault} server"\n"3s" = "start server"\n')
-    done = slownet("replay", "power.toml", "acknowledged.py", "--env", "ACKNOWLEDGE", cwd=folder)
+    done = slownet("hunt", "replay", "power.toml", "acknowledged.py", "--env", "ACKNOWLEDGE", cwd=folder)
     assert done.returncode == status, done.stdout + done.stderr
     assert ("acknowledged puts lost" in done.stdout) == (fault == "crash")
 

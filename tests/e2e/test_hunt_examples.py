@@ -16,7 +16,7 @@ def replay(name, steps, folder, **variables):
     """Replay a schedule, and return the status and what was printed."""
     (folder / "faults.toml").write_text(f"[faults]\n{steps}\n")
     given = [word for pair in variables.items() for word in ("--env", "=".join(pair))]
-    done = slownet("replay", "faults.toml", str(EXAMPLES / "faults" / name), *given, cwd=folder)
+    done = slownet("hunt", "replay", "faults.toml", str(EXAMPLES / "faults" / name), *given, cwd=folder)
     assert "boot 1: the first history" in done.stdout, done.stdout + done.stderr
     return done.returncode, done.stdout
 

@@ -1,4 +1,4 @@
-"""`slownet image` with images that other programs made: added as an ordinary user, served by a registry, run in a lab."""
+"""`slownet lab image` with images that other programs made: added as an ordinary user, served by a registry, run in a lab."""
 
 import contextlib
 import json
@@ -82,11 +82,11 @@ def ordinary():
 
 @pytest.fixture
 def image(home, tmp_path):
-    """Run `slownet image` with that cache: image("list") -> the completed process."""
+    """Run `slownet lab image` with that cache: image("list") -> the completed process."""
 
     def run(*words, prefix=(), **more):
         environment = {**os.environ, "XDG_CACHE_HOME": str(home)}
-        argv = [*prefix, *SLOWNET, "image", *map(str, words)]
+        argv = [*prefix, *SLOWNET, "lab", "image", *map(str, words)]
         more = {"cwd": tmp_path, "timeout": 120, "stdin": subprocess.DEVNULL} | more
         return subprocess.run(argv, env=environment, capture_output=True, text=True, check=False, **more)
 
@@ -158,7 +158,7 @@ def test_an_ordinary_user_adds_an_image_and_a_lab_runs_it(built, home, image, or
 
 
 def test_the_table_and_the_end_of_an_image(home, image, root_tar):
-    assert image("list").stdout == "there are no images: slownet image add REF\n"
+    assert image("list").stdout == "there are no images: slownet lab image add REF\n"
     assert json.loads(image("list", "--json").stdout) == {"images": []}
     image("add", root_tar, "--name", "hello:1")
     assert image("add", root_tar, "--name", "hello:2").stdout.startswith("kept already  hello:2  ")
@@ -210,7 +210,7 @@ def test_mistakes_are_one_line_and_keep_nothing(home, image, root_tar, tmp_path,
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)])
 def test_an_add_that_is_ended_keeps_nothing(home, tmp_path, root_tar, number, status):
     environment = {**os.environ, "XDG_CACHE_HOME": str(home)}
-    words = [*SLOWNET, "image", "add", "/dev/stdin", "--name", "hello:1"]
+    words = [*SLOWNET, "lab", "image", "add", "/dev/stdin", "--name", "hello:1"]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, cwd=tmp_path) as process:
         process.stdin.write(without_end(root_tar))
         process.stdin.flush()

@@ -1,4 +1,4 @@
-"""`slownet mininet` and `slownet shell` run Mininet programs as they are: results, folders, names, tools, arguments."""
+"""`slownet shell mininet` and `slownet shell` run Mininet programs as they are: results, folders, names, tools, arguments."""
 
 import os
 import re
@@ -37,7 +37,7 @@ def test_results_are_where_the_program_wrote_them(built, tmp_path):
         print(open("ping.txt").read().count("bytes from"))
         a.cmd("echo x > /tmp/elsewhere.log; ln -s ping.txt latest; mkdir -p made/deep; echo y > made/deep/z; echo > .hidden")
     """
-    done = run("mininet", "--tdf", "inf", code=code, cwd=tmp_path)
+    done = run("shell", "mininet", "--tdf", "inf", code=code, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "2\n"
     assert (tmp_path / "ping.txt").read_text().count("bytes from") == 2
@@ -54,20 +54,22 @@ def test_results_in_a_folder_that_a_lab_has_of_its_own_are_named(built, tmp_path
     (tmp_path / "program.py").write_text(
         'import os\nopen("a.txt", "w").write("1")\nos.makedirs("b/c")\nopen("b/c/d", "w").write("2")\n'
     )
-    done = run("mininet", "--tdf", "inf", str(tmp_path / "program.py"), cwd="/var/tmp")
+    done = run("shell", "mininet", "--tdf", "inf", str(tmp_path / "program.py"), cwd="/var/tmp")
     told = "slownet: written in the lab's own folders and not kept: /a.txt, /b/c/d: run it in a folder of yours: "
     assert (done.returncode, done.stderr) == (0, f"{told}a lab has its own of this one\n")
 
 
 def test_a_file_that_is_not_kept_is_named_once(built, tmp_path):
-    done = run("mininet", "--tdf", "inf", code='open("../beside.txt", "w").write("1")\n', cwd=tmp_path)
+    done = run("shell", "mininet", "--tdf", "inf", code='open("../beside.txt", "w").write("1")\n', cwd=tmp_path)
     assert done.stderr.count("beside.txt") == 1, done.stderr
 
 
 def test_what_a_program_wrote_before_it_failed_is_here_and_what_cannot_be_here_fails(built, tmp_path):
-    done = run("mininet", "--tdf", "inf", code='open("early.txt", "w").write("1"); raise SystemExit(7)\n', cwd=tmp_path)
+    done = run(
+        "shell", "mininet", "--tdf", "inf", code='open("early.txt", "w").write("1"); raise SystemExit(7)\n', cwd=tmp_path
+    )
     assert (done.returncode, done.stderr) == (7, "written: early.txt\n")
-    done = run("mininet", "--tdf", "inf", code='open("bell\\7.txt", "w").write("1")\n', cwd=tmp_path)
+    done = run("shell", "mininet", "--tdf", "inf", code='open("bell\\7.txt", "w").write("1")\n', cwd=tmp_path)
     assert (done.returncode, done.stderr) == (2, "slownet: left in the lab: bell\\x07.txt is not a name for a file\n")
 
 
@@ -81,7 +83,7 @@ def test_what_this_machine_would_run_stays_in_the_lab_and_the_programs_status_is
         raise SystemExit(status)
     """
     for status in (0, 3):
-        done = run("mininet", "--tdf", "inf", code=code.replace("status", str(status)), cwd=tmp_path)
+        done = run("shell", "mininet", "--tdf", "inf", code=code.replace("status", str(status)), cwd=tmp_path)
         left = "left in the lab: helper.py is what other programs here would run; script is a program here"
         assert (done.returncode, done.stderr) == (status, f"written: helped.txt\nslownet: {left}\n")
         assert (tmp_path / "helped.txt").read_text() == "helped\n"
@@ -106,7 +108,7 @@ def test_a_program_of_another_folder_with_its_modules_and_its_data(built, tmp_pa
     )
     (here / "linked.py").symlink_to(there / "mine.py")
     for program in (there / "mine.py", "../there/mine.py", "linked.py"):
-        done = run("mininet", "--tdf", "inf", str(program), "../data/input.txt", cwd=here)
+        done = run("shell", "mininet", "--tdf", "inf", str(program), "../data/input.txt", cwd=here)
         assert (done.returncode, done.stdout) == (0, "42 words\n"), done.stderr
         assert (here / "here.txt").read_text() == "1"
         (here / "here.txt").unlink()
@@ -122,7 +124,7 @@ def test_a_program_in_roots_home(built, tmp_path):
     program.write_text("open('slownet-test-of-home.txt', 'w').write(__file__)\n")
     result = program.with_suffix(".txt")
     try:
-        done = run("mininet", "--tdf", "inf", program.name, cwd=program.parent)
+        done = run("shell", "mininet", "--tdf", "inf", program.name, cwd=program.parent)
         assert (done.returncode, done.stderr) == (0, f"written: {result.name}\n")
         assert result.read_text() == program.name
     finally:
@@ -149,7 +151,7 @@ a.cmd("tshark -i a-eth0")
 
 
 def test_tools_names_and_colours(built, tmp_path):
-    done = run("mininet", "--tdf", "inf", code=TOOLS, cwd=tmp_path)
+    done = run("shell", "mininet", "--tdf", "inf", code=TOOLS, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     found = dict(line.partition(" ")[::2] for line in done.stdout.splitlines())
     assert (found.pop("address"), found.pop("by-sudo")) == ("10.0.0.1", "10.0.0.1")
@@ -176,7 +178,7 @@ net.stop()
 
 
 def test_mininets_nat_lets_out_and_not_in(built, tmp_path):
-    done = run("mininet", "--tdf", "inf", code=NAT, cwd=tmp_path, start="")
+    done = run("shell", "mininet", "--tdf", "inf", code=NAT, cwd=tmp_path, start="")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.split()[0] == "0%"
     assert "unreachable" in done.stdout
@@ -205,7 +207,7 @@ for controller in ({}, {"controller": OVSController}):
 
 
 def test_a_learning_switch_learns_again_once_its_flows_are_deleted(built, tmp_path):
-    done = run("mininet", "--tdf", "inf", code=FLOWS, cwd=tmp_path, start="")
+    done = run("shell", "mininet", "--tdf", "inf", code=FLOWS, cwd=tmp_path, start="")
     assert done.returncode == 0, done.stderr
     said = [line for line in done.stdout.splitlines() if line.startswith(("dropped", "cut"))]
     assert said == ["dropped 0.0", "dropped 0.0", "cut 100.0"] * 2
@@ -213,7 +215,7 @@ def test_a_learning_switch_learns_again_once_its_flows_are_deleted(built, tmp_pa
 
 def test_commands_from_a_pipe_go_on_with_free_cpu(built, tmp_path):
     code = "from mininet.cli import CLI\nCLI(net)\n"
-    done = run("mininet", "--tdf", "inf", code=code, cwd=tmp_path, told="a sleep 2\na echo $((1 + 1)) done\n")
+    done = run("shell", "mininet", "--tdf", "inf", code=code, cwd=tmp_path, told="a sleep 2\na echo $((1 + 1)) done\n")
     assert (done.returncode, done.stderr.split()) == (0, ["2", "done"])
 
 
@@ -239,7 +241,7 @@ except FileNotFoundError:
 
 
 def test_programs_that_are_not_there_are_named_whoever_starts_them(built, tmp_path):
-    done = run("mininet", "--tdf", "inf", code=MISSING, cwd=tmp_path)
+    done = run("shell", "mininet", "--tdf", "inf", code=MISSING, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     line = next(each for each in done.stderr.splitlines() if each.startswith("slownet: hosts ran what is not in the lab: "))
     named = set(line.partition(" in the lab: ")[2].partition(": write packages")[0].split(", "))
@@ -261,7 +263,7 @@ def test_what_the_kernel_lacks_is_named_at_the_end(built, tmp_path):
         ):
             a.cmd(command)
     """
-    done = run("mininet", "--kernel", "base", "--tdf", "inf", code=code, cwd=tmp_path)
+    done = run("shell", "mininet", "--kernel", "base", "--tdf", "inf", code=code, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stderr.splitlines()[-1] == (
         "slownet: the lab's kernel lacks vrf: the wide one has it (slownet lab build --kernel wide, then --kernel wide); "

@@ -440,7 +440,7 @@ def mine(net, rtt):
 def test_a_run_predicts_another_site(both):
     _, printed, folder = both
     directory = printed["runs"][0]["directory"]
-    done = slownet("predict", directory, "--t0", "12.3ms", "--rtt", "85ms", "--json", cwd=folder)
+    done = slownet("show", directory, "--at", "rtt=85ms,t0=12.3ms", "--json", cwd=folder)
     assert json.loads(done.stdout)["predicted"]["mean"] == pytest.approx(12.3 + 4 * 85, rel=0.05)
 
 

@@ -21,7 +21,7 @@ def measured(tmp_path_factory):
     """A key of all exercises, with all their variants."""
     folder = tmp_path_factory.mktemp("exercises")
     seeded, table = sorted(VARIANTS.glob("*_*.toml")), VARIANTS / "variants.toml"
-    words = [*SLOWNET, "classroom", "variants", *seeded, "--variants", table, "--out", folder / "all"]
+    words = [*SLOWNET, "check", "variants", *seeded, "--variants", table, "--out", folder / "all"]
     subprocess.run(words, check=True)
     files = [*sorted(EXERCISES.glob("*.toml")), *sorted((folder / "all").glob("*.toml"))]
     words = [*SLOWNET, "check", "--tdf", "inf", "--key", "key.toml", *files]
@@ -39,7 +39,7 @@ def test_the_kept_keys_are_what_is_measured(measured):
 
 
 def test_a_class_is_marked(tmp_path):
-    words = [*SLOWNET, "mark", *sorted((EXERCISES / "class").glob("*.toml")), "--key", EXERCISES / "teacher/key.toml"]
+    words = [*SLOWNET, "check", "mark", *sorted((EXERCISES / "class").glob("*.toml")), "--key", EXERCISES / "teacher/key.toml"]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[:2] == ["Ada Lovelace     11 of 11", "Charles Babbage  3 of 11"]
@@ -49,7 +49,7 @@ def test_a_class_is_marked(tmp_path):
 def test_a_solution_in_code_has_all_marks_and_what_students_begin_with_has_not(exercise, tmp_path):
     (test,) = exercise.glob("test_*.py")
     for name, all_of_them in (("solution", True), ("start", False)):
-        words = [*SLOWNET, "classroom", "grade", exercise / name, "--test", test, "--limit", "900s"]
+        words = [*SLOWNET, "check", "grade", exercise / name, "--test", test, "--limit", "900s"]
         done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert (done.returncode == 0) is all_of_them, done.stdout + done.stderr
         marks, most = done.stdout.splitlines()[-1].split(" of ")

@@ -80,7 +80,7 @@ def test_nats(tmp_path, sync, lost):
     folder = copy("nats", tmp_path)
     (folder / "crash.toml").write_text('[faults]\n"4s" = "crash server"\n"5s" = "start server"\n')
     run("slownet lab build", folder)
-    printed = run(f"{'! ' if lost else ''}slownet replay crash.toml jetstream.py --env SYNC={sync}", folder)
+    printed = run(f"{'! ' if lost else ''}slownet hunt replay crash.toml jetstream.py --env SYNC={sync}", folder)
     assert ("acknowledged sends lost" in printed) == lost
 
 

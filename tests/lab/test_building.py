@@ -245,4 +245,6 @@ def test_namespaces_end_with_their_process(net):
         assert not left
     finally:
         subprocess.run(["ip", "link", "del", "west-eth1"], check=True)
-        subprocess.run([sys.executable, "-m", "slownet.cli", "clean"], capture_output=True, check=True)  # its directory
+        subprocess.run(
+            [sys.executable, "-m", "slownet.cli", "doctor", "clean"], capture_output=True, check=True
+        )  # its directory

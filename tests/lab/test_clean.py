@@ -1,4 +1,4 @@
-"""`slownet clean` removes what a killed run made, and nothing of others."""
+"""`slownet doctor clean` removes what a killed run made, and nothing of others."""
 
 import json
 import os
@@ -14,7 +14,7 @@ import pytest
 
 CGROUPS = Path("/sys/fs/cgroup")
 LOOK_S, PATIENCE_S = 0.3, 60  # each look starts nine programs
-CLEAN = [sys.executable, "-m", "slownet.cli", "clean"]
+CLEAN = [sys.executable, "-m", "slownet.cli", "doctor", "clean"]
 RUN = '''
 import time
 from contextlib import ExitStack, contextmanager

@@ -398,7 +398,7 @@ def test_an_unhealthy_container(net, tmp_path, test, options, said):
 @pytest.mark.parametrize(
     ("image", "options", "said"),
     [
-        ("absent:1", {}, r"there is no image 'absent:1': .*slownet image add absent:1"),
+        ("absent:1", {}, r"there is no image 'absent:1': .*slownet lab image add absent:1"),
         ("bare:1", {}, "the image has no entrypoint and no command, image bare:1"),
         ("bare:1", {"command": "nosuch"}, "there is no program 'nosuch', image bare:1"),
         ("bare:1", {"command": "/text"}, "there is no program '/text', image bare:1"),
@@ -478,7 +478,7 @@ with Network(ClientWebDb) as net, Container(net["web"], "server:1", port=80, dir
         assert process.stdout.readline() == "up\n"
         assert any("/server serve 80" in each for each in left()["processes"])
         process.send_signal(signal.SIGKILL)
-    done = subprocess.run([sys.executable, "-m", "slownet.cli", "clean"], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-m", "slownet.cli", "doctor", "clean"], capture_output=True, text=True, check=True)
     assert "(server)" in done.stdout, done.stdout
 
 

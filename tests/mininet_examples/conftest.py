@@ -26,11 +26,11 @@ def examples(tmp_path_factory):
 
 @pytest.fixture
 def mininet(examples):
-    """Run `slownet mininet` beside the examples: mininet("mn", told="exit\\n") -> its status and all that it printed."""
+    """Run `slownet shell mininet` beside the examples: mininet("mn", told="exit\\n") -> its status and all that it printed."""
 
     def run(*words, told="", options=("--tdf", "inf")):
         done = subprocess.run(
-            [*SLOWNET, "mininet", *options, *words], cwd=examples, input=told, stdout=subprocess.PIPE,
+            [*SLOWNET, "shell", "mininet", *options, *words], cwd=examples, input=told, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True, check=False, timeout=PATIENCE_S,
         )  # fmt: skip
         return done.returncode, done.stdout

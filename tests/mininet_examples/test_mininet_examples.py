@@ -1,4 +1,4 @@
-"""Mininet's examples and its walk-through run unchanged with `slownet mininet`, or say in one line why not."""
+"""Mininet's examples and its walk-through run unchanged with `slownet shell mininet`, or say in one line why not."""
 
 import itertools
 import re

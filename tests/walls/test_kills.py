@@ -157,23 +157,23 @@ def a_run(folder, mean):
 def baseline(folder):
     a_run(folder / "older", 1.0)
     a_run(folder / "run", 2.0)
-    assert slownet("baseline", "save", "older", "base.json", cwd=folder).returncode == 0
-    return ["baseline", "save", "run", "base.json"], ["base.json"]
+    assert slownet("compare", "save", "older", "base.json", cwd=folder).returncode == 0
+    return ["compare", "save", "run", "base.json"], ["base.json"]
 
 
 def marking(folder):
     (folder / "key.toml").write_text(KEY)
     for number in range(ANSWERS):
         (folder / f"{number}.toml").write_text(f'student = "{number}"\n[ping]\nround_trips = 2\n')
-    assert slownet("mark", "0.toml", "--key", "key.toml", cwd=folder).returncode == 0
-    return ["mark", *(f"{number}.toml" for number in range(ANSWERS)), "--key", "key.toml"], ["marks.csv", "marks.html"]
+    assert slownet("check", "mark", "0.toml", "--key", "key.toml", cwd=folder).returncode == 0
+    return ["check", "mark", *(f"{number}.toml" for number in range(ANSWERS)), "--key", "key.toml"], ["marks.csv", "marks.html"]
 
 
 def grading(folder):
     (folder / "key.toml").write_text(KEY)
     (folder / "handed_in").mkdir()
     (folder / "handed_in/answers.toml").write_text("[ping]\nround_trips = 3")
-    words = ["classroom", "grade", "handed_in", "--key", "key.toml", "--for", "gradescope", "--results", "results.json"]
+    words = ["check", "grade", "handed_in", "--key", "key.toml", "--for", "gradescope", "--results", "results.json"]
     assert slownet(*words, cwd=folder).returncode == 0
     (folder / "handed_in/answers.toml").write_text("[ping]\nround_trips = 2")
     return words, ["results.json"]
@@ -182,7 +182,7 @@ def grading(folder):
 def reporting(folder):
     a_run(folder / "run", 1.0)
     (folder / "page.html").write_text("what was there")
-    return ["report", "run", "--out", "page.html"], ["page.html"]
+    return ["show", "run", "--out", "page=page.html"], ["page.html"]
 
 
 QUICK = {"baseline": baseline, "mark": marking, "grade": grading, "report": reporting}

@@ -290,7 +290,7 @@ def test_what_samples_name_is_not_followed(attacked, command):
         facts = json.loads((runs[0] / "run.json").read_text())
         assert facts["source"].endswith("composed.py" if command == "compose" else "hostile.py")
         show = subprocess.run(
-            [sys.executable, "-m", "slownet.cli", "report", runs[0]],
+            [sys.executable, "-m", "slownet.cli", "show", runs[0], "--out", "page"],
             capture_output=True,
             text=True,
             timeout=PATIENCE_S,

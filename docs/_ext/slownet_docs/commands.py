@@ -29,11 +29,13 @@ def page() -> str:
 
 
 def _section(name: str, command: Any) -> Iterator[str]:
-    context = typer.Context(command, info_name=name)
     yield from (f"## {name}", "", inspect.cleandoc(command.help or "").replace("\f", ""), "")
     if hasattr(command, "commands"):
         yield from (f"Its commands: {', '.join(f'`{name} {each}`' for each in command.commands)}.", "")
-        return
+        command = getattr(command, "own", None)  # what the group does by itself
+        if command is None:
+            return
+    context = typer.Context(command, info_name=name)
     yield from ("```text", " ".join([name, *command.collect_usage_pieces(context)]), "```", "")
     for parameter in command.params:
         record = None if "--help" in parameter.opts else parameter.get_help_record(context)

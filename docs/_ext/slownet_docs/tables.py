@@ -219,7 +219,7 @@ VARIABLES: Mapping[str, str] = {
     "SLOWNET_CPU": "Set inside a lab: what the clock charges.",
     "SLOWNET_COMPOSE": "Set inside a lab: where the compose projects are.",
     "SLOWNET_SESSION": "Set inside a lab by pytest: facts of the session on the host.",
-    "SLOWNET_OWNER": "Marks programs that slownet started, so that `slownet clean` ends no other.",
+    "SLOWNET_OWNER": "Marks programs that slownet started, so that `slownet doctor clean` ends no other.",
 }
 NO_READER = (
     "SLOWNET_DB_HOST",

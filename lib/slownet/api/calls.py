@@ -155,7 +155,7 @@ def load(path: Path | str) -> Run:
     Parameters
     ----------
     path : Path or str
-        The directory of a run or of a sweep, its run.json or sweep.json, or a baseline (see ``slownet baseline save``).
+        The directory of a run or of a sweep, its run.json or sweep.json, or a baseline (see ``slownet compare save``).
 
     Raises
     ------

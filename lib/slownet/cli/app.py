@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import functools
 import importlib
+import inspect
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
 import typer
+from typer.core import TyperCommand
 
 from slownet.cli import endings
 from slownet.cli.examples import explain
-from slownet.cli.helping import PLAIN, Group, SectionedCommand
+from slownet.cli.helping import PLAIN, Group, GroupWithOwn, OwnCommand, SectionedCommand
 from slownet.model import userfile
 from slownet.model.errors import SlownetError
 from slownet.model.version import __version__
@@ -24,6 +26,23 @@ from slownet.model.version import __version__
 
 class Commands(Group):
     """The commands. An interrupt becomes typer.Abort: Typer would exit silently."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command of the first word. Raises SlownetError with what that word may belong to."""
+        if not (args[0] in self.commands or args[0].startswith("-") or ctx.resilient_parsing):
+            from slownet.cli import unknown_command
+
+            raise unknown_command.refused(args[0], self)
+        return super().resolve_command(ctx, args)
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of the commands in the order of the table."""
+        order = list(COMMANDS)
+        return sorted(self.commands, key=lambda name: order.index(name) if name in order else len(order))
+
+    def section(self, name: str) -> str:
+        """Return the heading that a command stands below."""
+        return COMMANDS[name].section if name in COMMANDS else super().section(name)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command. Raises typer.Abort on an interrupt."""
@@ -35,55 +54,64 @@ class Commands(Group):
 
 @dataclass(frozen=True)
 class Command:
-    """Where a command, or a group of commands, is found: a module of this package, and a name in it."""
+    """Where a command, or a group of commands, is found: a module of this package, and a name in it.
+
+    section: the heading of the program's help that it stands below. others: commands below it, beside what it does by itself.
+    """
 
     module: str
     attribute: str
+    section: str = ""
     cls: str = ""
-    settings: dict[str, bool] = field(default_factory=dict)
+    others: Mapping[str, Command] = field(default_factory=dict)
 
-    def add_to(self, app: typer.Typer, name: str) -> None:
+    def add_to(self, app: typer.Typer, name: str, cls: type[TyperCommand] = SectionedCommand) -> None:
         """Import the command, and add it to `app`."""
         module = importlib.import_module(f"slownet.cli.{self.module}")
         found = getattr(module, self.attribute)
-        if isinstance(found, typer.Typer):
+        if self.others:
+            group = typer.Typer(cls=GroupWithOwn, help=inspect.getdoc(found))
+            replace(self, others={}).add_to(group, name, OwnCommand)
+            for each, other in self.others.items():
+                other.add_to(group, each)
+            app.add_typer(group, name=name)
+        elif isinstance(found, typer.Typer):
             app.add_typer(found, name=name)
         else:
-            kind = getattr(module, self.cls) if self.cls else SectionedCommand
-            app.command(name, cls=kind, context_settings=self.settings)(found)
+            app.command(name, cls=getattr(module, self.cls) if self.cls else cls)(found)
 
 
 COMMANDS = {
-    "init": Command("init", "init"),
-    "list": Command("list", "show"),
-    "run": Command("run", "run"),
-    "reproduce": Command("reproduce", "reproduce"),
-    "sweep": Command("sweep", "sweep"),
-    "hunt": Command("hunt", "hunt"),
-    "replay": Command("replay", "replay"),
-    "report": Command("report", "report"),
-    "show": Command("show", "show"),
-    "why": Command("why", "why", cls="WithCommand"),
-    "predict": Command("predict", "predict"),
-    "field": Command("field", "field"),
-    "compare": Command("compare", "compare"),
-    "check": Command("check", "check"),
-    "mark": Command("mark", "mark"),
-    "trace": Command("trace", "trace"),
-    "calibrate": Command("calibrate", "calibrate"),
-    "mininet": Command("mininet", "mininet", settings={"ignore_unknown_options": True, "allow_interspersed_args": False}),
-    "compose": Command("compose", "compose", cls="WithExec"),
-    "shell": Command("shell", "shell"),
-    "clean": Command("clean", "clean"),
-    "doctor": Command("doctor", "doctor"),
-    "docs": Command("docs", "docs"),
-    "help": Command("help", "help_"),
-    "lab": Command("lab", "app"),
-    "image": Command("image", "app"),
-    "baseline": Command("baseline", "baseline"),
-    "classroom": Command("classroom", "app"),
-}
-"""Each command by its name, in the order of --help."""
+    "run": Command("run", "run", "Measure"),
+    "sweep": Command("sweep", "sweep", "Measure"),
+    "hunt": Command("hunt", "hunt", "Measure", others={"replay": Command("replay", "replay")}),
+    "reproduce": Command("reproduce", "reproduce", "Measure"),
+    "field": Command("field", "field", "Measure"),
+    "calibrate": Command("calibrate", "calibrate", "Measure", others={"trace": Command("trace", "trace")}),
+    "show": Command("show", "show", "Look"),
+    "why": Command("why", "why", "Look", cls="WithCommand"),
+    "compare": Command("compare", "compare", "Look", others={"save": Command("baseline", "save")}),
+    "list": Command("list", "show", "Look"),
+    "init": Command("init", "init", "Build"),
+    "shell": Command(
+        "shell", "shell", "Build", cls="Shell",
+        others={
+            "mininet": Command("mininet", "mininet", cls="Program"),
+            "compose": Command("compose", "compose", cls="WithExec"),
+        },
+    ),
+    "lab": Command("lab", "app", "Build"),
+    "doctor": Command("doctor", "doctor", "Build", others={"clean": Command("clean", "clean")}),
+    "check": Command(
+        "check", "check", "Teach",
+        others={
+            "mark": Command("mark", "mark"), "variants": Command("classroom", "variants"),
+            "grade": Command("classroom", "grade"), "bundle": Command("classroom", "bundle"),
+        },
+    ),
+    "help": Command("help", "help_", "Teach"),
+}  # fmt: skip
+"""Each command by its name, in the order of the help, which shows them by what they are for."""
 NEED_ALL = ("help",)
 """Commands that speak of others."""
 

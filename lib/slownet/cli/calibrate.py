@@ -44,7 +44,10 @@ def calibrate(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare the stated and the measured effect of links, for a matrix of conditions."""
+    """Compare the stated and the measured effect of links.
+
+    It measures a matrix of conditions. `slownet calibrate trace FILE` summarizes a recorded trace.
+    """
     from slownet.calibration.cases import choose as choose_cases
     from slownet.lab.run.clock import ClockRequest
     from slownet.lab.run.place import choose

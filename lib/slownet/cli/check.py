@@ -46,7 +46,9 @@ def check(
     key: Annotated[
         Path | None,
         typer.Option(
-            "--key", metavar="FILE", help="Instead, write the measured answers to this file: .md, or .toml for `slownet mark`."
+            "--key",
+            metavar="FILE",
+            help="Instead, write the measured answers to this file: .md, or .toml for `slownet check mark`.",
         ),
     ] = None,
     clock: ExactClockOption = None,
@@ -61,7 +63,7 @@ def check(
     share: ShareOption = None,
     explain_clock: ExplainClockOption = False,
 ) -> None:
-    """Run hypothesis files and mark each prediction right, wrong or undecided."""
+    """Run hypothesis files, mark predictions, and grade a class."""
     from slownet.cli import checking
     from slownet.lab.run.clock import ClockRequest
     from slownet.lab.run.place import choose, with_given

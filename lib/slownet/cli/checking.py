@@ -83,7 +83,7 @@ def check(
 def key(files: Sequence[Path], place: Place, root: Path, path: Path) -> int:
     """Run the files and write the measured value of each open prediction; return the exit status.
 
-    It is Markdown for people, or for `slownet mark` TOML, with the range of right answers, if the file's name ends so.
+    It is Markdown for people, or for `slownet check mark` TOML, with the range of right answers, if the file's name ends so.
     """
     from slownet.classroom import key as keys
 

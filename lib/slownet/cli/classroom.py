@@ -1,4 +1,4 @@
-"""`slownet classroom`: variants of exercises, a submission graded, and what programs for classes run for that."""
+"""`slownet check variants`, `grade` and `bundle`: exercises for a class, and what programs for classes run to grade them."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ from typing import Annotated, NoReturn
 import typer
 
 from slownet.cli.completing import one_of
-from slownet.cli.helping import Group
 from slownet.cli.options import KeyOption
 from slownet.lab.run.boot import MEGABYTES
 from slownet.model import whole_file
 from slownet.model.errors import ExperimentError, nearest
 from slownet.model.units import duration
 
-app = typer.Typer(cls=Group, help="Exercises that grade themselves: a variant for each student, and autograders for a class.")
 KINDS = ("gradescope", "submitty", "github")
 FORMS = ("gradescope", "submitty", "text")
 LIMIT = "120s"
@@ -37,7 +35,6 @@ VisibilityOption = Annotated[
 ]
 
 
-@app.command()
 def variants(
     exercises: Annotated[list[Path], typer.Argument(metavar="EXERCISE", help="Exercises with names such as ${far} in them.")],
     table: Annotated[Path, typer.Option("--variants", metavar="FILE", help="What the names stand for in each one (TOML).")],
@@ -55,7 +52,6 @@ def variants(
             print(written)
 
 
-@app.command()
 def grade(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="What was handed in; its answers are in answers.toml.")],
     key: Annotated[
@@ -112,7 +108,6 @@ def grade(
         raise typer.Exit(1)
 
 
-@app.command()
 def bundle(
     exercises: Annotated[
         list[Path],

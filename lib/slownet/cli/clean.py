@@ -1,4 +1,4 @@
-"""`slownet clean`: removes what killed runs left behind, and nothing else."""
+"""`slownet doctor clean`: removes what killed runs left behind, and nothing else."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def clean(
     from slownet.net import leftovers
 
     if os.geteuid() != 0:
-        raise LabError("only root can clean up", fix="sudo slownet clean; a lab leaves nothing behind")
+        raise LabError("only root can clean up", fix="sudo slownet doctor clean; a lab leaves nothing behind")
     found = leftovers.find()
     for each in found:
         print(f"{'would remove' if dry_run else 'removing'} {each}")

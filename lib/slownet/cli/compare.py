@@ -14,14 +14,19 @@ from slownet.cli.options import (
     FailOption,
 )
 from slownet.cli.outputs import OF_COMPARISONS, Outputs
-from slownet.model.errors import ExperimentError
+from slownet.model.errors import ExperimentError, SlownetError
 
 if TYPE_CHECKING:
     from slownet.judge.records.result import RunData
 
 
 def compare(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="The directory of a run.", autocompletion=completing.runs)],
+    run: Annotated[
+        Path,
+        typer.Argument(
+            metavar="RUN|BASELINE", help="The directory of a run, or what `compare save` wrote.", autocompletion=completing.runs
+        ),
+    ],
     other: Annotated[
         Path,
         typer.Argument(
@@ -52,12 +57,30 @@ def compare(
     ] = None,
     out: ComparedOption = None,
 ) -> None:
-    """Compare two runs, or a run and a field measurement: where they agree or differ, and by how much.
+    """Compare two runs, or a run with a baseline or a field trial.
 
     The exit status is 0 if the second is equal or better, 1 if it is worse or differs, 3 if more repetitions are needed.
     """
     outputs = Outputs.read(out or [], OF_COMPARISONS)
-    raise typer.Exit(compare_and_show(run, other, within, metric or [], at or [], t0, fail_if_slower, outputs))
+    first = _baseline(run, other)
+    raise typer.Exit(
+        compare_and_show(
+            first or run, other, within, metric or [], at or [], t0, fail_if_slower, outputs, whole=first is not None
+        )
+    )
+
+
+def _baseline(run: Path, other: Path) -> RunData | None:
+    """Return the baseline that is named first; None if that is a run. Raises SlownetError."""
+    from slownet.comparison import baseline as kept
+    from slownet.comparison.record import FILE
+    from slownet.judge.records import measured_folder
+
+    if measured_folder.of(run).suffix == ".json" and run.name != FILE and not run.is_dir():
+        return kept.read(run)
+    if kept.is_one(other):  # or better would be worse
+        raise SlownetError(f"{other} is a baseline", "as the second argument", f"name it first: slownet compare {other} {run}")
+    return None
 
 
 def compare_and_show(

@@ -1,4 +1,4 @@
-"""`slownet compose`: brings a compose project up and opens Mininet's command line in it, or runs one command in a container."""
+"""`slownet shell compose`: brings a compose project up for Mininet's command line, or for one command in a container."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def compose(
 ) -> None:
     """Bring a compose project up as a network and open Mininet's command line in it, on the real clock by default.
 
-    `slownet compose exec SERVICE COMMAND...` runs one command in a service's container instead.
+    `slownet shell compose exec SERVICE COMMAND...` runs one command in a service's container instead.
     """
     from slownet.compose import fields as table
     from slownet.compose import project_files as compose_files
@@ -95,7 +95,7 @@ def compose(
         return
     for each in files or []:
         if (instead := OF_DOCKER.get(str(each))) and not each.exists():
-            raise ComposeError(f"there is no 'slownet compose {each}'", fix=f"write {instead}")
+            raise ComposeError(f"there is no 'slownet shell compose {each}'", fix=f"write {instead}")
     stated = [*(files or []), *(file or [])]
     named = compose_files.named(stated) if stated else compose_files.unnamed(Path.cwd(), os.environ)
     if check:
@@ -109,12 +109,12 @@ def compose(
 
 
 OF_DOCKER: Mapping[str, str] = {
-    "up": "slownet compose, which brings the project up until the end of its prompt",
-    "run": "slownet compose exec SERVICE COMMAND, or slownet run --compose for measurements",
-    "ps": "slownet compose, which prints its services",
-    "config": "slownet compose --check",
-    "build": "slownet compose --check, which prints the commands that build what is missing",
-    "pull": "slownet compose --check, which prints the commands that add what is missing",
+    "up": "slownet shell compose, which brings the project up until the end of its prompt",
+    "run": "slownet shell compose exec SERVICE COMMAND, or slownet run --compose for measurements",
+    "ps": "slownet shell compose, which prints its services",
+    "config": "slownet shell compose --check",
+    "build": "slownet shell compose --check, which prints the commands that build what is missing",
+    "pull": "slownet shell compose --check, which prints the commands that add what is missing",
 }
 """Commands of docker compose that have another name here, and that name."""
 
@@ -144,7 +144,7 @@ def _bring_up(
 def _checked(words: Sequence[str], project: Project) -> list[str]:
     """Return the name of a service's first host and the command. Raises ComposeError."""
     names = list(dict.fromkeys(name for each in project.services for name in (each.name, each.origin)))
-    example = f"write slownet compose exec {names[0]} COMMAND"
+    example = f"write slownet shell compose exec {names[0]} COMMAND"
     if not words:
         raise ComposeError("exec names no service", fix=example)
     name, *command = words

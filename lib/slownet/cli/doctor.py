@@ -26,7 +26,7 @@ def doctor(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Say what this machine can do, and how to mend what it lacks.
+    """Report what this machine can do, and how to fix what it lacks.
 
     The exit status is 0 if experiments can run, 1 if something that they need is missing or damaged ("NO").
     """

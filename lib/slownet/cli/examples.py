@@ -74,19 +74,20 @@ COMMANDS = {
         ),
         {0: "if nothing breaks", 1: "if something does, or a schedule could not be measured", 2: MISTAKE} | INTERRUPTED,
     ),
-    "slownet replay": Told(
-        ("slownet replay hunts/mine/found.toml", "slownet replay hunts/mine/found.toml --times 20 --json"),
+    "slownet hunt replay": Told(
+        ("slownet hunt replay hunts/mine/found.toml", "slownet hunt replay hunts/mine/found.toml --times 20 --json"),
         {0: "if nothing breaks", 1: "if it breaks again, or cannot be measured", 2: MISTAKE},
     ),
     "slownet reproduce": Told(
         ("slownet reproduce", "slownet reproduce --all", "slownet reproduce --only wordpress-latency --budget 10,20m"),
         JUDGED | INTERRUPTED,
     ),
-    "slownet report": Told(
-        ("slownet report runs/20260101-120000-client_delay", "slownet report --png paper runs/*-client_delay"), DONE
-    ),
     "slownet show": Told(
-        ("slownet show runs/20260101-120000-client_delay", "slownet show --json runs/*-client_delay"),
+        (
+            "slownet show",
+            "slownet show 20260101-120000-client_delay --at rtt=85ms,t0=12.3ms",
+            "slownet show runs/*-client_delay --out page --out png=paper",
+        ),
         {0: "when it is done", 1: "if a run's samples are damaged", 2: MISTAKE},
     ),
     "slownet why": Told(
@@ -101,13 +102,6 @@ COMMANDS = {
         ),
         DONE | INTERRUPTED,
     ),
-    "slownet predict": Told(
-        (
-            "slownet predict runs/20260101-120000-client_delay --t0 12.3ms --rtt 85ms",
-            "slownet predict runs/20260101-120000-oltp --t0 4ms --rtt 20ms --metric latency_ms",
-        ),
-        DONE,
-    ),
     "slownet field": Told(
         ("slownet field https://shop.example/", "slownet field https://shop.example/ --requests 5 --pause 2s"),
         {0: "if every request was answered", 1: "if it stopped early", 2: MISTAKE} | INTERRUPTED,
@@ -117,18 +111,12 @@ COMMANDS = {
             "slownet compare runs/20260101-120000-client_delay runs/20260102-120000-client_delay",
             "slownet compare --fail-if-slower 5% runs/before runs/after",
             "slownet compare runs/20260101-120000-client_delay field.json --t0 12.3ms",
+            "slownet compare baseline.json runs/20260102-120000-client_delay --fail-if-slower 5%",
         ),
         COMPARED,
     ),
-    "slownet baseline save": Told(
-        ("slownet baseline save runs/20260101-120000-client_delay", "slownet baseline save runs/mine shop.json"), DONE
-    ),
-    "slownet baseline check": Told(
-        (
-            "slownet baseline check runs/20260102-120000-client_delay",
-            "slownet baseline check runs/mine shop.json --fail-if-slower 5%",
-        ),
-        COMPARED,
+    "slownet compare save": Told(
+        ("slownet compare save runs/20260101-120000-client_delay", "slownet compare save runs/mine shop.json"), DONE
     ),
     "slownet check": Told(
         (
@@ -138,36 +126,38 @@ COMMANDS = {
         ),
         {0: "if every prediction is right", 1: "if one is wrong or undecided", 2: MISTAKE} | INTERRUPTED,
     ),
-    "slownet mark": Told(
+    "slownet check mark": Told(
         (
-            "slownet mark --key key.toml answers/ada.toml answers/bob.toml",
-            "slownet check --tdf inf --key key.toml mine.toml && slownet mark --key key.toml answers/*.toml",
-            "slownet mark --key key.toml --due 2026-11-30 --late 50% --moodle grades.csv answers/*.toml",
+            "slownet check mark --key key.toml answers/ada.toml answers/bob.toml",
+            "slownet check --tdf inf --key key.toml mine.toml && slownet check mark --key key.toml answers/*.toml",
+            "slownet check mark --key key.toml --due 2026-11-30 --late 50% --moodle grades.csv answers/*.toml",
         ),
         {0: "when all are marked", 1: "if a file was not, and is named", 2: MISTAKE},
     ),
-    "slownet classroom variants": Told(
+    "slownet check variants": Told(
         (
-            "slownet classroom variants mine.toml --variants variants.toml",
-            "slownet classroom variants mine.toml --variants variants.toml --student ada@example.org --out ada",
+            "slownet check variants mine.toml --variants variants.toml",
+            "slownet check variants mine.toml --variants variants.toml --student ada@example.org --out ada",
         ),
         DONE,
     ),
-    "slownet classroom grade": Told(
+    "slownet check grade": Told(
         (
-            "slownet classroom grade ada --key key.toml",
-            "slownet classroom grade ada --key key.toml --test test_server.py --limit 60s",
+            "slownet check grade ada --key key.toml",
+            "slownet check grade ada --key key.toml --test test_server.py --limit 60s",
         ),
         {0: "if all is right, or results were written for another program", 1: "if an answer or a test is not", 2: MISTAKE},
     ),
-    "slownet classroom bundle": Told(
+    "slownet check bundle": Told(
         (
-            "slownet classroom bundle mine.toml --key key.toml --for gradescope --slownet slownet.whl",
-            "slownet classroom bundle mine.toml --key key.toml --for submitty",
+            "slownet check bundle mine.toml --key key.toml --for gradescope --slownet slownet.whl",
+            "slownet check bundle mine.toml --key key.toml --for submitty",
         ),
         DONE,
     ),
-    "slownet trace": Told(("slownet trace lte.trace", "ping -c 100 shop.example > ping.txt; slownet trace ping.txt"), DONE),
+    "slownet calibrate trace": Told(
+        ("slownet calibrate trace lte.trace", "ping -c 100 shop.example > ping.txt; slownet calibrate trace ping.txt"), DONE
+    ),
     "slownet calibrate": Told(
         (
             "slownet calibrate --tdf inf",
@@ -176,24 +166,30 @@ COMMANDS = {
         ),
         {0: "if every link does what it states", 1: "if one does not", 2: MISTAKE} | INTERRUPTED,
     ),
-    "slownet mininet": Told(("slownet mininet mine.py", "slownet mininet --tdf inf mn --test pingall"), PASSED_ON),
-    "slownet compose": Told(
+    "slownet shell mininet": Told(
+        ("slownet shell mininet mine.py", "slownet shell mininet --tdf inf mn --test pingall"), PASSED_ON
+    ),
+    "slownet shell compose": Told(
         (
-            "slownet compose compose.yaml",
-            "slownet compose --check",
-            "slownet compose exec db psql -c 'select 1'",
-            "slownet compose --fields",
+            "slownet shell compose",
+            "slownet shell compose --check",
+            "slownet shell compose exec db psql -c 'select 1'",
+            "slownet shell compose --fields",
         ),
         "that of the session or command; with --check 2 if something is refused or missing",
     ),
-    "slownet shell": Told(("slownet shell star,5", "slownet shell two_hosts --link client-server=LTE"), "that of the session"),
-    "slownet clean": Told(("sudo slownet clean --dry-run", "sudo slownet clean"), DONE),
+    "slownet shell": Told(
+        ("slownet shell star,5", "slownet shell two_hosts --link client-server=LTE", "slownet shell compose.yaml"),
+        "that of the session",
+    ),
+    "slownet doctor clean": Told(("sudo slownet doctor clean --dry-run", "sudo slownet doctor clean"), DONE),
     "slownet doctor": Told(
         ("slownet doctor", "slownet doctor --json", "slownet doctor --verify"),
         {0: "if experiments can run", 1: "if something that they need is missing or damaged"},
     ),
-    "slownet docs": Told(("slownet docs --list", "slownet docs howto/compose --open"), DONE),
-    "slownet help": Told(("slownet help T0", "slownet help verified RTT", "slownet help lab build"), DONE),
+    "slownet help": Told(
+        ("slownet help T0", "slownet help lab build", "slownet help howto/compose --open", "slownet help --pages"), DONE
+    ),
     "slownet lab build": Told(("slownet lab build", "cd my-shop && slownet lab build"), DONE),
     "slownet lab exec": Told(
         ("slownet lab exec -- uname -a", "slownet lab exec --tdf inf --share out:rw -- sleep 3600"),
@@ -212,17 +208,17 @@ COMMANDS = {
         DONE,
     ),
     "slownet lab key": Told(("slownet lab key", "cd my-shop && slownet lab key"), DONE),
-    "slownet image add": Told(
+    "slownet lab image add": Told(
         (
-            "docker save shop:1 | slownet image add /dev/stdin",
-            "slownet image add shop.tar.gz --name shop:1",
-            "slownet image add docker://registry.example/team/shop:1",
+            "docker save shop:1 | slownet lab image add /dev/stdin",
+            "slownet lab image add shop.tar.gz --name shop:1",
+            "slownet lab image add docker://registry.example/team/shop:1",
         ),
         DONE,
     ),
-    "slownet image list": Told(("slownet image list", "slownet image list --json"), DONE),
-    "slownet image prune": Told(("slownet image prune", "slownet image list && slownet image prune"), DONE),
-    "slownet image rm": Told(("slownet image rm shop:1", "slownet image rm 3f2a9c0d71be"), DONE),
+    "slownet lab image list": Told(("slownet lab image list", "slownet lab image list --json"), DONE),
+    "slownet lab image prune": Told(("slownet lab image prune", "slownet lab image list && slownet lab image prune"), DONE),
+    "slownet lab image rm": Told(("slownet lab image rm shop:1", "slownet lab image rm 3f2a9c0d71be"), DONE),
 }
 """By the words of the command. Examples hold no square brackets, which `--help` takes for markup."""
 
@@ -231,7 +227,8 @@ def explain(app: typer.Typer, path: str = "slownet") -> None:
     """Add to the help of each command below an application; one that is not in the table stays as it is."""
     for command in app.registered_commands:
         name = command.name or getattr(command.callback, "__name__", "").replace("_", "-")
-        if told := COMMANDS.get(f"{path} {name}"):
+        is_own = path.endswith(f" {name}")  # of a group, which has the same name
+        if told := COMMANDS.get(path if is_own else f"{path} {name}"):
             command.epilog = told.epilog
     for group in app.registered_groups:
         if group.typer_instance:

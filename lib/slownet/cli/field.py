@@ -30,7 +30,10 @@ def field(
     runs: RunsOption = RUNS,
     as_json: JsonOption = False,
 ) -> None:
-    """Measure a real service without emulation: its round-trip time, and the time of a page and of its parts."""
+    """Measure a real service, without emulation.
+
+    Its round-trip time, and the time of a page and of its phases.
+    """
     raise typer.Exit(measure_and_show(url, requests, pause, timeout, runs, as_json, http, tls))
 
 

@@ -5,8 +5,10 @@ Typer's own help, by Rich, reads square brackets as styles, and gives an option 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup
 
 PLAIN = None
@@ -31,9 +33,18 @@ class Group(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write each command with its first sentence, which Typer would cut at the end of the line."""
-        commands = [(name, self.commands[name]) for name in self.list_commands(ctx)]
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, each.get_short_help_str(LONGEST)) for name, each in commands if not each.hidden])
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for name in self.list_commands(ctx):
+            if not (each := self.commands[name]).hidden:
+                sections.setdefault(self.section(name), []).append((name, each.get_short_help_str(LONGEST)))
+        width = max((len(name) for rows in sections.values() for name, _ in rows), default=0)
+        for title, rows in sections.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), text) for name, text in rows])
+
+    def section(self, name: str) -> str:
+        """Return the heading that a command stands below."""
+        return "Commands"
 
 
 class SectionedCommand(TyperCommand):
@@ -51,6 +62,63 @@ class SectionedCommand(TyperCommand):
             if rows:
                 with formatter.section(title):
                     formatter.write_dl(rows)
+
+
+class _OfItsGroup(typer.Context):
+    """The context of a group's own command: its usage has the group's name once."""
+
+    @property
+    def command_path(self) -> str:
+        """The words that a user types, which are the group's."""
+        return self.parent.command_path if self.parent else super().command_path
+
+
+class OwnCommand(SectionedCommand):
+    """What a group does by itself, such as `slownet check FILE` beside `slownet check mark`."""
+
+    context_class = _OfItsGroup
+
+    def leads_to(self, words: Sequence[str]) -> str | None:
+        """Return the name of another command of the group that these words are meant for; None if they are its own."""
+        return None
+
+
+class GroupWithOwn(Group):
+    """A group with an own command, an `OwnCommand` of the group's name: it takes words that begin with none of the others."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.own = next(each for each in self.commands.values() if isinstance(each, OwnCommand))
+        del self.commands[str(self.own.name)]
+
+    def get_command(self, ctx: Any, name: str) -> Any:
+        """Return a command by its name; the own one has the group's."""
+        return self.own if name == self.own.name else super().get_command(ctx, name)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the words. Without any, the own command runs, or shows the help if it requires an argument."""
+        if args[:1] == ["--help"] or (args and args[0] in self.commands) or (not args and ctx.resilient_parsing):
+            return super().parse_args(ctx, args)
+        if not args and any(isinstance(each, TyperArgument) and each.required for each in self.own.params):
+            return super().parse_args(ctx, args)
+        return super().parse_args(ctx, [self.own.leads_to(args) or str(self.own.name), *args])
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+        """Complete the other commands, and what the own one takes first."""
+        own = self.own.make_context(self.own.name, [], parent=ctx, resilient_parsing=True)
+        first = next((each for each in self.own.params if isinstance(each, TyperArgument)), None)
+        if incomplete.startswith("-") or first is None:
+            return self.own.shell_complete(own, incomplete)
+        return [*super().shell_complete(ctx, incomplete), *first.shell_complete(own, incomplete)]
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help of the own command, with the others below its options."""
+        context = self.own.context_class(self.own, info_name=self.own.name, parent=ctx)
+        self.own.format_usage(context, formatter)
+        self.own.format_help_text(context, formatter)
+        self.own.format_options(context, formatter)
+        self.format_commands(ctx, formatter)
+        self.own.format_epilog(context, formatter)
 
 
 def _no_type(ctx: Any) -> None:

@@ -1,4 +1,4 @@
-"""`slownet hunt` and `slownet replay`: the schedule of faults that breaks a system, found, made small and repeated."""
+"""`slownet hunt` and `slownet hunt replay`: the schedule of faults that breaks a system, found, made small and repeated."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def hunt(
     share: ShareOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Look for the schedule of faults that breaks a system, and make it as small as it can be."""
+    """Look for the smallest schedule of faults that breaks a system."""
     from slownet.hunt.hunting import Hunt
     from slownet.runner.rule import wall_time
     from slownet.runner.sharing import read_labs
@@ -117,7 +117,7 @@ def show(done: Hunted) -> None:
     if done.failed:
         screen.print(done.failed_in_words, highlight=False, soft_wrap=True)
     if done.smallest:
-        screen.print(f"replay: slownet replay {done.directory / 'found.toml'}", highlight=False, soft_wrap=True)
+        screen.print(f"replay: slownet hunt replay {done.directory / 'found.toml'}", highlight=False, soft_wrap=True)
     say_records(screen, done.directory)
 
 

@@ -1,4 +1,4 @@
-"""`slownet image`: adds container images, lists and removes them."""
+"""`slownet lab image`: adds container images, lists and removes them."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def list_(as_json: JsonOption = False) -> None:
     elif images:
         _print_table(images)
     elif not damaged:
-        print("there are no images: slownet image add REF")
+        print("there are no images: slownet lab image add REF")
     for error in damaged:
         print(f"slownet: {error}", file=sys.stderr)
     raise typer.Exit(2 if damaged else 0)

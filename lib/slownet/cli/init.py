@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import sys
 from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
@@ -37,7 +38,12 @@ slownet run {module}_far_page"""
 
 
 def init(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The project's folder; made if it is not there.")] = Path(),
+    folder: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="FOLDER", help="The project's folder; made if it is not there. Default: this one, if it is empty."
+        ),
+    ] = None,
     ci: Annotated[
         str, typer.Option("--ci", metavar="github|gitlab|none", help="Whose CI file is written.", autocompletion=one_of(*CI))
     ] = "github",
@@ -51,14 +57,16 @@ def init(
         ),
     ] = None,
 ) -> None:
-    """Write a small project: an app, a network, tests, a hypothesis and a CI file. It passes at once.
+    """Write a small project of your own that passes at once.
 
-    In a project that exists, only what is missing is added: nothing is overwritten.
+    It has an app, a network, tests, a hypothesis and a CI file. In a project that exists, only what is missing is added and
+    nothing is overwritten: `slownet init .`
     """
     if ci not in CI:
         raise ExperimentError(f"unknown CI service '{ci}'", "--ci", nearest(ci, CI))
     if package and browser:
         raise ExperimentError("a package has no page in Chromium", "--browser", "leave out --browser or --package")
+    folder = folder or _empty(Path())
     added, left = write(folder, ci, browser, package)
     for path in added:
         print(path)
@@ -75,6 +83,20 @@ def init(
             added_tests = [each.relative_to(folder).as_posix() for each in added if each.name.startswith("test_")]
             steps = steps.replace("\npytest\n", f"\npytest {' '.join(added_tests)}".rstrip() + "\n")
         print(f"\nNext, in {folder.resolve()}:\n{steps}{more}")
+
+
+def _empty(here: Path) -> Path:
+    """Return this folder if nothing but hidden files is in it, else the one that the user names. Raises ExperimentError."""
+    if all(each.name.startswith(".") for each in here.iterdir()):
+        return here
+    named = ""
+    if sys.stdin.isatty() and sys.stdout.isatty():
+        with contextlib.suppress(EOFError):
+            named = input("This folder has files. Folder for the project, or . for this one: ").strip()
+    if not named:
+        fix = "name one: slownet init my-shop; slownet init . adds what a project here lacks"
+        raise ExperimentError("this folder has files", "where no folder is named", fix)
+    return Path(named)
 
 
 def _print_what_lacks(project: Path, browser: bool, package: str | None) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from slownet.cli import transferring
+from slownet.cli import image, transferring
 from slownet.cli.helping import Group
 from slownet.cli.options import (
     ClockOption,
@@ -30,7 +30,7 @@ from slownet.lab.run.boot import MEGABYTES
 from slownet.lab.run.clock import ClockRequest, check_limit
 from slownet.lab.run.place import choose, here
 
-app = typer.Typer(cls=Group, help="Build or use the lab: a Linux kernel that runs as one ordinary process.")
+app = typer.Typer(cls=Group, help="Build or use the lab, a Linux kernel as one ordinary process.")
 
 
 @app.command()
@@ -141,6 +141,7 @@ def info() -> None:
 app.command()(transferring.export)
 app.command("import")(transferring.import_)
 app.command()(transferring.key)
+app.add_typer(image.app, name="image")
 
 
 @app.command()

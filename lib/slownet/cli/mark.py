@@ -1,4 +1,4 @@
-"""`slownet mark`: marks a class's answers against one key."""
+"""`slownet check mark`: marks a class's answers against one key."""
 
 from __future__ import annotations
 

@@ -1,13 +1,14 @@
-"""`slownet mininet`: a Mininet program as it is."""
+"""`slownet shell mininet`: a Mininet program as it is."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from slownet.cli import unchanged
+from slownet.cli.helping import SectionedCommand
 from slownet.cli.options import (
     ClockOption,
     CpuOption,
@@ -19,6 +20,14 @@ from slownet.cli.options import (
 )
 from slownet.lab.run import foreground
 from slownet.lab.run.boot import MEGABYTES
+
+
+class Program(SectionedCommand):
+    """A command whose words from the program on are the program's, options too."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.context_settings = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 
 
 def mininet(

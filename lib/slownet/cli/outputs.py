@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,6 +40,24 @@ def need_place(path: Path, option: str, own: Mapping[str, str] = whole_file.NONE
     whole_file.check(path, option, own)
 
 
+def pairs(texts: Sequence[str], kinds: Sequence[str], alone: Collection[str] = ()) -> dict[str, Path | None]:
+    """Parse the values of ``--out``, KIND=FILE. Raises ExperimentError.
+
+    kinds: those that the command writes; alone: those that need no file, which is then None.
+    """
+    files: dict[str, Path | None] = {}
+    for text in texts:
+        kind, equals, name = text.partition("=")
+        if kind not in kinds:
+            raise ExperimentError(f"unknown output '{kind}'", OUT, nearest(kind, kinds))
+        if not (equals and name) and (equals or kind not in alone):
+            raise ExperimentError(f"no file for '{kind}'", OUT, f"write {OUT} {kind}=FILE")
+        if kind in files:
+            raise ExperimentError(f"two files for '{kind}'", OUT, "name one")
+        files[kind] = Path(name) if name else None
+    return files
+
+
 @dataclass(frozen=True)
 class Outputs:
     """The files that the caller wants, by kind. JSON may go to standard output, in place of the text.
@@ -52,17 +70,7 @@ class Outputs:
     @classmethod
     def read(cls, texts: Sequence[str], kinds: Sequence[str]) -> Outputs:
         """Return the outputs that ``--out`` names. kinds: those that the command writes. Raises ExperimentError."""
-        files: dict[str, Path] = {}
-        for text in texts:
-            kind, equals, name = text.partition("=")
-            if kind not in kinds:
-                raise ExperimentError(f"unknown output '{kind}'", OUT, nearest(kind, kinds))
-            if not equals or not name:
-                raise ExperimentError(f"no file for '{kind}'", OUT, f"write {OUT} {kind}=FILE")
-            if kind in files:
-                raise ExperimentError(f"two files for '{kind}'", OUT, "name one")
-            files[kind] = Path(name)
-        return cls(files)
+        return cls({kind: path for kind, path in pairs(texts, kinds).items() if path})
 
     def __post_init__(self) -> None:
         for kind, path in self.files.items():

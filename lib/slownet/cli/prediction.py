@@ -1,8 +1,9 @@
-"""`slownet predict`: predicts the time of a run's operation at another site with a known T0 and round trip."""
+"""`slownet show --at`: predicts the time of a run's operation at another site with a known T0 and round trip."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,9 +17,30 @@ from slownet.report.text import confidence, number, spelled, trimmed
 from slownet.theory.law import Law
 from slownet.theory.stats import Summary, ratio
 
+OWN_T0 = "T0 is where the run was made: add t0=TIME, on your machine without delay"
+NAMES = ("rtt", "t0")
+"""The conditions of another site."""
 
-def predict(run: RunData, metric: str | None, t0: str, rtt: str, along: str = "rtt_ms") -> dict[str, Json]:
+
+def conditions(texts: Sequence[str]) -> dict[str, str]:
+    """Parse the values of ``--at``: ``["rtt=85ms", "t0=12ms"]`` or ``["rtt=85ms,t0=12ms"]``. Raises ExperimentError."""
+    found: dict[str, str] = {}
+    for text in (each.strip() for word in texts for each in word.split(",")):
+        name, equals, value = text.partition("=")
+        if not (equals and value):
+            raise ExperimentError(f"'{text}' is not a condition", "--at", "write it like rtt=85ms")
+        if name not in NAMES:
+            raise ExperimentError(f"a law knows no '{name}'", "--at", f"{nearest(name, NAMES)}, as in rtt=85ms,t0=12ms")
+        found[name] = value
+    if "rtt" not in found:
+        raise ExperimentError("the round trip of your users is missing", "--at", "add rtt=85ms")
+    return found
+
+
+def predict(run: RunData, metric: str | None, t0: str | None, rtt: str, along: str = "rtt_ms") -> dict[str, Json]:
     """Return the prediction and the law behind it, as ``--json`` prints them; times in ms.
+
+    t0: by default that of the run's law.
 
     ``metric`` may be None if the run's main metric, or exactly one of its metrics, is a time. Raises SlownetError for a run
     without a law.
@@ -27,7 +49,9 @@ def predict(run: RunData, metric: str | None, t0: str, rtt: str, along: str = "r
     chosen = replace(run, cells=tuple(cell for cell in run.cells if cell.status == "ok"))
     name = metric or _time(run)
     law = fitted(chosen, name, along)
-    start, delay = duration(t0, "--t0") * 1000, duration(rtt, "--rtt") * 1000
+    is_own = t0 is None
+    t0 = f"{max(law.t0.mean, 0.0):.9f}ms" if t0 is None else t0
+    start, delay = duration(t0, "--at t0") * 1000, duration(rtt, "--at rtt") * 1000
     theory = expected_round_trips(run, name)
     taken = theory if theory is not None and law.explains(theory, delay) else None
     time = law.predict(t0, rtt, taken)
@@ -42,20 +66,21 @@ def predict(run: RunData, metric: str | None, t0: str, rtt: str, along: str = "r
         "law": {"k": law.k.to_json(), "t0": law.t0.to_json(), "worst_residual": fit.worst, "bent": law.bent},
         "round_trips_of_theory": taken,
         "measured_up_to_ms": max(law.delays),
-        "notes": _notes(run, law, delay, taken),
+        "notes": [*_notes(run, law, delay, taken), *([OWN_T0] if is_own else [])],
         "directory": str(run.directory),
     }
 
 
-def run_and_show(directory: Path, metric: str | None, t0: str, rtt: str, as_json: bool) -> None:
-    """Predict and print. Raises SlownetError."""
-    found = predict(load(directory), metric, t0, rtt)
+def run_and_show(directory: Path, metric: str | None, at: Mapping[str, str], as_json: bool) -> None:
+    """Predict and print. at: `conditions`. Raises SlownetError."""
+    found = predict(load(directory), metric, at.get("t0"), at["rtt"])
     if as_json:
         print(json.dumps(found))
         return
     time, k = Summary.from_json(found["predicted"]), Summary.from_json(found["law"]["k"])
     times = f", {spelled(Summary.from_json(found['ratio']))} times the time without delay" if found["ratio"] else ""
-    print(f"{found['metric']} at T0 {t0} and RTT {rtt}: {spelled(time)} ms{times}")
+    t0 = at.get("t0", f"{number(found['t0_ms'])} ms")
+    print(f"{found['metric']} at T0 {t0} and RTT {at['rtt']}: {spelled(time)} ms{times}")
     print(f"law of {found['experiment']}: {spelled(k)} round trips, T0 {number(found['law']['t0']['mean'])} ms where it ran")
     print(f"intervals: {confidence(time.confidence)}")
     for note in found["notes"]:

@@ -1,4 +1,4 @@
-"""`slownet replay`: a schedule of faults once more, and whether its history is the same."""
+"""`slownet hunt replay`: a schedule of faults once more, and whether its history is the same."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def reproduce(
     runs: RunsOption = RUNS,
     explain_clock: ExplainClockOption = False,
 ) -> None:
-    """Run the experiments of all articles and tabulate published, measured and predicted values."""
+    """Run the articles' experiments: published, measured, predicted."""
     from slownet.lab.run.clock import ClockRequest
     from slownet.lab.run.place import choose
     from slownet.runner.rule import read_rule

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from slownet.cli import completing, unchanged
+from slownet.cli.helping import OwnCommand
 from slownet.cli.options import ClockOption, CpuOption, KernelOption, MemoryOption, PlaceOption, StpOption, TdfOption
 from slownet.lab.run import foreground
 from slownet.lab.run.boot import MEGABYTES
+
+
+class Shell(OwnCommand):
+    """A shell of a topology; a compose file among its words makes it one of that project."""
+
+    def leads_to(self, words: Sequence[str]) -> str | None:
+        """Return the command that brings a compose file up."""
+        return "compose" if any(each.endswith((".yaml", ".yml")) for each in words) else None
 
 
 def shell(
@@ -43,7 +53,11 @@ def shell(
     place: PlaceOption = "auto",
     kernel: KernelOption = None,
 ) -> None:
-    """Build a network and open Mininet's command line in it, on the real clock by default."""
+    """Open Mininet's command line in a network, or run its programs.
+
+    The network is a topology, or a compose project (a file that ends in .yaml or .yml, or below, `slownet shell compose`). The
+    clock is the real one by default; of programs, the virtual one.
+    """
     from slownet.hypotheses import specs
     from slownet.lab.run.clock import ClockRequest
     from slownet.lab.run.place import choose

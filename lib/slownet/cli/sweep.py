@@ -113,7 +113,7 @@ def sweep(
     explain_clock: ExplainClockOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Measure an experiment under many conditions, over many labs, and draw maps of the results."""
+    """Measure an experiment under many conditions, and draw maps."""
     from slownet.runner.boot_store.task import choice_of
     from slownet.runner.sharing import read_labs
     from slownet.runner.where import PLACED, Where

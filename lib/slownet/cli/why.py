@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from slownet.cli import completing, why_outputs, why_two
+from slownet.cli import completing, run_folders, why_outputs, why_two
 from slownet.cli.endings import INTERRUPTED
 from slownet.cli.helping import SectionedCommand
 from slownet.cli.options import (
@@ -152,11 +152,11 @@ def why(
     place: PlaceOption = "auto",
     kernel: KernelOption = None,
 ) -> None:
-    """Print where every millisecond of an operation went, from the captures of all hosts.
+    """Print where every millisecond of an operation went.
 
-    A run without captures is measured once more with them, in the cell that is asked for and with its seeds. An experiment, or
-    a command on a host (after --), is measured once, at free CPU unless another clock is asked for. Of two runs, which steps
-    came, went or grew is printed.
+    The account is made from the captures of all hosts. A run without captures is measured once more with them, in the cell
+    that is asked for and with its seeds. An experiment, or a command on a host (after --), is measured once, at free CPU unless
+    another clock is asked for. Of two runs, which steps came, went or grew is printed.
     """
     wanted = Outputs.read(out or [], why_outputs.OF_ACCOUNTS)
     where = Where(place, clock, tdf, cpu, memory, kernel=kernel)
@@ -228,8 +228,7 @@ def _measured(name: str, label: dict[str, str], where: Where, runs: Path) -> Run
     if any((where.clock, where.tdf, where.cpu, where.kernel)):
         fix = "leave out --clock, --tdf, --cpu and --kernel"
         raise ExperimentError("a run keeps its clock and kernel", f"run {name}", fix)
-    path = Path(name)
-    return load(path if path.exists() or not (runs / name).is_dir() else runs / name)  # as reports name it
+    return load(run_folders.named(name, runs))
 
 
 def _is_experiment(name: str) -> bool:

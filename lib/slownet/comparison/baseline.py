@@ -89,7 +89,7 @@ def _parsed(path: Path) -> Any:
 
 def read(path: Path) -> RunData:
     """Return a baseline as a run. Raises SlownetError."""
-    save_it = f"slownet baseline save RUN {path} writes one"
+    save_it = f"slownet compare save RUN {path} writes one"
     try:
         record = _parsed(path)
         _SHAPE(record, "it")

@@ -14,7 +14,7 @@ from slownet.containers.store import StoredImage
 from slownet.model.errors import ComposeError, ImageError
 
 BUILDERS = {"buildah": "containers-storage:localhost/", "podman": "containers-storage:localhost/", "docker": "docker-daemon:"}
-"""Programs that build images, and how `slownet image add` names what each has built."""
+"""Programs that build images, and how `slownet lab image add` names what each has built."""
 TCP = "/tcp"
 
 
@@ -83,14 +83,14 @@ def _with_number(missing: Sequence[ComposeError]) -> ComposeError:
     if not others:
         return first
     more = "another one is" if len(others) == 1 else f"{len(others)} others are"
-    return ComposeError(first.what, first.where, f"{first.fix} ({more} missing: slownet compose --check lists all)")
+    return ComposeError(first.what, first.where, f"{first.fix} ({more} missing: slownet shell compose --check lists all)")
 
 
 def how_to_build(service: Service) -> str:
     """Return the commands that build a service's image and add it, by the first builder that this machine has."""
     builder = next((each for each in BUILDERS if shutil.which(each)), next(iter(BUILDERS)))
     piped = f"printf {_printed(service.dockerfile)} | " if service.dockerfile else ""
-    return f"{piped}{builder} {service.build} && slownet image add {BUILDERS[builder]}{service.image}"
+    return f"{piped}{builder} {service.build} && slownet lab image add {BUILDERS[builder]}{service.image}"
 
 
 def _printed(text: str) -> str:

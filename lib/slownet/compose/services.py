@@ -83,7 +83,7 @@ class Reader:
         if tree.get("image"):
             return str(tree["image"])
         if "build" not in tree:
-            _fail(f"the service '{name}' has no image", tree.place, "add image: with a name that slownet image list shows")
+            _fail(f"the service '{name}' has no image", tree.place, "add image: with a name that slownet lab image list shows")
         return f"{self._project}-{name}"
 
     def _build(self, name: str, tree: Map) -> str:

@@ -1,4 +1,4 @@
-"""A container as a server: an image that was added with `slownet image add`, started by crun in its host's network."""
+"""A container as a server: an image that was added with `slownet lab image add`, started by crun in its host's network."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Container(Awaited):
     host : Host
         Where it runs.
     image : str
-        A name or digest of ``slownet image list``.
+        A name or digest of ``slownet lab image list``.
     command : sequence of str or str, optional
         In place of the image's command, which follows the entrypoint; a string is split like a shell's command line.
     entrypoint : sequence of str or str, optional
@@ -120,7 +120,7 @@ class Container(Awaited):
     ) -> None:  # fmt: skip
         if not isinstance(image, str):
             what = f"the image is {image!r}" if image is None else f"the image is of type {type(image).__name__}"
-            raise ServiceError(what, "Container", "give a name that slownet image list shows")
+            raise ServiceError(what, "Container", "give a name that slownet lab image list shows")
         name = name or image.removeprefix("sha256:").rpartition("/")[2].partition("@")[0].partition(":")[0]
         condition = None if isinstance(ready, Healthy) else ready
         super().__init__(host, directory, name=name, port=port, ready=condition, timeout=timeout)

@@ -137,14 +137,14 @@ def _load(folder: Path) -> StoredImage:
 
 
 def _part(image: StoredImage) -> Part:
-    fix = f"slownet image add {image.source}" if image.source else PART.fix
+    fix = f"slownet lab image add {image.source}" if image.source else PART.fix
     return replace(PART, what=f"the kept image {image.name}", fix=fix)
 
 
 WANTED = {
     "digest": TEXT, "names": TEXTS, "size": NUMBER, "added": RATIO, "source": TEXT, "aliases": TEXTS, "seen": LISTS,
 }  # fmt: skip
-PART = Part("a kept image", (CONFIG, SQUASHFS), "slownet image add REF adds it again", (FACTS,))
+PART = Part("a kept image", (CONFIG, SQUASHFS), "slownet lab image add REF adds it again", (FACTS,))
 SHELF = Shelf(container_shares.KIND, PART, _load, _part)
 
 
@@ -209,7 +209,7 @@ def need(name_or_digest: str) -> StoredImage:
         for error in filter(None, (each.damage for each in kept())):  # it may be the one: its names are in that record
             raise ImageError(f"there is no image '{name_or_digest}', and {error.what}", error.where, error.fix)
         words = [name for each in kept() for name in each.names]
-        add = f"slownet image add {name_or_digest}"
+        add = f"slownet lab image add {name_or_digest}"
         if words:
             hint = nearest(name_or_digest, words)
             add = f"{hint}{' Or' if hint.endswith('?') else ', or'} add it: {add}"

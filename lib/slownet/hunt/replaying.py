@@ -49,7 +49,7 @@ def replay(path: Path, experiment: str | None, where: Where, times: int = 1) -> 
     saved = fault_file.read(path)
     named = experiment or saved.found.get("experiment")
     if not named:
-        raise ExperimentError(f"{path} names no experiment", fix="name one after the file: slownet replay FILE mine.py")
+        raise ExperimentError(f"{path} names no experiment", fix="name one after the file: slownet hunt replay FILE mine.py")
     if not experiment and named.endswith(".py"):
         named = str(_moved(path.parent / named, path))
     subject = Subject.of(named, where)
@@ -68,7 +68,7 @@ def _moved(source: Path, path: Path) -> Path:
     beside = path.parent / source.name
     if source.exists() or beside.exists():
         return source if source.exists() else beside
-    raise ExperimentError(f"no file {source}", str(path), f"name it after the file: slownet replay {path} {source.name}")
+    raise ExperimentError(f"no file {source}", str(path), f"name it after the file: slownet hunt replay {path} {source.name}")
 
 
 def _beside(path: Path) -> History | None:

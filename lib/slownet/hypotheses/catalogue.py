@@ -42,6 +42,11 @@ def everything() -> dict[str, Experiment]:
     return own | {name: _added(name) for name in ADDED if name not in own}
 
 
+def names() -> list[str]:
+    """Return the names of all experiments, without importing any: a file has the name of its experiment."""
+    return [*_modules(), *ADDED, *layered()]
+
+
 def find(name: str) -> Experiment:
     """Return an experiment by its name, or the one in a Python or hypothesis file. Raises ExperimentError."""
     name = str(layered().get(name, name))

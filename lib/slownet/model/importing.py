@@ -21,7 +21,7 @@ from slownet.model.errors import ConditionError, ExperimentError, SlownetError, 
 
 MOST = 4 << 20
 """Bytes of a Python file."""
-ARGUMENTS = "give them after --, as in: slownet shell FILE -- --bw 10; slownet mininet FILE --bw 10 runs it as a program"
+ARGUMENTS = "give them after --, as in: slownet shell FILE -- --bw 10; slownet shell mininet FILE --bw 10 runs it as a program"
 LONGEST = 300
 """Characters of an error's own words that are shown."""
 PACKAGE_FOLDERS = ("site-packages", "dist-packages")

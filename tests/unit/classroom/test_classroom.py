@@ -1,4 +1,4 @@
-"""`slownet classroom`: bundles in the layouts that programs for classes document, and an autograder that is run."""
+"""`slownet check bundle`: bundles in the layouts that programs for classes document, and an autograder that is run."""
 
 import json
 import os
@@ -35,7 +35,7 @@ def in_folder(tmp_path, monkeypatch):
 
 def run(*words):
     with pytest.raises(SystemExit) as ended:
-        app.main(["classroom", *map(str, words)])
+        app.main(["check", *map(str, words)])
     return ended.value.code
 
 

@@ -270,7 +270,7 @@ def test_the_command_writes_table_and_page(capsys):
 
     def run(*words):
         try:
-            app.main(["mark", "--key", "key.toml", *words])
+            app.main(["check", "mark", "--key", "key.toml", *words])
         except SystemExit as ended:
             return ended.code
 

@@ -60,7 +60,7 @@ WITHOUT = frozenset({"missing", "dangling", "infinite"})
 VARIABLES = frozenset({"empty", "zeros", "truncated", "deep", "digits", "list", "text", "number", "null"})
 """Texts that a file of variables may have, in which a name alone is one."""
 REFUSED = frozenset({"binary", "infinite", "wrong types", "folder", "FIFO", "endless", "dangling", "circle", "missing"})
-"""What `slownet compose --check` lists on standard output, with status 1."""
+"""What `slownet shell compose --check` lists on standard output, with status 1."""
 CASES = {
     "run experiment": Case("run ./broken.py", "broken.py"),
     "run resume": Case("run --resume run", "run/run.json"),

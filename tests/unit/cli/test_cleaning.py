@@ -1,4 +1,4 @@
-"""`slownet clean` when there is nothing to clean."""
+"""`slownet doctor clean` when there is nothing to clean."""
 
 import os
 

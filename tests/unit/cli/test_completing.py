@@ -52,7 +52,10 @@ def project(tmp_path_factory):
 
 
 LINES = {
-    "slownet ba": ["baseline"],
+    "slownet ca": ["calibrate"],
+    "slownet compare sa": ["save"],
+    "slownet compare runs/20260101": ["runs/20260101-120000-mine"],
+    "slownet shell comp": ["compose"],
     "slownet run cli": ["client_delay"],
     "slownet run client_delay dat": ["database_delay", "data/"],
     "slownet run mi": ["mine.py", "mine.toml"],
@@ -67,11 +70,12 @@ LINES = {
     "slownet why --topology two": ["two_hosts", "two_paths"],
     "slownet why --topology two_hosts --link client-server=LT": ["client-server=LTE"],
     "slownet compare runs/20260101-120000-mine runs/20260102": ["runs/20260102-120000-mine"],
-    "slownet baseline save ru": ["runs/20260102-120000-mine", "runs/20260101-120000-mine"],
+    "slownet compare save ru": ["runs/20260102-120000-mine", "runs/20260101-120000-mine"],
     "slownet reproduce --only word": ["wordpress-latency"],
     "slownet shell two": ["two_hosts", "two_paths"],
     "slownet shell two_hosts --link client-server=LT": ["client-server=LTE"],
-    "slownet check m": ["mine.toml"],
+    "slownet check m": ["mark", "mine.toml"],
+    "slownet check --blind m": ["mine.toml"],
     "slownet init --ci git": ["github", "gitlab"],
 }
 

@@ -2,7 +2,8 @@ import pytest
 from typer.testing import CliRunner
 
 from slownet.cli import app as cli
-from slownet.cli import docs as documentation
+from slownet.cli import documentation
+from slownet.cli import help as command
 from slownet.model.errors import SlownetError
 
 PAGES = ("index", "howto/compose", "reference/compose", "reference/conditions", "tutorial/index", "genindex", "_static/x")
@@ -21,7 +22,7 @@ def manual(tmp_path, monkeypatch):
 
 
 def said(*words):
-    done = CliRunner().invoke(cli.tree(), ["docs", *words])
+    done = CliRunner().invoke(cli.tree(), ["help", *words])
     if isinstance(done.exception, SlownetError):
         raise done.exception
     assert done.exit_code == 0, done.output
@@ -31,7 +32,7 @@ def said(*words):
 @pytest.mark.parametrize(
     ("page", "file"),
     [
-        ((), "index"),
+        (("index",), "index"),
         (("conditions",), "reference/conditions"),
         (("tutorial",), "tutorial/index"),
         (("howto/compose",), "howto/compose"),
@@ -39,11 +40,21 @@ def said(*words):
     ],
 )
 def test_the_path_of_a_page(manual, page, file):
-    assert said(*page) == [str(manual / "manual" / f"{file}.html")]
+    assert said(*page)[-1] == str(manual / "manual" / f"{file}.html")
+
+
+def test_a_word_that_is_a_term_and_a_page_shows_both(manual):
+    meaning, blank, path = said("conditions")
+    assert (meaning.partition(":")[0], blank, path) == ("condition", "", str(manual / "manual/reference/conditions.html"))
+
+
+def test_all_pages_of_a_name_are_shown(manual):
+    paths = [str(manual / f"manual/{folder}/compose.html") for folder in ("howto", "reference")]
+    assert said("compose")[-2:] == paths
 
 
 def test_the_pages(manual):
-    assert said("--list") == sorted(name for name in PAGES if not name.startswith(("gen", "_")))
+    assert said("--pages") == sorted(name for name in PAGES if not name.startswith(("gen", "_")))
 
 
 @pytest.mark.parametrize(
@@ -55,14 +66,14 @@ def test_the_pages(manual):
 )
 def test_a_page_that_is_none_or_several(manual, page, line):
     with pytest.raises(SlownetError) as error:
-        said(page)
+        said(page, "--open")
     assert str(error.value) == line
 
 
 def test_a_checkout_is_asked_first(manual):
     documentation.BUILT.mkdir(parents=True)
     (documentation.BUILT / "index.html").write_text("<p>")
-    assert said() == [str(manual / "docs/_build/html/index.html")]
+    assert said("index") == [str(manual / "docs/_build/html/index.html")]
 
 
 @pytest.mark.parametrize(("checkout", "fix"), [(True, "make docs, in the checkout"), (False, "install a wheel that was built")])
@@ -72,13 +83,13 @@ def test_without_pages(manual, monkeypatch, checkout, fix):
         (manual / "docs").mkdir()
         (manual / "docs/conf.py").write_text("")
     with pytest.raises(SlownetError, match="the documentation is not built: " + fix):
-        said()
+        said("--open")
 
 
 @pytest.mark.parametrize("opens", [True, False])
 def test_opening(manual, monkeypatch, opens):
     opened = []
-    monkeypatch.setattr(documentation.webbrowser, "open", lambda address: opened.append(address) or opens)
+    monkeypatch.setattr(command.webbrowser, "open", lambda address: opened.append(address) or opens)
     if opens:
         said("--open")
     else:

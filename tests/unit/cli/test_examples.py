@@ -15,8 +15,8 @@ def commands(command, path="slownet"):
     for name, each in getattr(command, "commands", {}).items():
         if hasattr(each, "commands"):
             yield from commands(each, f"{path} {name}")
-        else:
-            yield f"{path} {name}", each
+        if not hasattr(each, "commands") or hasattr(each, "own"):
+            yield f"{path} {name}", getattr(each, "own", each)
 
 
 TREE = dict(commands(typer.main.get_command(cli.tree())))

@@ -29,12 +29,17 @@ def test_a_command_shows_its_help(capsys):
 
 
 def test_a_typo_is_one_line_that_names_the_nearest(capsys):
-    with pytest.raises(SlownetError, match=r"no term or command 'basline'.*baseline"):
-        run_words(["help", "basline"])
-    with pytest.raises(SlownetError, match="no term or command 'lab biuld'"):
-        run_words(["help", "lab", "biuld"])
+    for words, near in ((["basline"], "baseline"), (["lab", "biuld"], "lab build"), (["reprodcue"], "reproduce")):
+        with pytest.raises(SlownetError, match=rf"no term, command or page '{' '.join(words)}': did you mean '{near}'\?"):
+            run_words(["help", *words])
+
+
+def test_a_word_that_is_a_term_and_a_command_shows_both(capsys):
+    shown = said(capsys, "lab")
+    assert shown.startswith("lab: ")
+    assert "\n\nUsage: slownet lab" in shown
 
 
 def test_a_field_of_conditions_leads_to_their_page():
-    with pytest.raises(SlownetError, match="'loss': it is a field of conditions: slownet docs conditions"):
+    with pytest.raises(SlownetError, match="'loss': it is a field of conditions: slownet help conditions"):
         run_words(["help", "loss"])

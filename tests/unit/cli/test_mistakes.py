@@ -30,7 +30,7 @@ MISTAKES = [
     (["run", "client_delay", "--labs", "2", "--clock", "real", "--place", "lab"], "--labs"),
     (["run", "client_delay", "--budget", "5x"], "unknown unit"),
     (["run", "client_delay", "--budget", "5m,6m"], "--budget"),
-    (["predict", "/nowhere", "--t0", "12ms", "--rtt", "85ms"], "/nowhere"),
+    (["show", "/nowhere", "--at", "rtt=85ms,t0=12ms"], "/nowhere"),
     (["run", "--resume", "/nowhere"], "/nowhere"),
     (["run", "--resume", "/nowhere", "--repeat", "2"], "/nowhere"),
     (["run", "--resume", "/nowhere", "--repeat", "0"], "--repeat"),
@@ -54,7 +54,14 @@ MISTAKES = [
     (["why", "--topology", "two_hosts", "--profile", "x", "--", "true"], "--profile: add --compose"),
     (["why", "--compose", "nothing.yaml", "--", "true"], "nothing.yaml"),
     (["why", "client_delay", "more", "words"], "3 runs, RUN: name one, or two to compare; a command stands after --"),
-    (["rnu"], "rnu"),
+    (["rnu"], "no command 'rnu': did you mean `slownet run`?"),
+    (["client_delay"], "no command 'client_delay': did you mean `slownet run client_delay`?"),
+    (["client_dealy"], "no command 'client_dealy': did you mean `slownet run client_delay`?"),
+    (["two_hosts"], "no command 'two_hosts': did you mean `slownet shell two_hosts`?"),
+    (["mark"], "no command 'mark': did you mean `slownet check mark`?"),
+    (["compsoe"], "no command 'compsoe': did you mean `slownet shell compose`?"),
+    (["tdf"], "no command 'tdf': did you mean `slownet help tdf`?"),
+    (["xyzzy"], "no command 'xyzzy': see slownet --help"),
     (["run", "client_delay", "--jsno"], "--jsno"),
 ]
 
@@ -82,6 +89,22 @@ def test_a_mistake_is_one_line_and_makes_nothing(words, named, tmp_path, monkeyp
     assert len(err.splitlines()) == 1
     assert named in err
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("shop.py", "did you mean `slownet run shop.py`?"),
+        ("shop.toml", "did you mean `slownet check shop.toml`?"),
+        ("compose.yaml", "did you mean `slownet shell compose.yaml`?"),
+    ],
+)
+def test_a_file_as_a_command_leads_to_the_command_that_takes_it(name, line, tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).touch()
+    with pytest.raises(SystemExit):
+        main([name])
+    assert capfd.readouterr().err == f"slownet: no command '{name}': {line}\n"
 
 
 OF_A_SWEEP = [

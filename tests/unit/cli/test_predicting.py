@@ -33,12 +33,12 @@ def directory(tmp_path):
 
 def command(*words):
     with pytest.raises(SystemExit) as caught:
-        main(["predict", *map(str, words)])
+        main(["show", *map(str, words)])
     return caught.value.code
 
 
 def test_the_page_of_this_lab_at_your_site(directory, capsys):
-    assert command(directory, "--t0", "12.3ms", "--rtt", "85ms") == 0
+    assert command(directory, "--at", "rtt=85ms,t0=12.3ms") == 0
     first, second, third = capsys.readouterr().out.splitlines()
     assert first == (
         "time_per_request_ms at T0 12.3ms and RTT 85ms: 352.3 (352.2 to 352.4) ms, "
@@ -48,8 +48,15 @@ def test_the_page_of_this_lab_at_your_site(directory, capsys):
     assert third == "intervals: 95 %"
 
 
+def test_without_a_t0_it_is_the_run_s_own(directory, capsys):
+    assert command(directory, "--at", "rtt=85ms") == 0
+    first, *_, note = capsys.readouterr().out.splitlines()
+    assert first.startswith("time_per_request_ms at T0 9.000 ms and RTT 85ms: 349.0 ")
+    assert note == "note: T0 is where the run was made: add t0=TIME, on your machine without delay"
+
+
 def test_json(directory, capsys):
-    assert command(directory, "--t0", "12.3ms", "--rtt", "85ms", "--json") == 0
+    assert command(directory, "--at", "rtt=85ms,t0=12.3ms", "--json") == 0
     found = json.loads(capsys.readouterr().out)
     assert found["predicted"]["mean"] == pytest.approx(352.3)
     assert found["predicted"]["low"] < 352.3 < found["predicted"]["high"]
@@ -99,11 +106,15 @@ def test_theory_makes_a_bent_law_say_more():
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--t0", "12.3", "--rtt", "85ms"], "duration '12.3' has no unit, --t0: "),
-        (["--t0", "12.3ms", "--rtt", "85"], "duration '85' has no unit, --rtt: "),
-        (["--t0", "-1ms", "--rtt", "85ms"], "is negative"),
-        (["--t0", "12.3ms", "--rtt", "85ms", "--metric", "time_per_reqest_ms"], "did you mean 'time_per_request_ms'?"),
-        (["--t0", "12.3ms"], "Missing option '--rtt'"),
+        (["--at", "rtt=85ms,t0=12.3"], "duration '12.3' has no unit, --at t0: "),
+        (["--at", "rtt=85,t0=12.3ms"], "duration '85' has no unit, --at rtt: "),
+        (["--at", "rtt=85ms,t0=-1ms"], "is negative"),
+        (["--at", "rtt=85ms,t0=12.3ms", "--metric", "time_per_reqest_ms"], "did you mean 'time_per_request_ms'?"),
+        (["--at", "t0=12.3ms"], "the round trip of your users is missing, --at: add rtt=85ms"),
+        (["--at", "rt=85ms"], "a law knows no 'rt', --at: did you mean 'rtt'?"),
+        (["--at", "85ms"], "'85ms' is not a condition, --at: write it like rtt=85ms"),
+        (["--at", "rtt=85ms", "--out", "page"], "a prediction has no page, --at and --out: leave out --out"),
+        (["--metric", "time_per_request_ms"], "it says what is predicted, --metric: add --at rtt=85ms"),
     ],
 )
 def test_bad_input_is_one_line(directory, capsys, words, said):
@@ -114,7 +125,7 @@ def test_bad_input_is_one_line(directory, capsys, words, said):
 
 
 def test_what_has_no_law_predicts_nothing(directory, tmp_path, capsys):
-    assert command(tmp_path / "nowhere", "--t0", "12ms", "--rtt", "85ms") == 2
+    assert command(tmp_path / "nowhere", "--at", "rtt=85ms,t0=12ms") == 2
     assert "no run here" in capsys.readouterr().err
     two = samples(waiting_ms={"mean": 1.0, "sd": 0.1, "n": 100})
     assert predict(gather(two, {}), None, "12ms", "85ms")["metric"] == "time_per_request_ms"  # the main metric

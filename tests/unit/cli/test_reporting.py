@@ -1,4 +1,4 @@
-"""`slownet report` and `slownet show` on saved runs."""
+"""`slownet show` on saved runs: what it prints, and the pages and pictures that it writes."""
 
 import json
 import re
@@ -52,29 +52,58 @@ def test_show_prints_the_answer_and_the_cells(run, capsys):
     assert len(json.loads(out)["runs"][0]["cells"]) == 3
 
 
+def test_without_a_run_the_last_one_is_shown(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert slownet(capsys, "show") == (
+        2, "", "slownet: no run is here, in runs: slownet run EXPERIMENT makes one; or name a run's directory\n"
+    )  # fmt: skip
+    saved(tmp_path / "runs" / "20260101-120000-older", "older")
+    saved(tmp_path / "runs" / "20260102-120000-newer", "newer")
+    (tmp_path / "runs" / "20260103-120000-without-a-record").mkdir()
+    status, out, _ = slownet(capsys, "show")
+    assert status == 0
+    assert out.endswith("records runs/20260102-120000-newer\n")
+    status, out, _ = slownet(capsys, "show", "20260101-120000-older")
+    assert (status, out.splitlines()[-1]) == (0, "records runs/20260101-120000-older")
+    assert slownet(capsys, "show", "--runs", "elsewhere")[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["--out", "pgae"], "unknown output 'pgae', --out: did you mean 'page'?"),
+        (["--out", "svg"], "no file for 'svg', --out: write --out svg=FILE"),
+        (["--out", "page="], "no file for 'page', --out: write --out page=FILE"),
+        (["--out", "page", "--out", "page=a.html"], "two files for 'page', --out: name one"),
+    ],
+)
+def test_a_mistake_in_an_output_is_one_line(run, capsys, words, line):
+    assert slownet(capsys, "show", run, *words) == (2, "", f"slownet: {line}\n")
+
+
 def test_a_run_that_cannot_be_written_to_can_have_its_page_elsewhere(run, capsys):
     (run / "report.html").mkdir()
-    status, _, errors = slownet(capsys, "report", run)
+    status, _, errors = slownet(capsys, "show", run, "--out", "page")
     assert status == 2
-    assert errors.endswith("report.html (Is a directory): name another file: --out slownet-report.html\n")
+    assert errors.endswith("report.html (Is a directory): name another file: --out page=slownet-report.html\n")
 
 
 def test_report_writes_the_page_into_the_run(run, capsys):
-    status, out, _ = slownet(capsys, "report", run)
-    assert (status, out) == (0, f"{run}/report.html\n")
+    status, out, _ = slownet(capsys, "show", run, "--out", "page")
+    assert (status, out.splitlines()[-1]) == (0, f"{run}/report.html")
     assert "遅い" in (run / "report.html").read_text("utf-8")
 
 
 def test_report_puts_runs_side_by_side(run, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    status, out, _ = slownet(capsys, "report", run, saved(tmp_path / "other"))
-    assert (status, out) == (0, "slownet-report.html\n")
+    status, out, _ = slownet(capsys, "show", run, saved(tmp_path / "other"), "--out", "page")
+    assert (status, out.splitlines()[-1]) == (0, "slownet-report.html")
     assert "2 runs side by side" in (tmp_path / "slownet-report.html").read_text("utf-8")
 
 
 def test_runs_of_one_experiment_are_compared_with_the_first_of_it(run, tmp_path, capsys):
     others = [saved(tmp_path / "slower", slower=1.2), saved(tmp_path / "another", "other"), saved(tmp_path / "same")]
-    status, _, _ = slownet(capsys, "report", run, *others, "--out", tmp_path / "page.html")
+    status, _, _ = slownet(capsys, "show", run, *others, "--out", f"page={tmp_path}/page.html")
     assert status == 0
     page = (tmp_path / "page.html").read_text("utf-8")
     assert re.findall(r"<h2>(.*? against .*?)</h2>", page) == ["slower against a run, 遅い", "same against a run, 遅い"]
@@ -85,17 +114,16 @@ def test_runs_of_one_experiment_are_compared_with_the_first_of_it(run, tmp_path,
 
 def test_pictures_for_papers(run, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(Figure, "png", lambda self: b"PNG")  # which needs a font on this machine
-    status, out, _ = slownet(capsys, "report", run, "--svg", tmp_path / "paper", "--png", tmp_path / "paper")
+    status, out, _ = slownet(capsys, "show", run, "--out", f"svg={tmp_path}/paper", "--out", f"png={tmp_path}/paper")
     names = ["shop-time.png", "shop-time.svg"]
     assert status == 0
     assert sorted(path.name for path in (tmp_path / "paper").iterdir()) == names
-    assert sorted(line.rpartition("/")[2] for line in out.splitlines()) == names
+    assert sorted(line.rpartition("/")[2] for line in out.splitlines()[-2:]) == names
     assert not (run / "report.html").exists()
 
 
-@pytest.mark.parametrize("words", [["report"], ["show"]])
-def test_what_is_no_run_is_one_line(tmp_path, capsys, words):
-    status, _, errors = slownet(capsys, *words, tmp_path)
+def test_what_is_not_a_run_is_one_line(tmp_path, capsys):
+    status, _, errors = slownet(capsys, "show", tmp_path)
     assert status == 2
     assert errors == f"slownet: no run here, in {tmp_path}: give a directory that holds run.json\n"
 
@@ -110,19 +138,19 @@ def test_records_that_cannot_be_read_are_one_line(run, capsys):
 
 
 def test_a_page_that_cannot_be_written_is_one_line(run, capsys):
-    status, _, errors = slownet(capsys, "report", run, "--out", run / "no folder" / "page.html")
+    status, _, errors = slownet(capsys, "show", run, "--out", f"page={run}/no folder/page.html")
     assert status == 2
-    assert errors.endswith("page.html (No such file or directory): name another file: --out slownet-report.html\n")
+    assert errors.endswith("page.html (No such file or directory): name another file: --out page=slownet-report.html\n")
 
 
 @pytest.mark.parametrize(
     ("words", "name"),
     [
-        (["report", "RUN", "--out"], "run.json"), (["report", "RUN", "--out"], "samples.jsonl"),
+        (["show", "RUN", "--out=page="], "run.json"), (["show", "RUN", "--out=page="], "samples.jsonl"),
         (["compare", "RUN", "RUN", "--out=junit="], "run.json"), (["compare", "RUN", "RUN", "--out=comment="], "samples.jsonl"),
         (["compare", "RUN", "RUN", "--out=markdown="], "run.json"),
         (["compare", "RUN", "RUN", "--out=history="], "samples.jsonl"),
-        (["baseline", "save", "RUN"], "run.json"), (["baseline", "save", "RUN"], "raw/ab.txt"),
+        (["compare", "save", "RUN"], "run.json"), (["compare", "save", "RUN"], "raw/ab.txt"),
     ],
 )  # fmt: skip
 def test_no_record_is_overwritten(run, capsys, words, name):

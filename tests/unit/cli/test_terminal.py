@@ -121,13 +121,13 @@ def test_a_run_of_nothing_else(printed, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run = saved(tmp_path / f"run {EVIL.replace('/', '')}", evil(FACTS), evil(SAMPLES))
     for words in (
-        ("show", run), ("show", run, "--json"), ("report", run), ("report", run, "--svg", tmp_path / "svg"),
-        ("compare", run, run), ("compare", run, saved(tmp_path / "good")), ("predict", run, "--t0", "10ms", "--rtt", "40ms"),
-        ("mark", run / "run.json", "--key", run / "run.json"), ("trace", run / "run.json"),
+        ("show", run), ("show", run, "--json"), ("show", run, "--out", "page"), ("show", run, "--out", f"svg={tmp_path}/svg"),
+        ("compare", run, run), ("compare", run, saved(tmp_path / "good")), ("show", run, "--at", "rtt=40ms,t0=10ms"),
+        ("check", "mark", run / "run.json", "--key", run / "run.json"), ("calibrate", "trace", run / "run.json"),
         ("run", EVIL.replace("/", "")), ("run", "--resume", run), ("check", run / "run.json"),
         ("sweep", "--out", run, "--resume"),
-        ("image", "add", EVIL), ("lab", "import", run / "run.json"), (EVIL,), ("show", f"--{EVIL}"), ("docs", EVIL),
-        ("compose", run / "run.json"), ("shell", EVIL), ("reproduce", EVIL),
+        ("lab", "image", "add", EVIL), ("lab", "import", run / "run.json"), (EVIL,), ("show", f"--{EVIL}"), ("help", EVIL),
+        ("shell", "compose", run / "run.json"), ("shell", EVIL), ("reproduce", EVIL),
     ):  # fmt: skip
         printed(*words)
 

@@ -158,7 +158,7 @@ def test_a_baseline_compares_as_the_run_does(tmp_path, capsys):
     run, same = (written(tmp_path / name, {0: 9.0, 10: 49.0, 40: 169.0}) for name in ("run", "same"))
     slower = written(tmp_path / "slower", {0: 9.0, 10: 59.0, 40: 209.0})
     file = tmp_path / "baseline.json"
-    assert command("baseline", "save", run, file) == 0
+    assert command("compare", "save", run, file) == 0
     assert capsys.readouterr().out == f"{file}: mine, 3 cells, {file.stat().st_size / 1000:.0f} kB\n"
     assert "secret" not in file.read_text()
     assert "raw/" not in file.read_text()
@@ -167,13 +167,13 @@ def test_a_baseline_compares_as_the_run_does(tmp_path, capsys):
         assert kept.pop("first")["directory"] == str(file)
         fresh.pop("first")
         assert kept == fresh
-    assert command("baseline", "check", same, file) == 0
-    assert command("baseline", "check", slower, file) == 1
+    assert command("compare", file, same) == 0
+    assert command("compare", file, slower) == 1
     shown = capsys.readouterr().out
     assert "worse: time_ms 1.24 times" in shown
     assert "one round trip more per operation: k 4.00 to 5.00" in shown
-    assert command("baseline", "check", slower, file, "--fail-if-slower", "25%") == 0
-    assert command("baseline", "check", slower, file, "--fail-if-slower", "20%", "--out", "json=-") == 1
+    assert command("compare", file, slower, "--fail-if-slower", "25%") == 0
+    assert command("compare", file, slower, "--fail-if-slower", "20%", "--out", "json=-") == 1
     assert json.loads(capsys.readouterr().out.splitlines()[-1])["outcome"] == "worse"
     assert command("compare", slower, run, "--fail-if-slower", "5%") == 0
 
@@ -247,7 +247,7 @@ def test_a_run_with_damaged_samples_is_no_baseline(tmp_path):
 def test_a_baseline_takes_the_place_of_a_baseline_alone(tmp_path, capsys, name, text, is_kept):
     run, file = written(tmp_path / "run", {0: 9.0}), tmp_path / name
     file.write_text(text)
-    assert command("baseline", "save", run, file) == (2 if is_kept else 0)
+    assert command("compare", "save", run, file) == (2 if is_kept else 0)
     assert (file.read_text() == text) is is_kept
     assert f"{file} is not a baseline, and would be overwritten: name another file" in capsys.readouterr().err or not is_kept
 
@@ -263,16 +263,15 @@ def test_bad_baselines_and_limits_are_one_line(tmp_path, capsys):
     odd = tmp_path / "odd.json"
     odd.write_text(kept.read_text().replace('"condition": {"rtt_ms": 0}', '"condition": 3'))
     for words, said in (
-        (("baseline", "check", run, broken), "broken.json is not a baseline (it has no 'facts'): slownet baseline save RUN"),
-        (("baseline", "check", run, conflict), "conflict.json is not a baseline (Expecting value"),
-        (("baseline", "check", run, odd), "condition is 3, not an object"),
-        (("baseline", "check", run, tmp_path / "none.json"), "there is no baseline"),
-        (("baseline", "check", run, run), "is a folder, not a baseline"),
-        (("baseline", "check", kept, run), "kept.json is a baseline, where the run is named: name the run first"),
-        (("baseline", "save", kept, tmp_path / "other.json"), f"no run here, in {kept}: name the directory of a run"),
+        (("compare", broken, run), "broken.json is not a baseline (it has no 'facts'): slownet compare save RUN"),
+        (("compare", conflict, run), "conflict.json is not a baseline (Expecting value"),
+        (("compare", odd, run), "condition is 3, not an object"),
+        (("compare", tmp_path / "none.json", run), "there is no baseline"),
+        (("compare", run, kept), "kept.json is a baseline, as the second argument: name it first: slownet compare"),
+        (("compare", "save", kept, tmp_path / "other.json"), f"no run here, in {kept}: name the directory of a run"),
         (("compare", run, run / "samples.jsonl"), "samples.jsonl: name the directory of a run"),
         (
-            ("baseline", "save", run, tmp_path / "no" / "folder.json"),
+            ("compare", "save", run, tmp_path / "no" / "folder.json"),
             "folder.json (No such file or directory): name another file",
         ),
         (("compare", run, run, "--fail-if-slower", "5"), "percentage '5' has no unit, --fail-if-slower: write it like 1%"),

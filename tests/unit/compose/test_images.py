@@ -45,7 +45,7 @@ def test_an_image_that_is_not_kept(project, tmp_path):
     with pytest.raises(ComposeError) as error:
         project_images.need(project("services:\n  web: {image: shop:1}\n"))
     where = f"{tmp_path}/compose.yaml:2:8"
-    assert str(error.value) == f"there is no image 'shop:1', which web runs, {where}: slownet image add shop:1"
+    assert str(error.value) == f"there is no image 'shop:1', which web runs, {where}: slownet lab image add shop:1"
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_an_image_that_is_to_be_built(builder, reference, project, tmp_path, mon
         project_images.need(project("name: shop\nservices:\n  web: {build: ./web}\n"))
     assert error.value.what == "there is no image 'shop-web', which web is built as"
     program, source = builder or "buildah", reference or "containers-storage:localhost/"
-    assert error.value.fix == f"{program} build -t shop-web {tmp_path}/web && slownet image add {source}shop-web"
+    assert error.value.fix == f"{program} build -t shop-web {tmp_path}/web && slownet lab image add {source}shop-web"
 
 
 def test_a_dockerfile_of_the_file_itself_is_piped(project, tmp_path, monkeypatch):
@@ -71,7 +71,7 @@ def test_a_dockerfile_of_the_file_itself_is_piped(project, tmp_path, monkeypatch
         project_images.need(project(text))
     assert "\n" not in str(error.value)
     printed, _, rest = error.value.fix.partition(" | ")
-    assert rest.partition(" ")[2].startswith(f"build -t shop-web -f - {tmp_path} && slownet image add ")
+    assert rest.partition(" ")[2].startswith(f"build -t shop-web -f - {tmp_path} && slownet lab image add ")
     assert subprocess.run(["sh", "-c", printed], capture_output=True, text=True, check=True).stdout == inline
 
 
@@ -80,7 +80,7 @@ def test_all_images_that_are_missing(project):
     assert [each.what for each in project_images.lacking(found.services)] == [
         "there is no image 'shop:1', which web runs", "there is no image 'postgres:17', which db runs",
     ]  # fmt: skip
-    with pytest.raises(ComposeError, match=r"\(another one is missing: slownet compose --check lists all\)"):
+    with pytest.raises(ComposeError, match=r"\(another one is missing: slownet shell compose --check lists all\)"):
         project_images.need(found)
 
 

@@ -195,7 +195,8 @@ def test_a_small_file_takes_little_memory(tmp_path, home, attack):
     assert bomb.stat().st_size < 10_000
     most = 400 << 20
     done = subprocess.run(
-        [sys.executable, "-c", CHILD.format(words=["image", "add", str(bomb)])], capture_output=True, text=True, check=False,
+        [sys.executable, "-c", CHILD.format(words=["lab", "image", "add", str(bomb)])], capture_output=True, text=True,
+        check=False,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (most, most)),
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (2, "")

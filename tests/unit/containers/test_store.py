@@ -51,7 +51,7 @@ def test_there_is_nothing_before_the_first():
     assert store.find("shop:1") is None
     with pytest.raises(ImageError) as error:
         store.need("shop:1")
-    assert str(error.value) == "there is no image 'shop:1': slownet image add shop:1"
+    assert str(error.value) == "there is no image 'shop:1': slownet lab image add shop:1"
 
 
 def test_what_is_kept_is_not_built_again():
@@ -113,7 +113,7 @@ def test_an_unknown_name_gets_the_nearest():
     add("shop:1")
     with pytest.raises(ImageError) as error:
         store.need("shpo:1")
-    assert str(error.value) == "there is no image 'shpo:1': did you mean 'shop:1'? Or add it: slownet image add shpo:1"
+    assert str(error.value) == "there is no image 'shpo:1': did you mean 'shop:1'? Or add it: slownet lab image add shpo:1"
     with pytest.raises(ImageError) as error:
         store.remove("shpo:1")
     assert str(error.value) == "there is no image 'shpo:1': did you mean 'shop:1'?"
@@ -217,7 +217,7 @@ def test_a_record_that_cannot_be_read_is_one_line_and_the_other_images_can_be_us
     else:
         facts = json.loads(record.read_text())
         record.write_text(text if isinstance(text, str) else json.dumps({**facts, text[0]: text[1]}))
-    fix = "slownet image add REF adds it again"
+    fix = "slownet lab image add REF adds it again"
     line = f"the kept image {made.digest[7:19]} is damaged: image.json {how}, {record}: {fix}"
     for asked in ("shop:1", made.digest):
         with pytest.raises(ImageError) as error:
@@ -238,7 +238,7 @@ def test_files_of_an_image_that_are_damaged_are_one_line_and_adding_it_again_men
     with pytest.raises(ImageError) as error:
         store.need("shop:2")
     what = f"the kept image shop:1 is damaged: {name} has 4 bytes, and {size} were written"
-    assert str(error.value) == f"{what}, {made.folder / name}: slownet image add here"
+    assert str(error.value) == f"{what}, {made.folder / name}: slownet lab image add here"
     assert not store.is_whole(made.digest)
     assert add("shop:1").names == ("shop:1", "shop:2")
     assert store.is_whole(made.digest)

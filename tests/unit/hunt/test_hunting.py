@@ -300,7 +300,9 @@ def test_a_replay_of_what_is_no_find(mine, tmp_path):
     with pytest.raises(ConditionError, match="cannot be read"):
         replaying.replay(path, None, Where())
     path.write_text('[faults]\n"1s" = "kill db"\n')
-    with pytest.raises(ExperimentError, match=r"names no experiment: name one after the file: slownet replay FILE mine\.py"):
+    with pytest.raises(
+        ExperimentError, match=r"names no experiment: name one after the file: slownet hunt replay FILE mine\.py"
+    ):
         replaying.replay(path, None, Where())
 
 
@@ -310,7 +312,7 @@ def test_a_find_is_replayed_with_the_experiment_beside_it_after_both_were_moved(
     found = (tmp_path / "hunt" / "found.toml").rename(repository / "found.toml")
     mine.rename(repository / "elsewhere")
     with pytest.raises(
-        ExperimentError, match=r"no file .*mine\.py, .*: name it after the file: slownet replay .*found\.toml mine\.py"
+        ExperimentError, match=r"no file .*mine\.py, .*: name it after the file: slownet hunt replay .*found\.toml mine\.py"
     ):
         replaying.replay(found, None, Where())
     (repository / "elsewhere").rename(repository / "mine.py")
@@ -321,7 +323,7 @@ def test_a_replay_without_a_place_for_its_page_measures_nothing(labs, mine, tmp_
     hunt(mine, tmp_path / "hunt").run()
     labs.measured.clear()
     with pytest.raises(SystemExit) as ended:
-        main(["replay", str(tmp_path / "hunt" / "found.toml"), "--report", str(tmp_path / "none" / "page.html")])
+        main(["hunt", "replay", str(tmp_path / "hunt" / "found.toml"), "--report", str(tmp_path / "none" / "page.html")])
     assert ended.value.code == 2
     assert f"no folder {tmp_path / 'none'}, --report: make it, or name another file" in capsys.readouterr().err
     assert labs.measured == []

@@ -189,7 +189,7 @@ def test_a_damaged_part_is_one_line_and_is_made_anew(made, damage):
     error = made.error()
     assert str(error).count("\n") == 0
     assert error.what.endswith(f" is damaged: {made.main.name} {how}")
-    fix = "slownet image add shop.tar" if made.shelf is store.SHELF else made.shelf.part.fix
+    fix = "slownet lab image add shop.tar" if made.shelf is store.SHELF else made.shelf.part.fix
     assert (error.where, error.fix) == (str(made.main), fix)
     said = []
     made.make(said.append)

@@ -105,7 +105,7 @@ MISTAKES = {
     "ttl is '1m', Unbound: give whole seconds": lambda: Unbound(HOST, ttl="1m"),
     "status is '404', http(): give numbers: status=404": lambda: http("/", status="404"),
     "'http' is not a port, http()": lambda: http("/", port="http"),
-    "the image is None, Container: give a name that slownet image list shows": lambda: Container(HOST, None),
+    "the image is None, Container: give a name that slownet lab image list shows": lambda: Container(HOST, None),
     "the image is of type int, Container": lambda: Container(HOST, 5),
     "env is a list instead of a mapping, Container: write env=": lambda: Container(HOST, "shop:1", env=["A=1"]),
     "mounts is not a list of mounts, Container: write mounts=[Mount(": lambda: Container(HOST, "shop:1", mounts=["./data:/x"]),
