@@ -89,7 +89,7 @@ def understood(words):
     """Raise the command line's error for words that it cannot parse; nothing runs."""
     command = whole()
     given = cli._with_interfaces(list(words))
-    while given and hasattr(command, "commands") and not given[0].startswith("-"):
+    while given and hasattr(command, "commands") and (hasattr(command, "own") or not given[0].startswith("-")):
         _, command, given = command.resolve_command(typer.Context(command), given)
     if given and given[0] not in ("--help", "--version"):
         command.make_context("slownet", list(given))

@@ -58,10 +58,7 @@ def understood(words):
     """Raise the command line's error for words that it cannot parse. Nothing runs; a name alone must be a command's."""
     command = whole()
     given = cli._with_interfaces(list(words))
-    while given and hasattr(command, "commands") and not given[0].startswith("-"):
-        if (own := getattr(command, "own", None)) and given[0] not in command.commands:
-            command = command.commands.get(own.leads_to(given), own)
-            continue
+    while given and hasattr(command, "commands") and (hasattr(command, "own") or not given[0].startswith("-")):
         _, command, given = command.resolve_command(typer.Context(command), given)
     if given:
         command.make_context("slownet", list(given))

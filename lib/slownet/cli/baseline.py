@@ -15,7 +15,7 @@ def save(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="The directory of a run.", autocompletion=completing.runs)],
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The baseline to write.")] = Path("baseline.json"),
 ) -> None:
-    """Keep a run's numbers in a file to commit: a baseline, with which later runs are compared."""
+    """Keep a run's numbers in a file to commit, a baseline for later runs."""
     from slownet.comparison import baseline as kept
     from slownet.report.words import few_boots
 

@@ -22,7 +22,7 @@ TestOption = Annotated[
     typer.Option("--test", metavar="FILE", help="A file of pytest's that judges the code handed in, in a lab. Repeatable."),
 ]
 LimitOption = Annotated[str, typer.Option("--limit", metavar="TIME", help="How long the tests of code may take.")]
-MemoryOption = Annotated[int, typer.Option("--memory", metavar="MB", help="Memory of the lab in which code is tested.")]
+MemoryOption = Annotated[int, typer.Option("--memory", metavar="MB", help="Memory of the lab that tests the code.")]
 LateOption = Annotated[str, typer.Option("--late", metavar="PART", help="What a late submission keeps of its points.")]
 VisibilityOption = Annotated[
     str,
@@ -63,7 +63,7 @@ def grade(
     results: Annotated[Path | None, typer.Option("--results", metavar="FILE", help="Where to. Default: printed.")] = None,
     student: Annotated[str, typer.Option("--student", metavar="ID", help="Whose it is, for exercises with variants.")] = "",
     metadata: Annotated[
-        Path | None, typer.Option("--metadata", metavar="FILE", help="Gradescope's file that says who handed in, and when.")
+        Path | None, typer.Option("--metadata", metavar="FILE", help="Gradescope's file of who handed in, and when.")
     ] = None,
     only: Annotated[
         str | None, typer.Option("--only", metavar="NAME", help="Only this question or test, e.g. there_and_back.round_trips.")
@@ -74,7 +74,7 @@ def grade(
     late: LateOption = "100%",
     visibility: VisibilityOption = "visible",
 ) -> None:
-    """Grade one submission. What is wrong with it costs its points, and is said; it never stops the grading."""
+    """Grade one submission. A mistake in it costs its points and is reported; it never stops the grading."""
     from slownet.classroom import attempts, autograders, grading
     from slownet.classroom import key as keys
 
@@ -86,7 +86,7 @@ def grade(
     share = attempts.share(late)
     who = grading.metadata(metadata) if metadata else grading.Submitted(student)
     if key is None and not test:
-        raise ExperimentError("it is not said what is right", "--key", "name a key, with --test a file for code, or both")
+        raise ExperimentError("nothing to grade by", "--key", "name a key, with --test a file for code, or both")
     found = grading.answers(folder, keys.read(key), student or who.student) if key else []
     if test and not (only and any(each.name == only for each in found)):
         from slownet.classroom import student_code

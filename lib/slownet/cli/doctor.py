@@ -1,4 +1,4 @@
-"""`slownet doctor`: says what this machine can do, and the command that mends each lack."""
+"""`slownet doctor`: reports what this machine can do, and the command that fixes each lack."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def _each(folder: Path) -> Iterator[tuple[str, Path]]:
 
 
 def called(page: str, known: Mapping[str, Path]) -> Sequence[str]:
-    """Return the page of that name; else those whose last part it is, of which several or none may exist."""
+    """Return the page of that name; else those whose last part it is, none or several."""
     name = page.removesuffix(".html").removesuffix(".md")
     if name in known:
         return [name]

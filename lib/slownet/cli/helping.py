@@ -101,7 +101,16 @@ class GroupWithOwn(Group):
             return super().parse_args(ctx, args)
         if not args and any(isinstance(each, TyperArgument) and each.required for each in self.own.params):
             return super().parse_args(ctx, args)
-        return super().parse_args(ctx, [self.own.leads_to(args) or str(self.own.name), *args])
+        return super().parse_args(ctx, [str(self.own.name), *args])
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command that the words are of, its name, and its words."""
+        if args[0] in self.commands:
+            return super().resolve_command(ctx, args)
+        words = args[1:] if args[0] == self.own.name else args
+        if other := self.own.leads_to(words):
+            return other, self.commands[other], words
+        return self.own.name, self.own, words
 
     def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
         """Complete the other commands, and what the own one takes first."""

@@ -24,7 +24,7 @@ from slownet.lab.run.pytest_inside import GONE, KEPT, LEFT, NAMES, OUT, Walls, m
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 TEMPORARY = ("/tmp", "/root")
-"""Folders of the lab's own in which people look for what a program left; they are gone with the lab."""
+"""Folders of the lab's own where people look for what a program left; they are gone with the lab."""
 _OF_MININET = re.compile(r"c\d+\.log|.*-ofp\.log|\..*")
 """Files that Mininet's controllers and shells leave there."""
 

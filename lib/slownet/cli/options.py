@@ -33,7 +33,7 @@ ExactClockOption = Annotated[
         rich_help_panel=OF_LABS,
     ),
 ]
-"""For commands to which nothing comes from outside while they run."""
+"""For commands that take no input from outside while they run."""
 StpOption = Annotated[bool, typer.Option("--stp", help="All switches run the Spanning Tree Protocol.")]
 TdfOption = Annotated[
     str | None,
@@ -106,7 +106,7 @@ SystemOption = Annotated[
     typer.Option("--system", help="For all accounts of this machine, in SLOWNET_SYSTEM_CACHE, by default /var/cache/slownet."),
 ]
 KeyOption = Annotated[Path, typer.Option("--key", metavar="FILE", help="The key that `slownet check --key KEY.toml` wrote.")]
-RunsOption = Annotated[Path, typer.Option("--runs", metavar="FOLDER", help="Where to create run directories.")]
+RunsOption = Annotated[Path, typer.Option("--runs", metavar="FOLDER", help="The folder of run directories.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 VaryOption = Annotated[
     list[str] | None,

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from slownet.compose.hosting import Hosted, Running
 
 _OF_A_SHELL = set("|&;<>()$`*?~")
-"""Characters for which a command needs the container's shell."""
+"""Characters that only the container's shell understands."""
 
 
 class _Output(logging.Handler):
@@ -224,7 +224,7 @@ def _project(job: Mapping[str, Json]) -> Any:
 
 
 def breaking(services: Running | None) -> AbstractContextManager[object]:
-    """Return a context in which the faults of a compose project happen; each is printed, on standard error."""
+    """Return a context that injects the faults of a compose project; each is printed, on standard error."""
     if not services or not services.project.steps:
         return nullcontext()
     broken = services.faults()

@@ -47,7 +47,7 @@ def replay(
     share: ShareOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Repeat a schedule of faults that a hunt has found, and say whether its history is the same."""
+    """Repeat a schedule of faults that a hunt has found, and compare its history."""
     from slownet.hunt.replaying import replay as replayed
 
     where = where_of(place, clock, tdf, cpu, memory, env, share, kernel)

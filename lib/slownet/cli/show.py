@@ -1,4 +1,4 @@
-"""`slownet show`: prints runs that were made before, writes their pages and pictures, and says what they predict."""
+"""`slownet show`: prints runs that were made before, writes their pages and pictures, and predicts from their laws."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def show(
         _predict(directories, at, metric, as_json, bool(files))
         return
     if metric:
-        raise SlownetError("it says what is predicted", "--metric", "add --at rtt=85ms")
+        raise SlownetError("nothing is predicted", "--metric", "add --at rtt=85ms")
     from slownet.judge.records.measured_folder import load
 
     loaded = [load(each) for each in directories]
@@ -147,7 +147,7 @@ def _differences(runs: Sequence[RunData], titles: Sequence[str]) -> Iterator[Dif
 
 
 def _criterion(directory: Path) -> Iterator[str]:
-    """Yield what a sweep says of its criterion: in how many cells it is met."""
+    """Yield in how many cells of a sweep its criterion is met."""
     from slownet.judge.records.measured_folder import is_of_a_sweep
 
     if not is_of_a_sweep(directory):

@@ -42,7 +42,7 @@ def contents(name: str, template: Callable[[str], str]) -> dict[str, str]:
 
 
 def entry_points(name: str, template: Callable[[str], str]) -> list[str]:
-    """Return the tables of a package's pyproject.toml by which slownet finds it."""
+    """Return the tables of a package's pyproject.toml that declare it to slownet."""
     tables = contents(name, template)["pyproject.toml"].split("\n\n")
     return [each for each in tables if each.startswith("[project.entry-points.")]
 

@@ -220,7 +220,4 @@ def test_a_mistyped_folder_is_not_graded_as_if_nothing_was_handed_in(capsys):
 def test_without_key_and_tests_nothing_can_be_graded(capsys):
     Path("handed_in").mkdir()
     assert run("grade", "handed_in") == 2
-    assert (
-        capsys.readouterr().err
-        == "slownet: it is not said what is right, --key: name a key, with --test a file for code, or both\n"
-    )
+    assert capsys.readouterr().err == "slownet: nothing to grade by, --key: name a key, with --test a file for code, or both\n"

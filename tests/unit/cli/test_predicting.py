@@ -114,7 +114,7 @@ def test_theory_makes_a_bent_law_say_more():
         (["--at", "rt=85ms"], "a law knows no 'rt', --at: did you mean 'rtt'?"),
         (["--at", "85ms"], "'85ms' is not a condition, --at: write it like rtt=85ms"),
         (["--at", "rtt=85ms", "--out", "page"], "a prediction has no page, --at and --out: leave out --out"),
-        (["--metric", "time_per_request_ms"], "it says what is predicted, --metric: add --at rtt=85ms"),
+        (["--metric", "time_per_request_ms"], "nothing is predicted, --metric: add --at rtt=85ms"),
     ],
 )
 def test_bad_input_is_one_line(directory, capsys, words, said):
