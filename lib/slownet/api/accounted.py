@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from slownet.hypotheses import commanded
+    from slownet.hypotheses.recorded import Recorded
     from slownet.lab.run.clock import ClockRequest
     from slownet.lab.run.place import Place
     from slownet.waits.account import Account
@@ -140,20 +141,28 @@ def of_experiment(
     )  # fmt: skip
 
 
+def check_command(asked: commanded.Request) -> Recorded:
+    """Return a command as an experiment. Raises SlownetError for what is wrong with it, before a lab is looked for."""
+    from slownet.hypotheses import commanded
+    from slownet.hypotheses.catalogue import find
+    from slownet.runner import planning
+
+    made = commanded.make(asked, find)
+    planning.check([made], {})
+    return made
+
+
 def of_command(asked: commanded.Request, place: Place, runs: Path = RUNS) -> RunData:
     """Run a command once, with captures of all hosts, and return the run.
 
     Raises SlownetError, and KeyboardInterrupt for an interrupt while it does not run; one while it runs ends the command alone.
     """
-    from slownet.hypotheses import commanded
-    from slownet.hypotheses.catalogue import find
     from slownet.runner import planning
     from slownet.runner import run as execution
     from slownet.runner.rule import BUDGET, read_rule
     from slownet.runner.run_request import HOSTS
 
-    made = commanded.make(asked, find)
-    planning.check([made], {})
+    made = check_command(asked)
     plan = planning.plan(made, place, runs, {}, read_rule("1", BUDGET), [HOSTS])
     (done,) = execution.execute([plan], place, lambda name, event: None)
     return done

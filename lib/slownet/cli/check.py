@@ -65,15 +65,18 @@ def check(
 ) -> None:
     """Run hypothesis files, mark predictions, and grade a class."""
     from slownet.cli import checking
+    from slownet.lab.run import caller
     from slownet.lab.run.clock import ClockRequest
     from slownet.lab.run.place import choose, with_given
 
     if key and (blind or out or answers):
         raise ExperimentError("a key contains no predictions", "--key", "leave out --blind, --answers and --out")
+    caller.set_variables(env or [], share or [])
+    outputs = Outputs.read(out or [], OF_RUNS)
+    read = checking.read(files)  # a mistake is reported before a lab is looked for
     where = choose(place, ClockRequest(clock, tdf, cpu), memory, exact=True, kernel=kernel)
     chosen = with_given(where, env or [], share or [])
     if key:
-        raise typer.Exit(checking.key(files, chosen, runs, key))
-    outputs = Outputs.read(out or [], OF_RUNS)
+        raise typer.Exit(checking.key(read, chosen, runs, key))
     ask = input if blind else None
-    raise typer.Exit(checking.check(files, chosen, runs, ask, outputs, answers, explain_clock))
+    raise typer.Exit(checking.check(read, chosen, runs, ask, outputs, answers, explain_clock))

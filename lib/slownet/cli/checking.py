@@ -56,8 +56,17 @@ class Checked:
         return zip(self.hypothesis.predictions, self.predictions, self.run.claims, strict=True)
 
 
+def read(files: Sequence[Path]) -> list[Hypothesis]:
+    """Return the hypotheses of files. Raises SlownetError."""
+    found = [hypothesis.read(each) for each in files]
+    names = [one.name for one in found]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise ExperimentError(f"two of the files are named {twice}", fix="give them different names")
+    return found
+
+
 def check(
-    files: Sequence[Path],
+    read: Sequence[Hypothesis],
     place: Place,
     root: Path,
     ask: Ask | None,
@@ -65,11 +74,10 @@ def check(
     answers: Path | None,
     explain_clock: bool,
 ) -> int:
-    """Run the files, mark each prediction and print the marks; return the exit status, 0 if all are right.
+    """Run what files state, mark each prediction and print the marks; return the exit status, 0 if all are right.
 
     ask, answers: see `asking.answered`. Raises SlownetError.
     """
-    read = [hypothesis.read(each) for each in files]
     predictions, student = answered(read, ask, answers)
     done = _run(read, predictions, place, root, student, explain_clock)
     if not outputs.write_json(lambda: {"runs": [{**each.run.to_json(), "marks": each.marks} for each in done]}):
@@ -80,14 +88,13 @@ def check(
     return runs.status([each.run for each in done])
 
 
-def key(files: Sequence[Path], place: Place, root: Path, path: Path) -> int:
-    """Run the files and write the measured value of each open prediction; return the exit status.
+def key(read: Sequence[Hypothesis], place: Place, root: Path, path: Path) -> int:
+    """Run what files state and write the measured value of each open prediction; return the exit status.
 
     It is Markdown for people, or for `slownet check mark` TOML, with the range of right answers, if the file's name ends so.
     """
     from slownet.classroom import key as keys
 
-    read = [hypothesis.read(each) for each in files]
     done = _run(read, [tuple(each.blank for each in one.predictions) for one in read], place, root)
     failed = [each.run for each in done if each.run.failed]
     for run in failed:
@@ -135,10 +142,6 @@ def _run(
 ) -> list[Checked]:
     made = [replace(one, predictions=each) for one, each in zip(read, predictions, strict=True)]
     experiments = [one.experiment() for one in made]
-    names = [one.name for one in read]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice:
-        raise ExperimentError(f"two of the files are named {twice}", fix="give them different names")
     plans = []
     for one, experiment in zip(made, experiments, strict=True):
         plan = planning.plan(str(one.path), place, root, {}, experiment=experiment)

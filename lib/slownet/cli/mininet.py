@@ -20,6 +20,7 @@ from slownet.cli.options import (
 )
 from slownet.lab.run import foreground
 from slownet.lab.run.boot import MEGABYTES
+from slownet.model.errors import ExperimentError
 
 
 class Program(SectionedCommand):
@@ -44,6 +45,9 @@ def mininet(
     from slownet.lab.run.clock import ClockRequest
     from slownet.lab.run.place import choose
 
+    if program[0].endswith(".py") and not Path(program[0]).is_file():  # other words may be programs of the lab's
+        fix = "give a Python file, or a program on PATH such as mn"
+        raise ExperimentError(f"there is no program '{program[0]}'", fix=fix)
     chosen = choose(place, ClockRequest(clock, tdf, cpu), memory, kernel=kernel)
     words = [chosen.python, "-m", "slownet.net.standin", *(["--stp"] if stp else []), *program]
     named = [Path(program[0])] if Path(program[0]).is_file() else []

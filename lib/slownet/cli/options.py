@@ -113,7 +113,8 @@ VaryOption = Annotated[
     typer.Option(
         "--vary",
         metavar="NAME=V1,V2",
-        help="Conditions to measure instead, e.g. rtt=0ms,25ms; with --compose a host's, e.g. db:rtt=0ms,25ms; "
+        help="Conditions to measure instead, e.g. rtt=0ms,25ms or rtt=0:100:10ms; with --compose a host's, e.g. "
+        "db:rtt=0ms,25ms; "
         "faults=FILE.toml or faults='kill db at 4 s; start db at 5 s' is what breaks. Repeatable.",
         autocompletion=completing.varied,
     ),

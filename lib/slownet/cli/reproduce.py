@@ -74,38 +74,20 @@ def reproduce(
     from slownet.runner.rule import read_rule
 
     rule, outputs = read_rule(repeat, budget), Outputs.read(out or [], OF_RUNS)
+    names = selected(only or [], every)
     chosen = choose(place, ClockRequest(clock, tdf, cpu), memory, exact=True, kernel=kernel)
-    raise typer.Exit(reproduce_and_show(only or [], chosen, runs, rule, outputs, every, explain_clock))
+    raise typer.Exit(reproduce_and_show(names, chosen, runs, rule, outputs, explain_clock))
 
 
-def reproduce_and_show(
-    only: Sequence[str],
-    place: Place,
-    root: Path,
-    rule: Rule,
-    outputs: Outputs,
-    every: bool,
-    explain_clock: bool,
-) -> int:
-    """Run the experiments of the named articles, print the table and return the exit status.
+def selected(only: Sequence[str], every: bool) -> Sequence[str]:
+    """Return the experiments of the named articles; if none is named, of all; with ``every`` those on today's protocols too.
 
-    If none is named, those of all articles; with ``every`` those on today's protocols too.
-
-    0 if every claim is supported; 1 if one is not, or a cell or an experiment failed; 128 + N after signal N, when the samples
-    taken so far are still judged and shown. Raises SlownetError for a user error, before anything is created.
+    Raises SlownetError.
     """
-    from slownet.cli.running import say_clocks, say_last, say_what_is_left
-    from slownet.cli.terminal import console, interrupted, say_records
     from slownet.hypotheses.catalogue import discover, layered
-    from slownet.judge.records.samples import new_run_directory
-    from slownet.lab.host import cpu
     from slownet.lab.run import foreground
-    from slownet.lab.run.place import Interrupts
-    from slownet.report.progress import Follower
     from slownet.reproductions import articles
-    from slownet.reproductions.reproduction import Reproduction, show
     from slownet.runner import planning
-    from slownet.runner import run as runs
 
     if every and only:
         raise ExperimentError("--all and --only contradict each other", fix="leave one of them out")
@@ -113,6 +95,33 @@ def reproduce_and_show(
     if every and (left := layered()):
         foreground.say(f"slownet: left out, because they need a layer of the lab (slownet run NAME): {', '.join(left)}")
     planning.check(names, {})
+    return names
+
+
+def reproduce_and_show(
+    names: Sequence[str],
+    place: Place,
+    root: Path,
+    rule: Rule,
+    outputs: Outputs,
+    explain_clock: bool,
+) -> int:
+    """Run experiments of articles, print the table and return the exit status.
+
+    0 if every claim is supported; 1 if one is not, or a cell or an experiment failed; 128 + N after signal N, when the samples
+    taken so far are still judged and shown. Raises SlownetError for a user error, before anything is created.
+    """
+    from slownet.cli.running import say_clocks, say_last, say_what_is_left
+    from slownet.cli.terminal import console, interrupted, say_records
+    from slownet.judge.records.samples import new_run_directory
+    from slownet.lab.host import cpu
+    from slownet.lab.run.place import Interrupts
+    from slownet.report.progress import Follower
+    from slownet.reproductions import articles
+    from slownet.reproductions.reproduction import Reproduction, show
+    from slownet.runner import planning
+    from slownet.runner import run as runs
+
     directory = new_run_directory(root, "reproduce").resolve()
     plans = [planning.plan(name, place, directory, {}, rule) for name in articles.longest_first(names)]
     if explain_clock:

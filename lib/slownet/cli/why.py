@@ -30,7 +30,7 @@ from slownet.cli.outputs import JSON, STDOUT, Outputs
 from slownet.cli.terminal import console, say_records
 from slownet.cli.why_outputs import WhyOutOption
 from slownet.lab.run.boot import MEGABYTES
-from slownet.model.errors import ExperimentError, SlownetError
+from slownet.model.errors import ExperimentError, SlownetError, nearest
 from slownet.model.units import duration
 from slownet.runner import RUNS
 from slownet.runner.where import Where
@@ -228,7 +228,12 @@ def _measured(name: str, label: dict[str, str], where: Where, runs: Path) -> Run
     if any((where.clock, where.tdf, where.cpu, where.kernel)):
         fix = "leave out --clock, --tdf, --cpu and --kernel"
         raise ExperimentError("a run keeps its clock and kernel", f"run {name}", fix)
-    return load(run_folders.named(name, runs))
+    path = run_folders.named(name, runs)
+    if not path.exists():
+        from slownet.hypotheses.catalogue import names
+
+        raise ExperimentError(f"no run or experiment '{name}'", fix=nearest(name, names()))
+    return load(path)
 
 
 def _is_experiment(name: str) -> bool:
@@ -276,6 +281,7 @@ def _of_a_command(
     from slownet.runner.run_request import place_of
     from slownet.waits import of_run
 
+    accounted.check_command(asked)
     of = [asked.experiment] if asked.experiment else []
     chosen = place_of(of, where.place, _clock(where), where.memory, where.kernel, exact=False)
     with Interrupts(chosen) as interrupts:

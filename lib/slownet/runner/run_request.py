@@ -7,10 +7,11 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from slownet.hypotheses import value_lists
+from slownet.hypotheses import ranges, value_lists
 from slownet.hypotheses.catalogue import discover, layered
 from slownet.hypotheses.experiment import FAULTS, VARY
 from slownet.lab.build.layer import NotBuiltError
+from slownet.lab.run import caller
 from slownet.lab.run.boot import MEGABYTES
 from slownet.lab.run.clock import EXACT, ClockRequest
 from slownet.lab.run.place import Place, choose, with_given
@@ -74,6 +75,12 @@ class RunRequest:
         The variables of ``env`` are set here too, where claims are made. Raises SlownetError, before anything is created.
         """
         rule, labs = self.check()
+        caller.set_variables(self.env, self.share)
+        named = names(self)
+        chosen = {} if self.compose or self.resume else conditions(self.vary)
+        if not (named or self.resume):
+            raise ExperimentError("no experiment is named", fix=nearest("", discover()))
+        planning.check(named, chosen)  # a mistake is reported before a lab is looked for
         where, asked, kernel = self.place, ClockRequest(self.clock, self.tdf, self.cpu), self.kernel
         if self.resume:
             where, asked, kernel = planning.where_it_ran(self.resume)
@@ -82,15 +89,10 @@ class RunRequest:
         asked_for = [planning.experiment_of(self.resume)] if self.resume else self.experiments
         chosen_place = place_of(asked_for, where, asked, self.memory, kernel)
         place = with_given(chosen_place, self.env, self.share)
-        named = names(self)
         check_labs(labs, place)
         if self.resume:
             asked_again = rule if self.repeat or self.budget else None
             return [planning.resume(self.resume, labs, asked_again)], place
-        if not named:
-            raise ExperimentError("no experiment is named", fix=nearest("", discover()))
-        chosen = {} if self.compose else conditions(self.vary)
-        planning.check(named, chosen)
         capture = self.capture.split(",") if self.capture else []
         once = [each for number, each in enumerate(named) if each not in named[:number]]
         return [planning.plan(name, place, self.runs, chosen, rule, capture, labs) for name in once], place
@@ -140,9 +142,10 @@ def conditions(vary: Sequence[str]) -> dict[str, list[str]]:
             raise ExperimentError(f"invalid condition '{text}'", where=VARY, fix=f"write NAME=VALUE,VALUE such as {EXAMPLE}")
         if name in chosen:
             raise ExperimentError(f"the condition '{name}' is given twice", VARY, "give all its values at once")
-        chosen[name] = _schedules(values) if name == FAULTS else value_lists.split(values)
+        where = f"{VARY} {name}"
+        chosen[name] = _schedules(values) if name == FAULTS else ranges.expanded(name, value_lists.split(values), where)
         if "" in chosen[name]:
-            raise ExperimentError(f"an empty value in '{values}'", f"{VARY} {name}", f"write values such as {EXAMPLE}")
+            raise ExperimentError(f"an empty value in '{values}'", where, f"write values such as {EXAMPLE}")
     return chosen
 
 

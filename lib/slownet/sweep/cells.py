@@ -26,15 +26,22 @@ def factors_of(experiment: Experiment, vary: Mapping[str, Sequence[str]]) -> Fac
     return {name: tuple(texts) for name, texts in found.items()}
 
 
+def check_values(experiment: Experiment, vary: Mapping[str, Sequence[str]]) -> Factors:
+    """Return the values of all factors. Raises SlownetError for a value that cannot be read, before there are many cells."""
+    found = factors_of(experiment, vary)
+    if not experiment.listed:
+        for name, texts in found.items():
+            tried(name, texts, f"{VARY} {name}" if name in vary else f"in {experiment.name}")
+    return found
+
+
 def cells_of(experiment: Experiment, vary: Mapping[str, Sequence[str]], design: Design) -> list[Cell]:
     """Return the cells of a sweep. Raises SlownetError, also for a value that cannot be read."""
-    found = factors_of(experiment, vary)
+    found = check_values(experiment, vary)
     if experiment.listed:
         if design.kind != GRID:
             raise SweepError(f"{experiment.name} lists its cells", OPTION, "leave it out: there is no grid to draw from")
         return experiment.cells(vary)
-    for name, texts in found.items():  # each value by itself, before there are many cells
-        tried(name, texts, f"{VARY} {name}" if name in vary else f"in {experiment.name}")
     return list(design.cells({name: once(name, texts) for name, texts in found.items()}))
 
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from slownet.hypotheses.experiment import Cell
+from slownet.hypotheses.ranges import VALUE
 from slownet.judge.records.judgement import REFUTED, SUPPORTED
 from slownet.model.errors import SweepError, nearest
 from slownet.model.sample import cell_in_words
-from slownet.sweep.factors import VALUE
 
 OPTION = "--refine"
 BEND = 0.05

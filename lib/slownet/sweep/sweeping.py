@@ -180,18 +180,19 @@ def run(
         from slownet.sweep.cluster import check
 
         check(cluster or "", on_file)
-    place = place_of(spec.where, spec.experiment)
     compose_project.check(named.topology)
+    values, design = factors.of_mapping(spec.vary), Design.read(spec.sample, spec.seed)
+    chosen.check_values(named, values)
+    test = Criterion.read(spec.criterion) if spec.criterion else None
+    refinement = Refinement.read(spec.refine, chosen.factors_of(named, values)) if spec.refine else None
+    place = place_of(spec.where, spec.experiment)  # after all that a mistake may be in: the lab may not be built
     check_labs(labs, place)
     spec = replace(spec, repeat=spec.repeat or _repetitions(named, place, bool(spec.criterion)))
-    values, design = factors.of_mapping(spec.vary), Design.read(spec.sample, spec.seed)
     team = _team(cluster, on_file, labs, place, follow)
     fetched = _source(lab) if lab else None
     if not yes:
         chosen.check_size(named, values, design, spec.repeat, team.width)
     cells = chosen.cells_of(named, values, design)
-    test = Criterion.read(spec.criterion) if spec.criterion else None
-    refinement = Refinement.read(spec.refine, chosen.factors_of(named, values)) if spec.refine else None
     with _nothing_empty(directory), Store(directory) as store:
         session = Session(
             spec,

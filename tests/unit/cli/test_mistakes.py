@@ -5,8 +5,11 @@ from types import SimpleNamespace
 import pytest
 
 from slownet.cli.app import main
+from slownet.hypotheses.catalogue import find
 from slownet.lab.run import place
 from slownet.lab.run.clock import INF, Clock
+from slownet.model.errors import LabError
+from slownet.runner.run_request import conditions
 
 MISTAKES = [
     (["run", "client_dealy"], "client_delay"),
@@ -37,7 +40,8 @@ MISTAKES = [
     (["run", "--resume", "/nowhere", "--tdf", "inf"], "--tdf"),
     (["run", "nothing.py"], "nothing.py"),
     (["why"], "name a run or an experiment"),
-    (["why", "nothing"], "no run here, in nothing"),
+    (["why", "nothing"], "no run or experiment 'nothing': choose from"),
+    (["why", "client_dealy"], "no run or experiment 'client_dealy': did you mean 'client_delay'?"),
     (["why", "client_delay", "--cell", "rtt"], "unclear cell 'rtt', --cell: write NAME=VALUE"),
     (["why", "client_delay", "--cell", "rt=1ms"], "'rtt'"),
     (["why", "--topology", "two_hosts"], "no command, --topology: write it after --"),
@@ -89,6 +93,63 @@ def test_a_mistake_is_one_line_and_makes_nothing(words, named, tmp_path, monkeyp
     assert len(err.splitlines()) == 1
     assert named in err
     assert not list(tmp_path.iterdir())
+
+
+BEFORE_A_LAB = [
+    (["run", "client_dealy"], "no experiment 'client_dealy': did you mean 'client_delay'?"),
+    (["run", "nothing.py"], "no file"),
+    (["run"], "no experiment is named"),
+    (["run", "client_delay", "--vary", "rtt=10"], "duration '10' has no unit"),
+    (["run", "client_delay", "--vary", "rtt=0-100ms"], "'0-100ms' is not a value, --vary rtt: a range is written from:to:step, "
+     "such as 0:100:10ms"),
+    (["run", "client_delay", "--vary", "rtt=20ms..120ms"], "such as 20:120:10ms"),
+    (["run", "client_delay", "--vary", "rtt=100:0:10ms"], "the range '100:0:10ms' has no end"),
+    (["run", "client_delay", "--env", "nothing_of_the_kind"], "nothing_of_the_kind"),
+    (["run", "client_delay", "--share", "/nothing"], "/nothing"),
+    (["run", "--compose", "nothing.yaml", "--tool", "ab", "--option", "url=http://web/"], "nothing.yaml: No such file"),
+    (["run", "connection_pool", "--vary", "way=new, TSL"], "connection_pool has no way 'TSL'"),
+    (["sweep", "client_delay", "--out", "new", "--vary", "rtt=10"], "duration '10' has no unit"),
+    (["sweep", "client_delay", "--out", "new", "--vary", "rtt=0-100ms"], "such as 0:100:10ms"),
+    (["sweep", "client_delay", "--out", "new", "--criterion", "nothing"], "nothing"),
+    (["reproduce", "--only", "dealy"], "dealy"),
+    (["check", "nothing.toml"], "cannot read nothing.toml"),
+    (["check", "--key", "key.md", "nothing.toml"], "cannot read nothing.toml"),
+    (["shell", "mininet", "nothing.py"], "there is no program 'nothing.py'"),
+    (["shell", "nothing"], "no topology 'nothing'"),
+    (["shell", "nothing.yaml"], "cannot read nothing.yaml"),
+    (["why", "--topology", "two_hots", "--", "true"], "did you mean 'two_hosts'"),
+    (["hunt", "client_dealy"], "did you mean 'client_delay'"),
+    (["hunt", "replay", "nothing.toml"], "nothing.toml"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("words", "named"), BEFORE_A_LAB, ids=lambda each: " ".join(each) if isinstance(each, list) else "")
+def test_a_mistake_is_reported_where_no_lab_is_built(words, named, tmp_path, monkeypatch, capfd):
+    def no_lab(*asked):
+        raise LabError("the lab is not built")
+
+    monkeypatch.setattr(place, "_lab", no_lab)
+    monkeypatch.setattr(place.native, "lacks", lambda: ["netem"])
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as caught:
+        main(words)
+    out, err = capfd.readouterr()
+    assert (caught.value.code, out) == (2, "")
+    assert len(err.splitlines()) == 1
+    assert named in err
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("way", ["new, TLS", '"new, TLS"'])
+def test_a_value_with_a_comma_can_be_chosen(way):
+    chosen = conditions([f"way={way}"])
+    assert {cell["way"] for cell in find("connection_pool").cells(chosen)} == {"new, TLS"}
+
+
+def test_a_range_stands_for_its_values():
+    chosen = conditions(["rtt=0:30:10ms", "loss=0%,1%"])
+    assert chosen == {"rtt": ["0ms", "10ms", "20ms", "30ms"], "loss": ["0%", "1%"]}
+    assert conditions(["way=1-2", "image=nginx:1.25"]) == {"way": ["1-2"], "image": ["nginx:1.25"]}
 
 
 @pytest.mark.parametrize(

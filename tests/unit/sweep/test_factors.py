@@ -2,7 +2,8 @@
 
 import pytest
 
-from slownet.model.errors import SweepError
+from slownet.hypotheses import ranges
+from slownet.model.errors import ExperimentError, SlownetError, SweepError
 from slownet.sweep import factors
 
 
@@ -25,10 +26,10 @@ from slownet.sweep import factors
 )
 def test_values(text, values):
     if values is None:
-        with pytest.raises(SweepError, match="two units, s and ms"):
-            factors.values_of("rtt", text)
+        with pytest.raises(ExperimentError, match="two units, s and ms"):
+            ranges.values_of("rtt", text, "--vary rtt")
     else:
-        assert factors.values_of("rtt", text) == values
+        assert ranges.values_of("rtt", text, "--vary rtt") == values
 
 
 @pytest.mark.parametrize(
@@ -46,10 +47,11 @@ def test_values(text, values):
         ("rtt=a:10:1ms", "'a' is not a number"),
         ("rtt=0:10:-1ms", "'-1ms' is not a number"),
         ("rtt=0:1000001:1us", "more than 1,000,000 values"),
+        ("rtt=0-100ms", "'0-100ms' is not a value, --vary rtt: a range is written from:to:step, such as 0:100:10ms"),
     ],
 )
 def test_what_cannot_be_read_is_one_line(text, said):
-    with pytest.raises(SweepError, match=said) as error:
+    with pytest.raises(SlownetError, match=said) as error:
         factors.parse([text])
     assert "--vary" in str(error.value)
 

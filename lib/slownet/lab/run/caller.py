@@ -144,6 +144,16 @@ class Given:
         return bool(self.env or self.shares)
 
 
+def set_variables(env: Sequence[str], shares: Sequence[str]) -> Given:
+    """Return what ``--env`` and ``--share`` add; the variables are set here, too, where experiments are read and judged.
+
+    Raises LabError.
+    """
+    given = Given.read(env, shares)
+    os.environ.update(given.env)
+    return given
+
+
 def without_values(argv: Sequence[str]) -> list[str]:
     """Return a command line for a record: of the variables that ``--env`` gives, the names alone."""
     found: list[str] = []

@@ -19,7 +19,7 @@ from slownet.lab.build.kernel import BASE
 from slownet.lab.host import calibrate, counter, native
 from slownet.lab.run import confinement, container_shares, extension_shares, host_programs, missing_features
 from slownet.lab.run.boot import MEGABYTES, Lab, Share, Sink, check_megabytes
-from slownet.lab.run.caller import Given
+from slownet.lab.run.caller import Given, set_variables
 from slownet.lab.run.clock import ANY_CLOCK, EXACT, INF, SPEED, TIME, WORK, Clock, ClockRequest, check_tdf
 from slownet.lab.run.inplace import InPlace
 from slownet.model import option_names
@@ -463,9 +463,7 @@ def with_given(place: Place, env: Sequence[str], shares: Sequence[str]) -> Place
 
     Raises LabError.
     """
-    given = Given.read(env, shares)
-    os.environ.update(given.env)
-    return replace(place, given=given)
+    return replace(place, given=set_variables(env, shares))
 
 
 class Interrupts:

@@ -1,0 +1,107 @@
+"""Values of a condition as one text, with ranges: ``0:200:10ms``, ``1:64:x2Mbit``, ``0,0.1,1%``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from decimal import Decimal, InvalidOperation
+
+from slownet.hypotheses import value_lists
+from slownet.links.conditions.link import WORDS
+from slownet.model.errors import ExperimentError
+
+MOST = 1_000_000
+"""Values of one range."""
+VALUE = re.compile(r"(\d+(?:\.\d+)?|\.\d+)([A-Za-z%]*)", re.ASCII)
+"""A value with a number: the number, and its unit, which may be empty."""
+_TIMES = "x"
+"""Before the step of a range whose values grow by a factor: ``1:64:x2Mbit``."""
+_RANGE = re.compile(rf"{VALUE.pattern}:{VALUE.pattern}:{_TIMES}?{VALUE.pattern}", re.ASCII)
+_OTHER_FORM = re.compile(rf"{VALUE.pattern}\s*(?:-|\.\.+|to)\s*{VALUE.pattern}", re.ASCII)
+"""How ranges are written elsewhere: ``0-100ms``, ``0..100ms``."""
+_STEPS = 10
+"""Steps of the range that a mistake is answered with."""
+_FORMS = "write values such as 0,10,40ms, or a range from:to:step such as 0:200:10ms or 1:64:x2Mbit"
+
+
+def expanded(name: str, parts: Sequence[str], where: str) -> list[str]:
+    """Return values with those of ranges in their place; other texts with colons stay. Raises ExperimentError.
+
+    name: the condition; where: for errors.
+    """
+    found: list[str] = []
+    for part in parts:
+        check_form(name, part, where)
+        found += _range(part, where) if _RANGE.fullmatch(part) else [part]
+    return list(dict.fromkeys(found)) if len(found) > len(parts) else found
+
+
+def check_form(name: str, text: str, where: str) -> None:
+    """Raise ExperimentError for a range of a link's field that is written as elsewhere; of other conditions it is a name."""
+    found = _OTHER_FORM.fullmatch(text)
+    if not found or name.rpartition(":")[2] not in WORDS:
+        return
+    first, last, unit = Decimal(found[1]), Decimal(found[3]), found[4] or found[2]
+    step = f"{((last - first) / _STEPS).normalize():f}" if last > first else "10"
+    fix = f"a range is written from:to:step, such as {found[1]}:{found[3]}:{step}{unit}"
+    raise ExperimentError(f"'{text}' is not a value", where, fix)
+
+
+def values_of(name: str, text: str, where: str) -> tuple[str, ...]:
+    """Return the values that a text stands for, each with its unit and once. Raises ExperimentError.
+
+    name, where: see `expanded`.
+    """
+    parts = value_lists.split(text)
+    if "" in parts:
+        raise ExperimentError(f"an empty value in '{text}'", where, _FORMS)
+    for part in parts:
+        check_form(name, part, where)
+    unit = _unit(parts[-1].rpartition(":")[2])
+    return once(_range(part, where) if ":" in part else (_with_unit(part, unit),) for part in parts)
+
+
+def once(parts: Iterable[Iterable[str]]) -> tuple[str, ...]:
+    """Return all values in order, each once."""
+    return tuple(dict.fromkeys(each for part in parts for each in part))
+
+
+def _unit(text: str) -> str:
+    found = VALUE.fullmatch(text.removeprefix(_TIMES))
+    return found[2] if found else ""
+
+
+def _with_unit(text: str, unit: str) -> str:
+    """Add the unit of the last value to a number without one: 0,10,40ms."""
+    found = VALUE.fullmatch(text)
+    return f"{text}{unit}" if found and not found[2] else text
+
+
+def _range(text: str, where: str) -> tuple[str, ...]:
+    ends = text.split(":")
+    if len(ends) != 3:
+        raise ExperimentError(f"unclear range '{text}'", where, _FORMS)
+    grows = ends[2].startswith(_TIMES)
+    unit = _unit(ends[2]) or _unit(ends[1])
+    first, last, step = (_number(each, unit, text, where) for each in (ends[0], ends[1], ends[2].removeprefix(_TIMES)))
+    if last < first or step <= (1 if grows else 0) or (grows and first <= 0):
+        fix = "it goes upwards, in steps above 0, or of a factor above 1 from a first value above 0"
+        raise ExperimentError(f"the range '{text}' has no end", where, fix)
+    if not grows and (last - first) / step > MOST:
+        raise ExperimentError(f"the range '{text}' has more than {MOST:,} values", where, "make the step larger")
+    values, value = [], first
+    while value <= last:
+        values.append(f"{value.normalize():f}{unit}")
+        value = value * step if grows else value + step
+    return tuple(values)
+
+
+def _number(text: str, unit: str, whole: str, where: str) -> Decimal:
+    found = VALUE.fullmatch(text)
+    if not found or found[2] not in ("", unit):
+        what = f"'{text}' is not a number" if not found else f"two units, {found[2]} and {unit}"
+        raise ExperimentError(f"{what} in the range '{whole}'", where, _FORMS)
+    try:
+        return Decimal(found[1])
+    except InvalidOperation as error:  # pragma: no cover
+        raise ExperimentError(f"'{text}' is not a number", where, _FORMS) from error
