@@ -47,7 +47,7 @@ def mininet(
 
     if program[0].endswith(".py") and not Path(program[0]).is_file():  # other words may be programs of the lab's
         fix = "give a Python file, or a program on PATH such as mn"
-        raise ExperimentError(f"there is no program '{program[0]}'", fix=fix)
+        raise ExperimentError(f"no file '{program[0]}'", fix=fix)
     chosen = choose(place, ClockRequest(clock, tdf, cpu), memory, kernel=kernel)
     words = [chosen.python, "-m", "slownet.net.standin", *(["--stp"] if stp else []), *program]
     named = [Path(program[0])] if Path(program[0]).is_file() else []

@@ -21,5 +21,5 @@ def last(below: Path) -> Path:
     except OSError:
         found = None
     if found is None:
-        raise SlownetError("no run is here", f"in {below}", "slownet run EXPERIMENT makes one; or name a run's directory")
+        raise SlownetError("nothing was run here", f"in {below}", "slownet run EXPERIMENT makes one; or name a run's directory")
     return found

@@ -18,7 +18,7 @@ _TIMES = "x"
 """Before the step of a range whose values grow by a factor: ``1:64:x2Mbit``."""
 _RANGE = re.compile(rf"{VALUE.pattern}:{VALUE.pattern}:{_TIMES}?{VALUE.pattern}", re.ASCII)
 _OTHER_FORM = re.compile(rf"{VALUE.pattern}\s*(?:-|\.\.+|to)\s*{VALUE.pattern}", re.ASCII)
-"""How ranges are written elsewhere: ``0-100ms``, ``0..100ms``."""
+"""Forms of ranges of other programs: ``0-100ms``, ``0..100ms``."""
 _STEPS = 10
 """Steps of the range that a mistake is answered with."""
 _FORMS = "write values such as 0,10,40ms, or a range from:to:step such as 0:200:10ms or 1:64:x2Mbit"

@@ -114,7 +114,7 @@ BEFORE_A_LAB = [
     (["reproduce", "--only", "dealy"], "dealy"),
     (["check", "nothing.toml"], "cannot read nothing.toml"),
     (["check", "--key", "key.md", "nothing.toml"], "cannot read nothing.toml"),
-    (["shell", "mininet", "nothing.py"], "there is no program 'nothing.py'"),
+    (["shell", "mininet", "nothing.py"], "no file 'nothing.py'"),
     (["shell", "nothing"], "no topology 'nothing'"),
     (["shell", "nothing.yaml"], "cannot read nothing.yaml"),
     (["why", "--topology", "two_hots", "--", "true"], "did you mean 'two_hosts'"),

@@ -55,7 +55,7 @@ def test_show_prints_the_answer_and_the_cells(run, capsys):
 def test_without_a_run_the_last_one_is_shown(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert slownet(capsys, "show") == (
-        2, "", "slownet: no run is here, in runs: slownet run EXPERIMENT makes one; or name a run's directory\n"
+        2, "", "slownet: nothing was run here, in runs: slownet run EXPERIMENT makes one; or name a run's directory\n"
     )  # fmt: skip
     saved(tmp_path / "runs" / "20260101-120000-older", "older")
     saved(tmp_path / "runs" / "20260102-120000-newer", "newer")
