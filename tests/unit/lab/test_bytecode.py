@@ -1,6 +1,8 @@
 """Compiling the project's code for the lab's Python."""
 
 import os
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -36,6 +38,20 @@ def test_sources_compiled_since_they_changed_are_not(folder):
 def test_sources_changed_since_are_stale_again(folder):
     compiled(folder, seconds_later=-1)
     assert bytecode.stale() == [folder]
+
+
+def test_builds_side_by_side_compile_once(folder, monkeypatch):
+    made = []
+
+    def compile_(parts, found):
+        made.append(found)
+        time.sleep(0.1)  # the other one is at the lock by now, or comes later
+        compiled(folder, seconds_later=1)
+
+    monkeypatch.setattr(bytecode, "_compile", compile_)
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda number: bytecode.make(None, [folder]), range(2)))
+    assert made == [[folder]]
 
 
 def test_a_folder_that_cannot_be_written_to_is_left_as_it_is(folder, monkeypatch):

@@ -5,7 +5,10 @@ A lab sees the sources read-only, so otherwise every lab would compile what it i
 
 from __future__ import annotations
 
+import fcntl
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from slownet.lab.build.cache import LOG_LINES
@@ -40,7 +43,28 @@ def _is_stale(source: Path) -> bool:
 
 
 def make(parts: Parts, found: list[Path]) -> None:
-    """Compile these folders in a lab of these parts. Raises LabError."""
+    """Compile these folders in a lab of these parts, if another process has not done so meanwhile. Raises LabError."""
+    with _alone():
+        if left := [folder for folder in stale() if folder in found]:
+            _compile(parts, left)
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Wait until no other process compiles this code.
+
+    Python writes to a file beside, which it names by an address in its memory, and two labs have the same addresses: one would
+    rename the other's file.
+    """
+    folder = os.open(PACKAGE, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
+
+
+def _compile(parts: Parts, found: list[Path]) -> None:
     output = Excerpt()
     place = Place(Clock("real"), {}, parts)
     shares = [Share(folder, writable=True) for folder in found]
