@@ -69,7 +69,8 @@ proof: $(VENV)/dev lab ## reproduce all experiments, and write into README what 
 	$(BIN)/slownet reproduce --all --runs docs/_build/runs
 	$(BIN)/python docs/proof.py docs/_build/runs
 
-delays: $(VENV)/dev lab ## measure what a delay costs, by program and operation, for the documentation's page of that name: docs/delays.json; minutes
+delays: $(VENV)/dev lab ## measure what a delay costs, by program and operation, for the documentation's page of that name; an hour
+	$(BIN)/python docs/costs.py
 	$(BIN)/python docs/delays.py docs/_build/runs
 
 docs-test: docs lab ## run every command and every piece of code of the documentation, twice, and look at its pages; half an hour

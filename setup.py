@@ -120,6 +120,7 @@ setup(
         "slownet.lab.host": ["*.txt", "setup-host", "setup-says", "setup-native"],
         "slownet.classroom": ["autograder/*"],
         "slownet.cli": ["starter/*"],
+        "slownet.costs": ["entries/*/*.toml", "servers/*.toml", "clients/*", "measured.json"],
         "slownet.judge.histories": ["porcupine/*"],
         "slownet.report": ["*.css", "*.js", "*.j2"],
         "slownet.reproductions.programs": ["*.php"],

@@ -1,6 +1,6 @@
 /* Sorts the table of the page "what a delay costs" by the column whose head is clicked, or chosen by Enter; once more turns it. */
 (() => {
-  const table = document.querySelector("article table");
+  const table = [...document.querySelectorAll("article table")].find((one) => one.tHead && one.tHead.textContent.includes("next kB"));
   const heads = [...table.tHead.rows[0].cells];
   const body = table.tBodies[0];
   const TRIPS = 2;

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from slownet_docs import api, commands, conditions, messages, page_texts, tables
+from slownet_docs import api, commands, conditions, costs, messages, page_texts, tables
 
 PAGES = {
     **api.pages(),
@@ -24,6 +24,7 @@ PAGES = {
     "predictions": tables.predicted,
     "project-keys": tables.project_keys,
     "pytest-options": tables.options,
+    "costs": costs.page,
     "delays": tables.delays,
     "query-cost": tables.query_cost,
     "records": tables.records,
@@ -76,6 +77,7 @@ def setup(app: Any) -> dict[str, Any]:
     app.connect("config-inited", lambda app, config: write(Path(app.srcdir) / "_generated", names))
     app.connect("build-finished", _external)
     app.connect("build-finished", page_texts.write)
+    app.connect("build-finished", costs.write)
     app.connect("html-page-context", page_texts.on_search)
     app.connect("autodoc-process-docstring", _references, priority=100)  # before napoleon
     return {"parallel_read_safe": True, "parallel_write_safe": True}

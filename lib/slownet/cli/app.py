@@ -91,6 +91,7 @@ COMMANDS = {
     "show": Command("show", "show", "Look"),
     "why": Command("why", "why", "Look", cls="WithCommand"),
     "compare": Command("compare", "compare", "Look", others={"save": Command("baseline", "save")}),
+    "costs": Command("costs", "costs", "Look"),
     "list": Command("list", "show", "Look"),
     "init": Command("init", "init", "Build"),
     "shell": Command(

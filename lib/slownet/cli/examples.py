@@ -102,6 +102,19 @@ COMMANDS = {
         ),
         DONE | INTERRUPTED,
     ),
+    "slownet costs": Told(
+        (
+            "slownet costs redis",
+            "slownet costs redis-py --version 7.4.0",
+            "slownet costs --expect redis-py/connect=6",
+            "slownet costs mine.toml --measure --json",
+        ),
+        {
+            0: "if all is as expected",
+            1: "if something costs more or less",
+            2: "after a mistake, or if an entry was not measured",
+        },
+    ),
     "slownet field": Told(
         ("slownet field https://shop.example/", "slownet field https://shop.example/ --requests 5 --pause 2s"),
         {0: "if every request was answered", 1: "if it stopped early", 2: MISTAKE} | INTERRUPTED,

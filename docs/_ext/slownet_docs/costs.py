@@ -1,0 +1,122 @@
+"""The page "what a delay costs": the catalogue of `slownet costs`, as tables that work without a script, and as files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from slownet.costs import catalogue, record
+
+Row = Mapping[str, Any]
+ECOSYSTEMS = {
+    "pypi": "Python", "npm": "Node.js", "go": "Go", "maven": "Java", "cargo": "Rust", "debian": "Programs of Debian",
+}  # fmt: skip
+"""What each ecosystem is called, in the order of the page."""
+COLUMNS = {
+    "new connection": ("new",), "first": ("first",), "next": ("next",), "batch": ("batch",), "whole program": ("whole",),
+    "end": ("end",),
+}  # fmt: skip
+SURPRISES = 12
+
+
+def measured() -> list[Row]:
+    """Return the rows that were measured, in the order of the page."""
+    order = list(ECOSYSTEMS)
+    entries = sorted(catalogue.entries().values(), key=lambda each: (order.index(each.ecosystem), each.name))
+    return [each for each in record.rows(entries, record.kept()) if each["round_trips"] is not None]
+
+
+def page() -> str:
+    """Return the catalogue in MyST: what surprises, then a table for each ecosystem."""
+    rows = measured()
+    programs = len({each["program"] for each in rows})
+    parts = [
+        f"{len(rows)} operations of {programs} programs in {len({each['ecosystem'] for each in rows})} ecosystems.",
+        "## What surprises", _raw(surprises(rows)),
+    ]  # fmt: skip
+    for ecosystem, title in ECOSYSTEMS.items():
+        if own := [each for each in rows if each["ecosystem"] == ecosystem]:
+            parts += [f"## {title}", _raw(table(own))]
+    return "\n\n".join(parts) + "\n"
+
+
+def _raw(html: str) -> str:
+    return f"```{{raw}} html\n{html}\n```"
+
+
+def surprises(rows: Iterable[Row]) -> str:
+    """Return the table of those operations that cost the most beyond what one would guess."""
+    found = [each for each in rows if each["guess"] is not None and each["guess"] != each["round_trips"]]
+    found.sort(key=lambda each: abs(each["round_trips"] - each["guess"]), reverse=True)
+    body = "".join(
+        f"<tr><td>{escape(each['program'])}: {escape(each['operation'])}</td>"
+        f"<td>{each['guess']:g}</td><td>{_trips(each)}</td><td>{_why(each)}</td></tr>\n"
+        for each in found[:SURPRISES]
+    )
+    heads = "".join(f'<th scope="col">{each}</th>' for each in ("operation", "a good guess", "measured", "why"))
+    return _boxed("costs surprises", heads, body)
+
+
+def _boxed(kind: str, heads: str, body: str) -> str:
+    return (
+        f'<div class="costs-box"><table class="{kind}"><thead><tr>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>'
+    )
+
+
+def table(rows: Sequence[Row]) -> str:
+    """Return one ecosystem's programs, a row each: what is done on a new connection, first and next stands side by side."""
+    groups = {head: kinds for head, kinds in COLUMNS.items() if any(each["group"] in kinds for each in rows)}
+    heads = "".join(f'<th scope="col">{each}</th>' for each in ("program", *groups))
+    body = []
+    for program in dict.fromkeys(each["program"] for each in rows):
+        own = [each for each in rows if each["program"] == program]
+        version = f" <small>{escape(own[0]['version'])}</small>" if own[0]["version"] else ""
+        cells = "".join(
+            f'<td data-head="{head}">{"".join(_operation(each) for each in own if each["group"] in kinds)}</td>'
+            for head, kinds in groups.items()
+        )
+        name = f"{escape(program)}{version}<br><small>{escape(own[0]['server'])}</small>"
+        body.append(f'<tr><th scope="row">{name}</th>{cells}</tr>')
+    lines = "\n".join(body)
+    return (
+        f'<div class="costs-box"><table class="costs"><thead><tr>{heads}</tr></thead>\n<tbody>\n{lines}\n</tbody></table></div>'
+    )
+
+
+def _operation(row: Row) -> str:
+    """Return one operation: its name and number, and below what the round trips are."""
+    about = _why(row)
+    named = f"{_trips(row)} <span>{escape(row['operation'].replace('-', ' '))}</span>"
+    ident = escape(row["id"])
+    if not about:
+        return f'<div id="{ident}">{named}</div>'
+    return f'<details id="{ident}"><summary>{named}</summary>{about}</details>'
+
+
+def _trips(row: Row) -> str:
+    return f'<b data-trips="{row["round_trips"]:g}">{row["round_trips"]:g}</b>'
+
+
+def _why(row: Row) -> str:
+    """Return what explains a number: each round trip, the note, the cure with its number, other versions."""
+    parts = [escape(", ".join(row["each"])), escape(row["note"])]
+    if row["cure"]:
+        cured = row["cured_round_trips"]
+        parts.append(
+            f"<i>{escape(row['cure'])}</i>" + (f': <b data-trips="{cured:g}">{cured:g}</b>' if cured is not None else "")
+        )
+    unlike = [
+        f"{trips:g} in {escape(version)}" for version, trips in row["other_versions"].items() if trips != row["round_trips"]
+    ]
+    return "<br>".join(filter(None, [*parts, ", ".join(unlike)]))
+
+
+def write(app: Any, error: Exception | None) -> None:
+    """Write the catalogue beside the pages, for other programs: costs.json and costs.csv."""
+    if error or app.builder.format != "html":
+        return
+    rows, folder = measured(), Path(app.outdir) / "explanation"
+    (folder / "costs.json").write_text(record.as_json(rows), "utf-8")
+    (folder / "costs.csv").write_text(record.as_csv(rows), "utf-8")

@@ -1,0 +1,85 @@
+"""`slownet costs`: what operations of real programs cost in round trips, as it was measured, or measured now."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from slownet.cli.options import JsonOption
+from slownet.model.errors import ExperimentError
+
+if TYPE_CHECKING:
+    from slownet.costs.entry import Entry
+    from slownet.costs.measuring import Measured
+
+
+def costs(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[NAME]...", help="Parts of names: of entries, programs, ecosystems, servers; own files."),
+    ] = None,
+    measure: Annotated[bool, typer.Option("--measure", help="Measure them now, in labs.")] = False,
+    version: Annotated[
+        str | None, typer.Option("--version", metavar="VERSION", help="Measure this version of the package instead.")
+    ] = None,
+    expect: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--expect",
+            metavar="ENTRY/OPERATION=N",
+            help="Measure the operation, and fail if it costs more than N round trips. Repeatable.",
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print a table of comma-separated values instead of text.")] = False,
+) -> None:
+    """List what operations of real programs cost in round trips, or measure it."""
+    from slownet.costs import catalogue, expecting, record
+
+    expected = [expecting.read(each) for each in expect or ()]
+    chosen = catalogue.choose([*(names or ()), *(each.entry for each in expected)])
+    found, status = record.kept(), 0
+    if measure or expected or version is not None:
+        results = _measured(chosen, version)
+        found, status = record.of(results), _status(results)
+    rows = record.rows(chosen, found, version)
+    print((record.as_json if as_json else record.as_csv if as_csv else record.as_text)(rows).rstrip("\n"))
+    judged = [each.judge(rows) for each in expected]
+    for _, line in judged:
+        sys.stderr.write(f"slownet: {line}\n")
+    grown = any(not good for good, _ in judged)
+    raise typer.Exit(max(status, int(grown)) if not expected or status == 2 else int(grown))
+
+
+def _measured(chosen: Sequence[Entry], version: str | None) -> list[Measured]:
+    """Measure entries and print how that goes, and a line for what is not as expected."""
+    from slownet.costs import measuring
+
+    if version is not None and (
+        fixed := [each.name for each in chosen if not any("{version}" in one for one in each.packages)]
+    ):
+        what = f"{fixed[0]} has no version to choose"
+        raise ExperimentError(what, "--version", "its packages are the lab's own, or state none as {version}")
+    items = [
+        measuring.Item(each, one)
+        for each in chosen
+        for one in ((each.version, *each.versions) if version is None else (version,))
+    ]  # fmt: skip
+    return measuring.measure(items, follow=_follow if sys.stderr.isatty() else lambda line: None)
+
+
+def _follow(line: str) -> None:
+    sys.stderr.write(f"\r\x1b[Kcosts: {line[:100]}")
+    sys.stderr.flush()
+
+
+def _status(results: Sequence[Measured]) -> int:
+    """Print a line for each that failed or is not as expected; return 2 if one failed, 1 if one differs, else 0."""
+    if sys.stderr.isatty():
+        sys.stderr.write("\r\x1b[K")
+    for line in (line for each in results for line in each.complaints):
+        sys.stderr.write(f"slownet: {line}\n")
+    return 2 if any(each.failure for each in results) else int(any(each.complaints for each in results))

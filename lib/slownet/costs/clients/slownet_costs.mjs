@@ -1,0 +1,9 @@
+// Times the operations of a client program of an entry: await operation("connect", async () => ...).
+export const SERVER = process.env.SERVER;
+
+export async function operation(name, work) {
+  const began = performance.now();
+  const result = await work();
+  console.log(`slownet-cost ${name} ${((performance.now() - began) / 1000).toFixed(6)}`);
+  return result;
+}

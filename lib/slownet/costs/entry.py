@@ -1,0 +1,272 @@
+"""Entries of the catalogue, from their TOML files: a program, its server, what is done, and how many round trips that costs."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from slownet.model import userfile
+from slownet.model.errors import ExperimentError, nearest
+
+GROUPS = {
+    "new": "new connection", "first": "first", "next": "next", "batch": "batch", "whole": "whole program", "end": "end",
+}  # fmt: skip
+"""The places of an operation among those of its program, in the order of a page."""
+NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
+TIMES = re.compile(r"(\d+) x ")
+"""The beginning of a description that stands for several round trips."""
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One thing that a program does.
+
+    Attributes
+    ----------
+    name : str
+        As the client program, or the entry, names it.
+    group : str
+        One of `GROUPS`.
+    trips : float
+        Round trips that theory expects.
+    each : tuple of str
+        What each of them is; ``"20 x index page"`` stands for twenty.
+    run, before : str
+        Shell commands: what is timed, and what is done before, untimed; empty if the client program times it.
+    cure, cured : str
+        The setting or call that changes the number, and the operation that does it so; either may be empty.
+    note : str
+        What else explains the number.
+    guess : float, optional
+        What an engineer would guess, if that differs.
+    earlier : mapping of str to float
+        The number in other versions.
+    """
+
+    name: str
+    group: str
+    trips: float
+    each: tuple[str, ...] = ()
+    run: str = ""
+    before: str = ""
+    cure: str = ""
+    cured: str = ""
+    note: str = ""
+    guess: float | None = None
+    earlier: Mapping[str, float] = field(default_factory=dict)
+
+    def expected(self, version: str) -> float:
+        """Return the round trips that are expected of a version."""
+        return self.earlier.get(version, self.trips)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A program and its operations, which share one session of it.
+
+    Attributes
+    ----------
+    name : str
+        Its file's name: what the command line and `--expect` call it.
+    program, ecosystem, server : str
+        What it is called; where its packages are from; the name of its server's file.
+    version : str
+        Of its package; empty for what the lab's distribution decides.
+    packages, debian : tuple of str
+        Packages of its ecosystem, where ``{version}`` stands for the version, and Debian packages that the lab needs.
+    code : str
+        The client program; empty if each operation is a command.
+    operations : tuple of Operation
+        In their order.
+    versions : tuple of str
+        Further versions that are measured with it.
+    source : str
+        Where the theory is from.
+    file : Path
+        Where it is.
+    """
+
+    name: str
+    program: str
+    ecosystem: str
+    server: str
+    version: str
+    packages: tuple[str, ...]
+    debian: tuple[str, ...]
+    code: str
+    operations: tuple[Operation, ...]
+    versions: tuple[str, ...]
+    source: str
+    file: Path
+
+    def needs(self, version: str) -> tuple[str, ...]:
+        """Return the packages of its ecosystem for a version."""
+        return tuple(each.replace("{version}", version) for each in self.packages)
+
+    def operation(self, name: str) -> Operation:
+        """Return an operation by its name. Raises ExperimentError."""
+        for each in self.operations:
+            if each.name == name:
+                return each
+        raise ExperimentError(
+            f"{self.name} has no operation '{name}'", fix=nearest(name, [each.name for each in self.operations])
+        )
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server that entries share.
+
+    Attributes
+    ----------
+    name : str
+        Its file's name.
+    debian : tuple of str
+        Debian packages that it needs besides the lab's.
+    service : str
+        One of slownet's own services; empty for a program.
+    options : tuple of str
+        Of that service.
+    prepare, run : str
+        Shell commands: what is done before the start, and the server, which stays in the foreground. ``$STATE`` is a folder of
+        its own.
+    port : int
+        The TCP port that it listens on.
+    env : mapping of str to str
+        Variables for its clients, besides ``SERVER``, its address, and ``STATE``.
+    settles : float
+        Seconds to wait once it listens.
+    """
+
+    name: str
+    debian: tuple[str, ...] = ()
+    service: str = ""
+    options: tuple[str, ...] = ()
+    prepare: str = ""
+    run: str = ""
+    port: int = 0
+    env: Mapping[str, str] = field(default_factory=dict)
+    settles: float = 0.0
+
+
+ENTRY = {
+    "program": str, "ecosystem": str, "server": str, "version": str, "packages": list, "debian": list, "code": str,
+    "client": str, "operation": list, "versions": list, "source": str,
+}  # fmt: skip
+OPERATION = {
+    "name": str, "group": str, "trips": (int, float), "each": list, "run": str, "before": str, "cure": str, "cured": str,
+    "note": str, "guess": (int, float), "earlier": dict,
+}  # fmt: skip
+SERVER = {
+    "debian": list, "service": str, "options": list, "prepare": str, "run": str, "port": int, "env": dict,
+    "settles": (int, float),
+}  # fmt: skip
+KINDS = {str: "a text", list: "a list", dict: "a table", int: "a whole number"}
+ECOSYSTEMS = ("debian", "pypi", "npm", "go", "maven", "cargo")
+
+
+def entry(file: Path) -> Entry:
+    """Return the entry of a file. Raises ExperimentError."""
+    table = _table(file, ENTRY, needed=("program", "ecosystem", "server", "operation"))
+    where = str(file)
+    if not NAME.fullmatch(file.stem):
+        raise ExperimentError(f"'{file.stem}' cannot name an entry", where, "use small letters, digits, dots and dashes")
+    if table["ecosystem"] not in ECOSYSTEMS:
+        raise ExperimentError(f"unknown ecosystem '{table['ecosystem']}'", where, nearest(table["ecosystem"], ECOSYSTEMS))
+    operations = tuple(_operation(each, where) for each in table["operation"])
+    code = table.get("code", "") or (_client(file, table["client"]) if "client" in table else "")
+    _agree(operations, code, where)
+    return Entry(
+        file.stem, table["program"], table["ecosystem"], table["server"], table.get("version", ""),
+        _texts(table, "packages", where), _texts(table, "debian", where), code, operations,
+        _texts(table, "versions", where), table.get("source", ""), file,
+    )  # fmt: skip
+
+
+def server(file: Path) -> Server:
+    """Return the server of a file. Raises ExperimentError."""
+    table, where = _table(file, SERVER), str(file)
+    if bool(table.get("service")) == bool(table.get("run")):
+        raise ExperimentError("a server is either a service or a command", where, "write `service` or `run`")
+    if table.get("run") and not table.get("port"):
+        raise ExperimentError("a server's command needs the port that it listens on", where, "write `port`")
+    lists = {key: _texts(table, key, where) for key in ("debian", "options")}
+    env = {str(key): str(value) for key, value in table.get("env", {}).items()}
+    return Server(file.stem, **{**table, **lists, "env": env})
+
+
+def _operation(table: Any, where: str) -> Operation:
+    if not isinstance(table, dict):
+        raise ExperimentError("an operation is not a table", where, "write [[operation]]")
+    _check(table, OPERATION, where, needed=("name", "group", "trips"))
+    named = f"operation {table['name']}, {where}"
+    if table["group"] not in GROUPS:
+        raise ExperimentError(f"unknown group '{table['group']}'", named, nearest(table["group"], GROUPS))
+    each = _texts(table, "each", named)
+    earlier = {str(version): _number(number, named) for version, number in table.get("earlier", {}).items()}
+    counted = sum(int(found[1]) if (found := TIMES.match(text)) else 1 for text in each)
+    if each and counted != round(table["trips"]):
+        raise ExperimentError(f"{counted} round trips are named, {table['trips']:g} expected", named, "name each, or none")
+    return Operation(**{**table, "trips": float(table["trips"]), "each": each, "earlier": earlier})
+
+
+def _agree(operations: Sequence[Operation], code: str, where: str) -> None:
+    """Raise ExperimentError if the operations contradict each other, or the client program."""
+    names = [each.name for each in operations]
+    if not operations or len(set(names)) < len(names):
+        raise ExperimentError("operations have no names of their own", where, "write [[operation]] with a name for each")
+    for each in operations:
+        if bool(code) == bool(each.run):
+            fix = "write either `code`, which times all operations, or `run` for each"
+            raise ExperimentError(f"operation {each.name} has {'two ways' if code else 'no way'} to be done", where, fix)
+        if each.cured and each.cured not in names:
+            raise ExperimentError(
+                f"unknown operation '{each.cured}'", f"`cured` of {each.name}, {where}", nearest(each.cured, names)
+            )
+
+
+def _client(file: Path, name: str) -> str:
+    path = userfile.beside(file.parent, name, str(file))
+    try:
+        return userfile.read_text(path)
+    except (OSError, UnicodeDecodeError) as error:
+        raise ExperimentError(f"cannot read {path} ({userfile.reason(error)})", str(file), "correct `client`") from error
+
+
+def _table(file: Path, keys: Mapping[str, Any], needed: Sequence[str] = ()) -> dict[str, Any]:
+    try:
+        table: dict[str, Any] = userfile.toml(userfile.read_text(file))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ExperimentError(f"cannot read {file} ({userfile.reason(error)})") from error
+    except tomllib.TOMLDecodeError as error:
+        raise ExperimentError(f"not TOML: {error}", str(file)) from error
+    _check(table, keys, str(file), needed)
+    return table
+
+
+def _check(table: Mapping[str, Any], keys: Mapping[str, Any], where: str, needed: Sequence[str] = ()) -> None:
+    for key, value in table.items():
+        if key not in keys:
+            raise ExperimentError(f"unknown key '{key}'", where, nearest(key, keys))
+        if not isinstance(value, keys[key]) or isinstance(value, bool):
+            raise ExperimentError(f"`{key}` is not {KINDS.get(keys[key], 'a number')}", where)
+    for key in needed:
+        if key not in table:
+            raise ExperimentError(f"`{key}` is missing", where, f"write {key} = ...")
+
+
+def _texts(table: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
+    value = table.get(key, [])
+    if not all(isinstance(each, str) and each.strip() for each in value):
+        raise ExperimentError(f"`{key}` is not a list of texts", where, f'write {key} = ["...", "..."]')
+    return tuple(value)
+
+
+def _number(value: object, where: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ExperimentError("`earlier` is not a table of numbers", where, 'write earlier = { "1.0" = 4 }')
+    return float(value)

@@ -1,0 +1,125 @@
+"""Measures entries where the network is, in a lab: `python -m slownet.costs.inside JOB`.
+
+JOB is a file of JSON: {"warm": rtt, "rtts": [rtt, ...], "servers": [{server, "items": [item, ...]}, ...]}, where an item has
+"index", "argv", "code", "link", "env", "operations" with name, run and before. Events go to standard output (see
+`slownet.lab.run.events`): "item" with index before an item, "seconds" with index (see `STEP`), "failed" with index
+and a line, "versions" of Debian packages, and at last "end" with virtual_s, or "error" with a line.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from slownet.costs.judging import STEP
+from slownet.costs.served import serving
+from slownet.lab.host import owner
+from slownet.lab.run.events import tell
+from slownet.model.errors import ServiceError, SlownetError, ToolError
+from slownet.net.network import Network
+from slownet.net.tool import run
+from slownet.topologies import TwoHosts
+
+LINE = re.compile(r"^slownet-cost (\S+) ([0-9.]+(?:e-?[0-9]+)?)$", re.MULTILINE)
+"""A line that a client program prints for each operation: its name and its seconds."""
+LIMIT_S = 900.0
+Item = dict[str, Any]
+
+
+def main(argv: list[str]) -> int:
+    """Run the job; return the exit status, 2 after an error."""
+    job = json.loads(Path(argv[0]).read_text())
+    began = time.monotonic()
+    logs = Path(tempfile.mkdtemp(prefix="costs-", dir=owner.directory()))
+    try:
+        with Network(TwoHosts) as net:
+            for server in job["servers"]:
+                measure(net, server, [job["warm"], *job["rtts"]], logs)
+    except SlownetError as error:
+        tell("error", line=error.line)
+        return 2
+    finally:
+        shutil.rmtree(logs, ignore_errors=True)
+    tell("end", virtual_s=round(time.monotonic() - began, 6))
+    return 0
+
+
+def measure(net: Network, server: Mapping[str, Any], rtts: list[int], logs: Path) -> None:
+    """Start a server and measure its items at each round trip; the first is not recorded."""
+    failed: dict[int, str] = {}
+    try:
+        with serving(net["server"], server, logs) as served:
+            for number, rtt in enumerate(rtts):
+                with net.link("client", "server").set(rtt=f"{rtt}ms"):
+                    for item in server["items"]:
+                        if item["index"] not in failed:
+                            _take(net, item, served, rtt if number else None, failed)
+    except (ServiceError, ToolError) as error:
+        failed |= {item["index"]: error.line for item in server["items"] if item["index"] not in failed}
+    for index, line in failed.items():
+        tell("failed", index=index, line=line)
+
+
+def _take(net: Network, item: Item, served: Mapping[str, str], rtt: int | None, failed: dict[int, str]) -> None:
+    tell("item", index=item["index"] * STEP + (rtt or 0))
+    try:
+        seconds = _seconds(net, item, served)
+    except (ToolError, OSError) as error:
+        failed[item["index"]] = error.line if isinstance(error, ToolError) else str(error)
+        return
+    if rtt is not None:
+        tell("seconds", index=item["index"] * STEP + rtt, seconds=seconds)
+
+
+def _seconds(net: Network, item: Item, served: Mapping[str, str]) -> dict[str, float]:
+    """Return the seconds of each operation. Raises ToolError."""
+    with _folder(item) as folder:
+        env = {
+            **served, "HOME": str(folder), "TMP": str(folder), "CLIENT": net["client"].IP(),
+            "PYTHONPYCACHEPREFIX": "/tmp/slownet-costs-bytecode", "PYTHONDONTWRITEBYTECODE": "", **item["env"],
+        }  # fmt: skip
+        if not item["argv"]:
+            return dict(_commands(net, item, env))
+        done = run(net["client"], ["sh", "-ec", f'cd "$TMP"; exec {item["argv"]}'], LIMIT_S, env=env)
+    found = LINE.findall(done.stdout)
+    asked, named = [each["name"] for each in item["operations"]], [name for name, _ in found]
+    if sorted(asked) != sorted(named):
+        missing = ", ".join(sorted(set(asked) - set(named))) or "one twice"
+        raise ToolError(f"the client program did not time its operations: {missing}", raw=done.raw)
+    return {name: float(seconds) for name, seconds in found}
+
+
+def _commands(net: Network, item: Item, env: Mapping[str, str]) -> Iterator[tuple[str, float]]:
+    for each in item["operations"]:
+        if each["before"]:
+            run(net["client"], ["sh", "-ec", f'cd "$TMP"; {each["before"]}'], LIMIT_S, env=env)
+        done = run(net["client"], ["sh", "-ec", f'cd "$TMP"; {each["run"]}'], LIMIT_S, env=env)
+        yield each["name"], done.seconds
+
+
+@contextmanager
+def _folder(item: Item) -> Iterator[Path]:
+    """Make a client's folder, which is its home: empty but for its program and a link to its packages."""
+    folder = Path(tempfile.mkdtemp(prefix="cost-", dir=owner.directory()))
+    try:
+        if item["file"]:
+            (folder / item["file"]).write_text(item["code"])
+        if item["link"]:
+            (folder / Path(item["link"]).name).symlink_to(item["link"])
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    os.umask(0o022)
+    sys.exit(main(sys.argv[1:]))

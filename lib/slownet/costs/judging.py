@@ -1,0 +1,67 @@
+"""Round trips from times at several delays, and whether they are what an entry expects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from slownet.costs.entry import Operation
+
+PAIRS = ((100, 310), (170, 400))
+"""Round trips of the link in ms. Each pair gives k by itself, from times that the other has no part in, and a program that
+waits in steps fits at most one of them: the same k twice means that it repeats, and that time follows the delay in a line. All
+are above the least delayed acknowledgement, 40 ms."""
+RTTS = sorted({rtt for pair in PAIRS for rtt in pair})
+WITHIN = 0.05
+"""Of a round trip: a tick of the kernel, 4 ms, is 0.02 of the difference of a pair; programs round to a millisecond."""
+STEP = 10_000
+"""Above all round trips in ms: an event's index is that of its item times this, plus the round trip, 0 for the first."""
+
+AS_EXPECTED, DIFFERS, NOT_WHOLE, VARIES = "as expected", "differs", "not whole", "varies"
+
+
+@dataclass(frozen=True)
+class Cost:
+    """The round trips of an operation.
+
+    Attributes
+    ----------
+    trips : float
+        k: the mean of the pairs.
+    spread : float
+        The difference between the pairs.
+    expected : float
+        The entry's number.
+    """
+
+    trips: float
+    spread: float
+    expected: float
+
+    @property
+    def verdict(self) -> str:
+        """One of ``as expected``, ``differs``, ``not whole``, ``varies``."""
+        if self.spread > WITHIN:
+            return VARIES
+        if abs(self.trips - self.expected) <= WITHIN:
+            return AS_EXPECTED
+        return DIFFERS if abs(self.trips - round(self.trips)) <= WITHIN else NOT_WHOLE
+
+    @property
+    def sentence(self) -> str:
+        """Return what was found, for the end of a line."""
+        match self.verdict:
+            case "varies":
+                low, high = self.trips - self.spread / 2, self.trips + self.spread / 2
+                return f"{low:.2f} to {high:.2f}: not the same twice, so it polls, waits for a timer, or draws random numbers"
+            case "not whole":
+                return f"{self.trips:.2f} is not a whole number: a timer, or an acknowledgement that is late, is a part of it"
+            case "differs":
+                return f"{self.trips:.2f}, {self.expected:g} expected"
+        return f"{self.trips:.2f}"
+
+
+def cost(operation: Operation, version: str, seconds: Mapping[int, float]) -> Cost:
+    """Return the round trips of an operation from its seconds at each round trip of `PAIRS`, in ms."""
+    slopes = [(seconds[far] - seconds[near]) / ((far - near) / 1000) for near, far in PAIRS]
+    return Cost(sum(slopes) / len(slopes), max(slopes) - min(slopes), operation.expected(version))

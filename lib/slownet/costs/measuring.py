@@ -1,0 +1,225 @@
+"""Measures entries: fetches their packages, boots labs with their servers, and judges the times."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from slownet.costs import packages
+from slownet.costs.catalogue import entries, find_server
+from slownet.costs.entry import Entry, Server
+from slownet.costs.judging import AS_EXPECTED, RTTS, STEP, Cost, cost
+from slownet.lab.run import events
+from slownet.lab.run.boot import Share
+from slownet.lab.run.clock import ClockRequest
+from slownet.lab.run.events import Event
+from slownet.lab.run.excerpt import Excerpt
+from slownet.lab.run.place import Place, choose
+from slownet.model.errors import SlownetError
+from slownet.model.shapes import mapping, member, number, record, text
+
+WARM = 20
+"""Round trip in ms of the first time, which is not recorded: servers and caches are warm afterwards."""
+ITEMS = 12
+"""Programs that one boot measures."""
+MEGABYTES = 2048
+Follow = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Item:
+    """A version of an entry that is measured."""
+
+    entry: Entry
+    version: str
+
+    @property
+    def name(self) -> str:
+        """The entry's name, and the version if it is not the entry's own."""
+        return self.entry.name if self.version == self.entry.version else f"{self.entry.name} {self.version}"
+
+
+@dataclass
+class Measured:
+    """The results of an item: a cost for each operation, or the line of its failure."""
+
+    item: Item
+    costs: dict[str, Cost] = field(default_factory=dict)
+    failure: str = ""
+    packages: dict[str, str] = field(default_factory=dict)
+    """Versions of the Debian packages of client and server."""
+
+    @property
+    def complaints(self) -> list[str]:
+        """A line for each operation that is not as expected, or the one of its failure."""
+        if self.failure:
+            return [f"{self.item.name}: {self.failure}"]
+        unlike = [(name, cost) for name, cost in self.costs.items() if cost.verdict != AS_EXPECTED]
+        return [f"{self.item.name}/{name}: {cost.sentence}" for name, cost in unlike]
+
+
+@dataclass
+class _Prepared:
+    item: Item
+    server: Server
+    client: packages.Client | None
+
+
+def measure(items: Sequence[Item], labs: int = 1, follow: Follow = lambda line: None) -> list[Measured]:
+    """Measure items, those of one ecosystem in the same boots, and return them in their order. Raises SlownetError.
+
+    What cannot be measured is a failure of its own, and the others go on.
+    """
+    found: dict[int, Measured] = {}
+    for group in _groups(items):
+        prepared = _prepared(group, found, follow)
+        boots = list(_boots([each for each in prepared if each.item.name]))
+        if boots:
+            place = _place(prepared, follow)
+            with ThreadPoolExecutor(labs) as pool:
+                for results in pool.map(partial(_boot, place, follow), boots):
+                    found |= {id(each.item): each for each in results}
+    return [found[id(item)] for item in items]
+
+
+def _groups(items: Sequence[Item]) -> list[list[Item]]:
+    ecosystems = dict.fromkeys(item.entry.ecosystem for item in items)
+    return [[item for item in items if item.entry.ecosystem == each] for each in ecosystems]
+
+
+def _prepared(group: Sequence[Item], found: dict[int, Measured], follow: Follow) -> list[_Prepared]:
+    """Fetch the packages of the clients; those that cannot be had are failures."""
+    made = []
+    for item in group:
+        follow(f"{item.name}: packages")
+        try:
+            server = find_server(item.entry)
+            needs = item.entry.needs(item.version)
+            client = packages.client(item.entry.ecosystem, needs, item.entry.code) if item.entry.code else None
+            made.append(_Prepared(item, server, client))
+        except SlownetError as error:
+            found[id(item)] = Measured(item, failure=error.line)
+    return made
+
+
+def _place(prepared: Sequence[_Prepared], follow: Follow) -> Callable[[], Place]:
+    """Return what makes places with the Debian packages of these items' ecosystem, if they need any."""
+    debian = set().union(*(_debian(each.item.entry, each.server) for each in prepared))
+    if debian:  # one layer for all of an ecosystem: it is built once, whichever entries are chosen
+        ecosystem = {each.item.entry.ecosystem for each in prepared}
+        debian |= set().union(*(_debian(each, find_server(each)) for each in entries().values() if each.ecosystem in ecosystem))
+    follow(f"a layer of {len(debian)} Debian packages" if debian else "the lab's own packages")
+    folder = packages.layer(sorted(debian))
+    return lambda: choose("lab", ClockRequest("virtual", "inf", None), MEGABYTES, folder=folder)
+
+
+def _debian(entry: Entry, server: Server) -> set[str]:
+    """Return the Debian packages that an entry needs."""
+    basic = packages.BASIC.get(entry.ecosystem, ()) if entry.code else ()
+    return {*basic, *entry.debian, *server.debian}
+
+
+def _boots(prepared: Sequence[_Prepared]) -> Iterable[list[_Prepared]]:
+    """Divide items into boots, those of one server beside each other."""
+    ordered = sorted(prepared, key=lambda each: each.server.name)
+    for first in range(0, len(ordered), ITEMS):
+        yield ordered[first : first + ITEMS]
+
+
+def _boot(place: Callable[[], Place], follow: Follow, boot: Sequence[_Prepared]) -> list[Measured]:
+    """Measure the items of one boot."""
+    results = [Measured(each.item) for each in boot]
+    seconds: list[dict[int, dict[str, float]]] = [{} for _ in boot]
+    errors: list[str] = []
+
+    def on_event(event: Event) -> None:
+        match event["event"]:
+            case "item":
+                index, rtt = divmod(event["index"], STEP)
+                follow(f"{boot[index].item.name} at {rtt or WARM} ms")
+            case "seconds":
+                index, rtt = divmod(event["index"], STEP)
+                seconds[index][rtt] = event["seconds"]
+            case "failed":
+                results[event["index"]].failure = event["line"]
+            case "error":
+                errors.append(event["line"])
+
+    chosen = place()
+    _run(chosen, boot, on_event, errors)
+    versions = chosen.parts.versions if chosen.parts else {}
+    for each, result, times in zip(boot, results, seconds, strict=True):
+        named = (*each.item.entry.debian, *each.server.debian)
+        result.packages = {name: versions[name] for name in named if name in versions}
+        _judge(result, times, errors)
+    return results
+
+
+def _judge(result: Measured, times: Mapping[int, Mapping[str, float]], errors: Sequence[str]) -> None:
+    if not result.failure and sorted(times) != RTTS:
+        result.failure = errors[0] if errors else "the lab ended before it was measured"
+    if result.failure:
+        return
+    for each in result.item.entry.operations:
+        taken = {rtt: seconds[each.name] for rtt, seconds in times.items() if each.name in seconds}
+        if sorted(taken) != RTTS:
+            result.failure = f"operation {each.name} was not timed"
+            return
+        result.costs[each.name] = cost(each, result.item.version, taken)
+
+
+def _run(place: Place, boot: Sequence[_Prepared], on_event: Callable[[Event], None], errors: list[str]) -> None:
+    complaints, began = Excerpt(), time.monotonic()
+    with tempfile.TemporaryDirectory(dir=packages.home(), prefix="job-") as folder:
+        file = Path(folder, "job.json")
+        file.write_text(json.dumps({"warm": WARM, "rtts": RTTS, "servers": _servers(boot)}))
+        with events.Reader(on_event, _grammar(len(boot))) as stdout:
+            status = place.run(
+                [place.python, "-m", "slownet.costs.inside", str(file)], shares=[Share(packages.home())], stdout=stdout,
+                stderr=complaints.add,
+            )  # fmt: skip
+    if status < 0:
+        raise KeyboardInterrupt
+    if status and not errors:
+        errors.append(f"the lab failed after {time.monotonic() - began:.0f} s: {complaints.last_line(f'status {status}')}")
+
+
+def _grammar(count: int) -> events.Grammar:
+    index = member(range(count), "the place of an item")
+    place = member([number * STEP + rtt for number in range(count) for rtt in (0, *RTTS)], "a place and a round trip")
+    return {
+        "item": record({"index": place}),
+        "seconds": record({"index": place, "seconds": mapping(number(0))}),
+        "failed": record({"index": index, "line": text()}),
+        "error": record({"line": text()}),
+        "end": record({"virtual_s": number(0)}),
+    }
+
+
+def _servers(boot: Sequence[_Prepared]) -> list[dict[str, Any]]:
+    """Return the servers of a job, each with its items."""
+    servers = {each.server.name: each.server for each in boot}
+    return [
+        {
+            "name": server.name, "service": server.service, "options": server.options, "prepare": server.prepare,
+            "run": server.run, "port": server.port, "env": dict(server.env), "settles": server.settles,
+            "items": [_job(index, each) for index, each in enumerate(boot) if each.server.name == name],
+        }
+        for name, server in servers.items()
+    ]  # fmt: skip
+
+
+def _job(index: int, each: _Prepared) -> dict[str, Any]:
+    client = each.client or packages.Client("")
+    operations = [{"name": one.name, "run": one.run, "before": one.before} for one in each.item.entry.operations]
+    return {
+        "index": index, "argv": client.argv, "file": client.file, "code": client.code, "link": client.link,
+        "env": dict(client.env), "operations": operations,
+    }  # fmt: skip

@@ -1,0 +1,136 @@
+"""The results of the catalogue, as they are kept, and as rows for other programs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from slownet.costs.catalogue import HERE
+from slownet.costs.entry import GROUPS, Entry, Operation
+from slownet.costs.judging import VARIES, Cost
+from slownet.costs.measuring import Measured
+
+KEPT = HERE / "measured.json"
+SCHEMA = 1
+COLUMNS = (
+    "id", "program", "version", "ecosystem", "server", "operation", "group", "round_trips", "expected", "spread", "verdict",
+    "each", "cure", "cured_id", "cured_round_trips", "note", "guess", "other_versions", "packages", "failure",
+)  # fmt: skip
+"""The names of a row's values, in JSON and CSV alike. They stay; others may be added at the end."""
+Kept = Mapping[str, Any]
+
+
+def kept() -> Kept:
+    """Return what was measured of slownet's own entries: {name: {"versions": {version: {operation: numbers}}, "packages"}}."""
+    found: Kept = json.loads(KEPT.read_text("utf-8"))["entries"] if KEPT.is_file() else {}
+    return found
+
+
+def of(results: Iterable[Measured]) -> dict[str, Any]:
+    """Return results as they are kept: of each operation k and the difference of its two measurements, or why not."""
+    found: dict[str, Any] = {}
+    for each in results:
+        entry = found.setdefault(each.item.entry.name, {"versions": {}, "packages": {}})
+        entry["packages"] |= each.packages
+        numbers = {name: [round(cost.trips, 3), round(cost.spread, 3)] for name, cost in each.costs.items()}
+        entry["versions"][each.item.version] = {"failure": each.failure} if each.failure else numbers
+    return found
+
+
+def keep(results: Mapping[str, Any]) -> None:
+    """Add results, as `of` returns them, to those that are kept; entries that are gone go."""
+    from slownet.costs.catalogue import entries
+
+    merged = {**kept(), **results}
+    whole = {name: merged[name] for name in sorted(merged) if name in entries()}
+    text = json.dumps({"schema": SCHEMA, "entries": whole}, ensure_ascii=False, indent=0, separators=(",", ":"))
+    KEPT.write_text(text + "\n", "utf-8")
+
+
+def rows(entries: Iterable[Entry], found: Kept, version: str | None = None) -> list[dict[str, Any]]:
+    """Return a row for each operation; what was not measured has no number. version: instead of each entry's own."""
+    return [row(each, one, found.get(each.name, {}), version) for each in entries for one in each.operations]
+
+
+def row(entry: Entry, operation: Operation, found: Mapping[str, Any], version: str | None = None) -> dict[str, Any]:
+    """Return the row of an operation, with the names of `COLUMNS`."""
+    shown = entry.version if version is None else version
+    versions = found.get("versions", {})
+    cost = _cost(operation, shown, versions)
+    cured = _cost(entry.operation(operation.cured), shown, versions) if operation.cured else None
+    others = {each: one for each in versions if each != shown and (one := _cost(operation, each, versions))}
+    values = (
+        f"{entry.name}/{operation.name}", entry.program, shown, entry.ecosystem, entry.server, operation.name,
+        operation.group, cost and shown_trips(cost), operation.expected(shown), cost and round(cost.spread, 2),
+        cost and cost.verdict, list(operation.each), operation.cure, operation.cured and f"{entry.name}/{operation.cured}",
+        cured and shown_trips(cured), operation.note, operation.guess, {each: shown_trips(one) for each, one in others.items()},
+        found.get("packages", {}), versions.get(shown, {}).get("failure", ""),
+    )  # fmt: skip
+    return dict(zip(COLUMNS, values, strict=True))
+
+
+def shown_trips(cost: Cost) -> float:
+    """Return k to a hundredth, a whole number without digits behind it."""
+    trips = round(cost.trips, 2)
+    return int(trips) if trips == int(trips) else trips
+
+
+def _cost(operation: Operation, version: str, versions: Mapping[str, Any]) -> Cost | None:
+    numbers = versions.get(version, {}).get(operation.name)
+    return Cost(numbers[0], numbers[1], operation.expected(version)) if numbers else None
+
+
+def as_json(listed: Sequence[Mapping[str, Any]]) -> str:
+    """Return rows as one JSON object."""
+    return json.dumps({"schema": SCHEMA, "operations": listed}, ensure_ascii=False, indent=1)
+
+
+def as_csv(listed: Sequence[Mapping[str, Any]]) -> str:
+    """Return rows as CSV with a head; lists and tables are texts."""
+    written = io.StringIO()
+    writer = csv.writer(written, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows([_cell(each[name]) for name in COLUMNS] for each in listed)
+    return written.getvalue()
+
+
+def _cell(value: object) -> object:
+    if isinstance(value, Mapping):
+        return "; ".join(f"{key} {one}" for key, one in value.items())
+    return "; ".join(map(str, value)) if isinstance(value, list) else value
+
+
+def as_text(listed: Sequence[Mapping[str, Any]]) -> str:
+    """Return rows as text, those of one program below each other."""
+    lines: list[str] = []
+    program = ""
+    width = max((len(each["id"]) for each in listed), default=0)
+    for each in listed:
+        if each["program"] != program:
+            program = each["program"]
+            lines.append(" ".join(filter(None, [program, each["version"], f"({each['ecosystem']}, server {each['server']})"])))
+        lines.append(f"  {each['id']:<{width}}  {_number(each):>6}  {_about(each)}".rstrip())
+    return "\n".join(lines)
+
+
+def _number(row: Mapping[str, Any]) -> str:
+    if row["failure"]:
+        return "-"
+    return "?" if row["round_trips"] is None else f"{row['round_trips']:g}"
+
+
+def _about(row: Mapping[str, Any]) -> str:
+    """Return what the round trips are, what cures them, and what other versions take."""
+    if row["failure"]:
+        return str(row["failure"])
+    parts = [GROUPS[row["group"]] + (f": {', '.join(row['each'])}" if row["each"] else "")]
+    if row["cure"]:
+        cured = row["cured_round_trips"]
+        parts.append(f"{row['cure']}: {cured:g}" if cured is not None else row["cure"])
+    parts += [f"{number:g} in {version}" for version, number in row["other_versions"].items() if number != row["round_trips"]]
+    if row["verdict"] == VARIES:
+        parts.append(f"varies by {row['spread']:g}")
+    return "; ".join(parts)

@@ -1,0 +1,139 @@
+"""Entries are read from files; each mistake is one line that says which file and what to write."""
+
+import re
+
+import pytest
+
+from slownet.costs import catalogue, packages
+from slownet.costs.entry import GROUPS, entry, server
+from slownet.costs.served import SERVICES
+from slownet.model.errors import ExperimentError
+
+OWN = """
+program = "ask"
+ecosystem = "debian"
+server = "redis"
+
+[[operation]]
+name = "one"
+group = "whole"
+trips = 2
+each = ["TCP", "GET"]
+run = "redis-cli -h $SERVER get a"
+"""
+CODED = """
+program = "ask"
+ecosystem = "pypi"
+server = "redis"
+version = "2.0"
+packages = ["asked=={version}", "besides==1"]
+code = "..."
+operation = [{ name = "one", group = "new", trips = 3, earlier = { "1.0" = 2 } }]
+"""
+
+
+def written(tmp_path, text, name="ask.toml"):
+    file = tmp_path / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(text)
+    return file
+
+
+def test_an_entry_of_commands(tmp_path):
+    found = entry(written(tmp_path, OWN))
+    assert (found.name, found.program, found.code, found.needs("")) == ("ask", "ask", "", ())
+    assert [(each.name, each.trips, each.each) for each in found.operations] == [("one", 2.0, ("TCP", "GET"))]
+
+
+def test_a_version_chooses_the_packages_and_the_number(tmp_path):
+    found = entry(written(tmp_path, CODED))
+    assert found.needs("1.0") == ("asked==1.0", "besides==1")
+    assert [found.operations[0].expected(version) for version in ("2.0", "1.0", "0.9")] == [3, 2, 3]
+
+
+def test_several_round_trips_have_one_name(tmp_path):
+    text = OWN.replace("trips = 2", "trips = 11").replace('"GET"', '"10 x GET"')
+    assert entry(written(tmp_path, text)).operations[0].trips == 11
+
+
+@pytest.mark.parametrize(
+    ("change", "to", "says"),
+    [
+        ('"debian"', '"debain"', "unknown ecosystem 'debain', .*ask.toml: .*debian"),
+        ('group = "whole"', 'group = "hole"', "unknown group 'hole', operation one, .*ask.toml: .*whole"),
+        ("trips = 2", "trips = 3", "2 round trips are named, 3 expected, operation one, .*: name each, or none"),
+        ("trips = 2", 'trips = "2"', "`trips` is not a number"),
+        ("trips = 2\n", "", "`trips` is missing"),
+        ("run =", "ran =", "unknown key 'ran', .*ask.toml"),
+        ('run = "redis-cli -h $SERVER get a"\n', "", "operation one has no way to be done"),
+        ('server = "redis"', 'server = "redis"\ncode = "x"', "operation one has two ways to be done"),
+        ('each = ["TCP", "GET"]', 'cured = "other"', "unknown operation 'other', `cured` of one"),
+        ("[[operation]]", "[operation]", "`operation` is not a list"),
+        ('program = "ask"', "program = 7", "`program` is not a text"),
+        ('program = "ask"', "program = ", "not TOML"),
+        ('server = "redis"', 'server = "redis"\npackages = ["", "a"]', "`packages` is not a list of texts"),
+    ],
+)
+def test_a_mistake_is_one_line(tmp_path, change, to, says):
+    assert change in OWN
+    with pytest.raises(ExperimentError) as raised:
+        entry(written(tmp_path, OWN.replace(change, to)))
+    assert re.search(says, str(raised.value))
+
+
+def test_a_file_that_is_not_there_is_one_line(tmp_path):
+    with pytest.raises(ExperimentError, match=r"cannot read .*none\.toml"):
+        catalogue.choose([str(tmp_path / "none.toml")])
+
+
+def test_a_client_program_may_be_a_file_beside_its_entry(tmp_path):
+    written(tmp_path, "print(1)", "ask.py")
+    assert entry(written(tmp_path, CODED.replace('code = "..."', 'client = "ask.py"'))).code == "print(1)"
+
+
+def test_a_server_beside_an_entry_comes_first(tmp_path):
+    found = entry(written(tmp_path, OWN))
+    assert catalogue.find_server(found).service == "redis"
+    written(tmp_path, 'run = "exec mine"\nport = 7', "servers/redis.toml")
+    assert catalogue.find_server(found).run == "exec mine"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("port = 7", "either a service or a command"),
+        ('run = "x"', "needs the port"),
+        ('run = "x"\nservice = "redis"\nport = 7', "either a service or a command"),
+    ],
+)
+def test_a_mistake_in_a_server_is_one_line(tmp_path, text, says):
+    with pytest.raises(ExperimentError, match=says):
+        server(written(tmp_path, text))
+
+
+def test_an_unknown_server_is_one_line(tmp_path):
+    with pytest.raises(ExperimentError, match=r"unknown server 'redsi', .*ask.toml: .*redis"):
+        catalogue.find_server(entry(written(tmp_path, OWN.replace('"redis"', '"redsi"'))))
+
+
+def test_words_choose_entries():
+    redis = catalogue.choose(["redis"])
+    assert {"redis-py", "redis-asyncio"} <= {each.name for each in redis}
+    assert catalogue.choose(["redis-py"])[0].program == "redis-py"
+    assert len(catalogue.choose(["redis-py"])) == 1
+    assert len(catalogue.choose(["pypi", "redis-py"])) == len(catalogue.choose(["pypi"]))
+    assert catalogue.choose([]) == list(catalogue.entries().values())
+    with pytest.raises(ExperimentError, match=r"no entry is called 'redsi-py': .*redis-py"):
+        catalogue.choose(["redsi-py"])
+
+
+def test_each_entry_of_the_catalogue_is_whole():
+    assert len(catalogue.entries()) == len(list(catalogue.ENTRIES.rglob("*.toml")))
+    for each in catalogue.entries().values():
+        found = catalogue.find_server(each)
+        assert not found.service or found.service in SERVICES, each.name
+        assert each.ecosystem == each.file.parent.name, each.name
+        assert each.ecosystem in packages.CLIENT, each.name
+        assert {one.group for one in each.operations} <= GROUPS.keys()
+        assert all(set(one.earlier) <= set(each.versions) for one in each.operations), each.name
+        assert not each.versions or each.version, each.name

@@ -1,0 +1,98 @@
+"""What is kept of measurements, and the rows, JSON and CSV of it."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from slownet.costs import catalogue, expecting, record
+from slownet.costs.entry import Entry, Operation
+from slownet.costs.judging import Cost
+from slownet.costs.measuring import Item, Measured
+from slownet.model.errors import ExperimentError
+
+LIST = Operation("list", "batch", 10.0, ("10 x GET",), cure="a pipeline", cured="pipeline")
+PIPELINE = Operation("pipeline", "batch", 1.0, ("all together",), earlier={"1.0": 2.0})
+ENTRY = Entry(
+    "ask", "Ask", "pypi", "redis", "2.0", ("ask=={version}",), (), "...", (LIST, PIPELINE), ("1.0",), "", catalogue.HERE
+)
+
+
+def measured(version, *trips):
+    numbers = zip(ENTRY.operations, trips, strict=True)
+    costs = {each.name: Cost(trip, 0.0, each.expected(version)) for each, trip in numbers}
+    return Measured(Item(ENTRY, version), costs, packages={"redis-server": "8.0.2"})
+
+
+BOTH = record.of([measured("2.0", 10.0, 1.0), measured("1.0", 10.0, 2.0)])
+
+
+def test_a_row_has_the_cure_with_its_number_and_other_versions():
+    first, second = record.rows([ENTRY], BOTH)
+    assert (first["id"], first["round_trips"], first["cured_id"], first["cured_round_trips"]) == (
+        "ask/list",
+        10,
+        "ask/pipeline",
+        1,
+    )
+    assert (second["version"], second["other_versions"], second["verdict"]) == ("2.0", {"1.0": 2}, "as expected")
+    assert tuple(first) == record.COLUMNS
+
+
+def test_a_row_of_another_version_has_its_numbers():
+    _, second = record.rows([ENTRY], BOTH, "1.0")
+    assert (second["round_trips"], second["expected"], second["verdict"]) == (2, 2.0, "as expected")
+
+
+def test_what_was_not_measured_has_no_number():
+    assert {each["round_trips"] for each in record.rows([ENTRY], {})} == {None}
+    failed = record.of([Measured(Item(ENTRY, "2.0"), failure="no such version")])
+    rows = record.rows([ENTRY], failed)
+    assert {each["failure"] for each in rows} == {"no such version"}
+    assert "no such version" in record.as_text(rows)
+
+
+def test_json_and_csv_have_the_same_columns():
+    rows = record.rows([ENTRY], BOTH)
+    assert [list(each) for each in json.loads(record.as_json(rows))["operations"]] == [list(record.COLUMNS)] * 2
+    head, *lines = csv.reader(io.StringIO(record.as_csv(rows)))
+    assert tuple(head) == record.COLUMNS
+    assert [line[head.index("each")] for line in lines] == ["10 x GET", "all together"]
+    assert lines[1][head.index("other_versions")] == "1.0 2"
+
+
+def test_text_names_the_round_trips():
+    text = record.as_text(record.rows([ENTRY], BOTH))
+    assert "Ask 2.0 (pypi, server redis)" in text
+    assert "a pipeline: 1" in text
+    assert "2 in 1.0" in text
+
+
+@pytest.mark.parametrize(("most", "good"), [("10", True), ("9", False), ("11", True), ("9.98", True)])
+def test_an_expectation_fails_when_the_number_grows(most, good):
+    rows = record.rows([ENTRY], BOTH)
+    assert expecting.read(f"ask/list={most}").judge(rows)[0] is good
+
+
+def test_an_expectation_of_what_was_not_measured_fails():
+    good, line = expecting.read("ask/list=10").judge(record.rows([ENTRY], {}))
+    assert (good, line) == (False, "ask/list 2.0: not measured")
+
+
+@pytest.mark.parametrize("text", ["ask", "ask/list", "ask/list=", "ask/list=many", "ask=3", "ask/list=-1", "a/b/c=1"])
+def test_a_wrong_expectation_is_one_line(text):
+    with pytest.raises(ExperimentError, match="is not ENTRY/OPERATION=N, --expect: write for example redis-py/connect=6"):
+        expecting.read(text)
+
+
+def test_an_expectation_of_an_unknown_operation_is_one_line():
+    with pytest.raises(ExperimentError, match="ask has no operation 'lits'"):
+        expecting.read("ask/lits=1").judge(record.rows([ENTRY], BOTH))
+
+
+def test_each_kept_number_is_explained():
+    """What theory does not explain is not published."""
+    rows = [each for each in record.rows(catalogue.entries().values(), record.kept()) if each["round_trips"] is not None]
+    assert [(each["id"], each["round_trips"], each["expected"]) for each in rows if each["verdict"] != "as expected"] == []
+    assert [each["id"] for each in rows if not each["each"] and not each["note"] and each["round_trips"]] == []
