@@ -241,9 +241,9 @@ def _table(file: Path, keys: Mapping[str, Any], needed: Sequence[str] = ()) -> d
     try:
         table: dict[str, Any] = userfile.toml(userfile.read_text(file))
     except (OSError, UnicodeDecodeError) as error:
-        raise ExperimentError(f"cannot read {file} ({userfile.reason(error)})") from error
+        raise ExperimentError(f"cannot read {file} ({userfile.reason(error)})", fix="name a file that you can read") from error
     except tomllib.TOMLDecodeError as error:
-        raise ExperimentError(f"not TOML: {error}", str(file)) from error
+        raise ExperimentError(f"not TOML: {error}", str(file), "correct that line") from error
     _check(table, keys, str(file), needed)
     return table
 
@@ -253,7 +253,7 @@ def _check(table: Mapping[str, Any], keys: Mapping[str, Any], where: str, needed
         if key not in keys:
             raise ExperimentError(f"unknown key '{key}'", where, nearest(key, keys))
         if not isinstance(value, keys[key]) or isinstance(value, bool):
-            raise ExperimentError(f"`{key}` is not {KINDS.get(keys[key], 'a number')}", where)
+            raise ExperimentError(f"`{key}` is not {KINDS.get(keys[key], 'a number')}", where, f"correct `{key}`")
     for key in needed:
         if key not in table:
             raise ExperimentError(f"`{key}` is missing", where, f"write {key} = ...")

@@ -94,7 +94,8 @@ def _seconds(net: Network, item: Item, served: Mapping[str, str]) -> dict[str, f
     asked, named = [each["name"] for each in item["operations"]], [name for name, _ in found]
     if sorted(asked) != sorted(named):
         missing = ", ".join(sorted(set(asked) - set(named))) or "one twice"
-        raise ToolError(f"the client program did not time its operations: {missing}", raw=done.raw)
+        fix = "let it time each operation once"
+        raise ToolError(f"the client program did not time its operations: {missing}", fix=fix, raw=done.raw)
     return {name: float(seconds) for name, seconds in found}
 
 
