@@ -33,6 +33,7 @@ FLAGS = {
 }  # fmt: skip
 FIELDS = ["frame.time_epoch", "tcp.stream", "tcp.len", "tcp.analysis.initial_rtt", *(f"tcp.analysis.{each}" for each in FLAGS)]
 FRAGMENT = "a first fragment of IP is left out; tshark counts it to a connection, without a length"
+NOT_THEIRS = "this version of tshark does not know its link type"
 OTHER_LINK = "its link type is not read, and is named"
 SECONDS = "its header states a fraction of more than a second, which tshark prints as it stands"
 HEADER = "its TCP header is damaged; tshark counts it to a connection all the same"
@@ -79,13 +80,18 @@ def source_of(package, folder):
 
 
 def theirs(path):
-    """Return tshark's fields of each frame. Packets of IP are not put together, nor are streams."""
+    """Return tshark's fields of each frame, None if it has no reader for the link type.
+
+    Packets of IP are not put together, nor are streams.
+    """
     settings = ("ip.defragment:FALSE", "ipv6.defragment:FALSE", "tcp.desegment_tcp_streams:FALSE")
     words = [word for each in settings for word in ("-o", each)] + [word for each in FIELDS for word in ("-e", each)]
     # Fields of a tunnel occur several times: the last one is the innermost, which is read here.
     done = subprocess.run(
         ["tshark", "-n", "-r", path, "-T", "fields", "-E", "occurrence=l", *words], capture_output=True, text=True, timeout=120
     )
+    if "unknown or unsupported" in done.stderr:
+        return None
     return [dict(zip(FIELDS, line.split("\t"), strict=True)) for line in done.stdout.splitlines()]
 
 
@@ -97,6 +103,8 @@ def compared(path):
     except ToolError as error:
         return 0, [] if not theirs(path) else [(0, str(error), "read", None)]
     rows = theirs(path)
+    if rows is None:
+        return 0, [(0, len(frames), None, NOT_THEIRS)]
     found = [] if len(frames) == len(rows) else [(0, len(frames), len(rows), None)]
     connections, segments = Connections(), 0
     for frame, row in zip(frames, rows, strict=False):
