@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help run test check unit lab-tests e2e bench fuzz soak trust nightly nightly-status lab wheel release docs docs-figures docs-test proof delays \
-	examples walls kills test-experiments test-report test-commands test-compose-go test-web-vitals test-tshark test-wide test-why test-exact test-long test-packaging test-mininet test-theory test-stock-kernel test-vagrant \
+	examples walls kills test-experiments test-report test-commands test-compose-go test-web-vitals test-workflows test-tshark test-wide test-why test-exact test-long test-packaging test-mininet test-theory test-stock-kernel test-vagrant \
 	test-provision test-kernels test-chromium clean
 .DELETE_ON_ERROR:
 
@@ -99,6 +99,10 @@ test-compose-go: $(VENV)/dev ## compare what is expected of compose files with c
 test-web-vitals: $(VENV)/dev ## compare what a page counts of itself with npm's web-vitals, in Chromium; a minute (apt-get install chromium npm)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[browser]'
 	$(BIN)/pytest -q -rs -n 0 tests/vitals
+
+test-workflows: ## check .github/workflows and the one that a project gets, by actionlint; a minute, Go and its module proxy
+	go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.7 .github/workflows/*.yml
+	go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.7 -stdin-filename slow-network.yml - <lib/slownet/cli/starter/github.yml.txt
 
 test-why: $(VENV)/dev lab ## the accounts of all experiments' cells add up; half an hour
 	$(BIN)/pytest -q -n 0 tests/why

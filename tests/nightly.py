@@ -26,6 +26,7 @@ FOLDER = soak.ROOT / "runs" / "nightly"
 RECORD = "nightly.json"
 JOBS: Mapping[str, Sequence[str]] = {
     "commands": soak.make("test-commands"),
+    "workflows": soak.make("test-workflows"),
     "compose-go": soak.make("test-compose-go"),
     "web-vitals": soak.make("test-web-vitals"),
     "tshark": soak.make("test-tshark"),

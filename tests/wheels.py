@@ -1,6 +1,7 @@
 """The package as users get it."""
 
 import os
+import shutil
 import subprocess
 import sys
 from contextlib import suppress
@@ -26,3 +27,16 @@ def made(folder):
     subprocess.run(command, env={**os.environ, "DIST_EXTRA_CONFIG": str(settings)}, check=True)
     (wheel,) = folder.glob("*.whl")
     return wheel
+
+
+def copied(target):
+    """Copy what a wheel is made of to a new folder; return that.
+
+    Names are left out where they stand: slownet has a package `build`, too.
+    """
+    unwanted = {".venv", ".git", "build", "dist", "runs", "tests"}
+
+    def ignored(folder, names):
+        return {"__pycache__", "_build"} & set(names) | (unwanted & set(names) if Path(folder) == CHECKOUT else set())
+
+    return shutil.copytree(CHECKOUT, target, ignore=ignored)

@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+import wheels
 from command_line import SLOWNET
 
 from slownet.lab.host import native
@@ -71,16 +72,15 @@ def test_a_wheel_with_the_kernel_needs_neither_compiler_nor_kernel(built, folder
     assert "linux-source-" in (bundle / "SOURCES").read_text()
     assert (bundle / "site").exists() == (built.image.site_key is not None)
     environment = {**os.environ, "SLOWNET_BUNDLE": str(bundle)}
-    wheels = []
+    made = []
     for name in ("one", "two"):
-        source = folder / name
-        shutil.copytree(CHECKOUT, source, ignore=shutil.ignore_patterns(".*", "tests", "__pycache__", "build", "dist", "runs"))
+        source = wheels.copied(folder / name)
         argv = [sys.executable, "setup.py", "-q", "bdist_wheel", "--dist-dir", folder / f"{name}.made"]
         subprocess.run(argv, cwd=source, env=environment, check=True, capture_output=True)
-        wheels += (folder / f"{name}.made").glob("*-py3-none-manylinux*_x86_64.whl")
-    assert wheels[0].read_bytes() == wheels[1].read_bytes()
+        made += (folder / f"{name}.made").glob("*-py3-none-manylinux*_x86_64.whl")
+    assert made[0].read_bytes() == made[1].read_bytes()
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", "install", "--no-deps"]
-    subprocess.run([*pip, "--target", folder / "packages", wheels[0]], check=True)
+    subprocess.run([*pip, "--target", folder / "packages", made[0]], check=True)
 
     images = folder / "cache" / "slownet" / "image"
     images.mkdir(parents=True)

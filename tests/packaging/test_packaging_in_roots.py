@@ -3,8 +3,6 @@
 import json
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import image_entries
@@ -26,21 +24,6 @@ ROOTS = [
     pytest.param("forky", "3.14", "import", id="debian14"),
 ]
 UNREACHABLE = ("Could not resolve", "Temporary failure", "Connection failed", "Could not connect", "Unable to connect")
-
-
-@pytest.fixture(scope="module")
-def kit(tmp_path_factory):
-    """A folder with the wheel and an exported lab."""
-    folder = tmp_path_factory.mktemp("kit")
-    bundle = folder.parent / "bundle"
-    subprocess.run([sys.executable, "-m", "slownet.transfer.bundle", bundle], check=True)
-    build = [sys.executable, "setup.py", "-q", "bdist_wheel", "--dist-dir", folder, "--bdist-dir", folder.parent / "bdist"]
-    copy = folder.parent / "copy"
-    shutil.copytree(CHECKOUT, copy, ignore=shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "runs"))
-    subprocess.run(build, cwd=copy, env={**os.environ, "SLOWNET_BUNDLE": str(bundle)}, check=True, capture_output=True)
-    subprocess.run([sys.executable, "-m", "slownet.cli", "lab", "export", folder / "lab.tar"], check=True)
-    yield folder
-    shutil.rmtree(folder)
 
 
 @pytest.mark.parametrize(("suite", "python", "how"), ROOTS)
