@@ -87,9 +87,9 @@ def write(directory: Path, name: str) -> dict[str, Any]:
 
 
 def folded(shown: str) -> Iterator[str]:
-    """Yield the lines of `slownet show` for a page: sentences folded, without the place of the records and single outliers."""
+    """Yield the lines of `slownet show` for a page: sentences folded, without paths and single outliers."""
     for line in joined(shown.splitlines()):
-        if line.startswith("records ") or re.search(r": \d+ outliers? of .*, kept$", line):
+        if line.startswith(("records ", "page ")) or re.search(r": \d+ outliers? of .*, kept$", line):
             continue
         yield from [line.rstrip()] if is_row(line) or not line else textwrap.wrap(line, WIDTH, subsequent_indent="    ")
 

@@ -141,7 +141,6 @@ def test_a_file_gets_its_own_arguments(built, tmp_path):
         (["two_hosts", "--link", "client-server=rtt=10"], "10ms"),
         (["two_hosts", "--clock", "rael"], "real"),
         (["star,0"], "a star has 1 to 1021 clients"),
-        ([], "TOPOLOGY"),
     ],
 )
 def test_a_mistake_is_one_line_before_anything_boots(tmp_path, words, line):

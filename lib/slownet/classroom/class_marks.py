@@ -59,6 +59,17 @@ class Marked:
         share = self.counted[self.students.index(student)].share
         return share * sum(each.mark == RIGHT for each in self.of(student))
 
+    @property
+    def unread(self) -> list[str]:
+        """Which answers are not numbers, a line each: their file, their question, and what is written there."""
+        files = {name: each.answers.path for name, each in zip(self.students, self.counted, strict=True)}
+        return [
+            f"{files[each.student]}, {each.exercise.name}.{each.solution.name}: '{each.written}' is not a number"
+            + (f" of {each.solution.unit}" if each.solution.unit else "")
+            for each in self.marks
+            if each.mark == UNREADABLE
+        ]
+
     def to(self, solution: Solution, exercise: Exercise) -> list[Mark]:
         """Return all answers to one question."""
         return [each for each in self.marks if each.exercise is exercise and each.solution is solution]

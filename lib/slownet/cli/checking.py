@@ -179,12 +179,14 @@ def _record(one: Hypothesis, directory: Path, student: str) -> list[dict[str, ob
 
 
 def _show(done: Checked) -> None:
+    from slownet.report.html_page import REPORT  # which was imported while the lab ran
+
     screen = console()
-    screen.print(table.show(done.run))
+    screen.print(table.show(done.run, claims=False))
     for number, ((_, made, judgement), mark) in enumerate(zip(done.judged, done.marks, strict=True), 1):
         screen.print(f"prediction {number} is {mark}: {made.text}", highlight=False, soft_wrap=True)
         screen.print(f"  {judgement.text}", highlight=False, soft_wrap=True)
-    say_records(screen, done.run.directory, end="\n\n")
+    say_records(screen, done.run.directory, end="\n\n", page=REPORT)
 
 
 def _measured(judgement: Judgement) -> str:

@@ -118,7 +118,9 @@ def show(done: Hunted) -> None:
         screen.print(done.failed_in_words, highlight=False, soft_wrap=True)
     if done.smallest:
         screen.print(f"replay: slownet hunt replay {done.directory / 'found.toml'}", highlight=False, soft_wrap=True)
-    say_records(screen, done.directory)
+    from slownet.report.html_page import REPORT
+
+    say_records(screen, done.directory, page=REPORT)
 
 
 def _show_coverage(screen: Any, tried: Any) -> None:

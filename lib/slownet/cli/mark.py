@@ -70,15 +70,18 @@ def mark(
     marked = class_marks.mark(answers, keys.read(key), attempts.rules(counts, due, attempts.share(late)))
     _write_csv(csv_file, marked)
     write_html(page, marks.render(marked))
-    written = [csv_file, page]
+    written = [csv_file]
     for option, path, form in (("--moodle", moodle, gradebook.moodle), ("--canvas", canvas, gradebook.canvas)):
         if path:
             whole_file.write(path, form(marked, title), option, {".csv": _HEADS[option]})
             written.append(path)
+    written.append(page)  # last, as every command ends with the path of its page
     _say(marked)
     print(f"written  {', '.join(map(str, written))}")
     for each in marked.skipped:
         print(f"slownet: not marked: {each.line}", file=sys.stderr)
+    for line in marked.unread:
+        print(f"slownet: not read: {visible(line)}", file=sys.stderr)
     if marked.skipped:
         raise typer.Exit(1)
 

@@ -65,6 +65,8 @@ def replay(
         from slownet.hunt import replay_drawing
 
         replay_drawing.write(report, done)
+        if not as_json:
+            print(report)
     raise typer.Exit(int(any(each.breaks or each.error for each in done.examples)))
 
 

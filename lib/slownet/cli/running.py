@@ -48,10 +48,12 @@ def run_and_show(asked: RunRequest, outputs: Outputs, explain_clock: bool) -> in
 def _show(done: Sequence[RunData], outputs: Outputs) -> None:
     if outputs.write_json(lambda: {"runs": [{**run.to_json(), "directory": str(run.directory)} for run in done]}):
         return
+    from slownet.report.html_page import REPORT  # which was imported while the lab ran
+
     screen = console()
     for run in done:
         screen.print(table.show(run))
-        say_records(screen, run.directory, end="\n\n")
+        say_records(screen, run.directory, end="\n\n", page=REPORT)
 
 
 def say_clocks(plans: Sequence[planning.Plan]) -> None:

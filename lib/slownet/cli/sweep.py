@@ -183,7 +183,9 @@ def show(done: Sweep, as_json: bool) -> None:
         screen.print(line, highlight=False, soft_wrap=True)
     for each in done.aside:
         print(f"slownet: set aside {_words(each['cell'])}: {each['why']}", file=sys.stderr)
-    say_records(screen, done.directory)
+    from slownet.report.html_page import REPORT
+
+    say_records(screen, done.directory, page=REPORT)
 
 
 def _words(cell: Mapping[str, str]) -> str:

@@ -19,9 +19,12 @@ def console() -> Screen:
     return Screen(width=None if sys.stdout.isatty() else UNLIMITED)
 
 
-def say_records(screen: Screen, path: Path, end: str = "\n") -> None:
-    """Print where the records of a run are."""
-    screen.print(Text.assemble(("records", "dim"), f" {path}"), soft_wrap=True, end=end)
+def say_records(screen: Screen, path: Path, end: str = "\n", page: str = "") -> None:
+    """Print where the records of a run are, and last its page, if it has one of that name."""
+    has_page = bool(page) and (path / page).is_file()
+    screen.print(Text.assemble(("records", "dim"), f" {path}"), soft_wrap=True, end="\n" if has_page else end)
+    if has_page:
+        screen.print(Text.assemble(("page", "dim"), f" {path / page}"), soft_wrap=True, end=end)
 
 
 def interrupted(interrupts: Interrupts) -> int:

@@ -352,6 +352,8 @@ def _show(
         print("\n".join([answer(found), *steps(found)]))
     else:
         print(text(found, links))
+    if (page := wanted.files.get(why_outputs.PAGE)) and not as_json:
+        print(page)
 
 
 def _label(texts: list[str]) -> dict[str, str]:

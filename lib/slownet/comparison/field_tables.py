@@ -14,6 +14,7 @@ from slownet.comparison.page_parts import Part
 from slownet.comparison.record import Field
 from slownet.comparison.row import DIFFERS, EQUIVALENT, INCONCLUSIVE, Row
 from slownet.comparison.runs import Comparison
+from slownet.judge.records.quantity import not_below_zero
 from slownet.model.shapes import Json
 from slownet.model.units import show_duration, show_percent
 from slownet.report import junit, summary
@@ -42,7 +43,7 @@ def measured(field: Field, page: Path) -> RenderableType:
     for name, each in field.metrics().items():
         ordered = sorted(each.get("values", ()))
         marks = (quantile(ordered, part) for part in (0.5, 0, 1)) if ordered else (None,) * 3
-        made.add_row(name, with_interval(cell.summary(name)), *map(number, marks))
+        made.add_row(name, with_interval(not_below_zero(cell.summary(name), name)), *map(number, marks))
     least, most = field.lengths
     length = f"{least:,} bytes" if least == most else f"{least:,} to {most:,} bytes: the page's size varies"
     return Group(Text(head, style="bold"), made, *map(Text, [length, *_kept(cell.warm_up, cell.outliers), str(page)]))

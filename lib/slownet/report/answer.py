@@ -78,6 +78,10 @@ def _count(number: int) -> str:
     return counted(number, "").strip() if number == 1 else counted(number, "").removesuffix(" s")
 
 
+MOST_USED = 3
+"""With more distances the answer speaks of the last but one: the largest is often there for the law's sake."""
+
+
 def _law(seen: View) -> str:
     """Answer by the law, as sure as the claim about it; without a claim as what was measured."""
     law, run = seen.law, seen.run
@@ -85,7 +89,7 @@ def _law(seen: View) -> str:
     if law is None or len(farther) < 2 or law.k.mean <= 0:
         return ""
     claim = next((each for each in run.claims if each.kind == "law" and each.metric == seen.metric), None)
-    gap = (farther[-2 if len(farther) > 2 else -1] - farther[0]) * seen.trip
+    gap = farther[-2 if len(farther) > MOST_USED else -1] * seen.trip  # a distance that was asked for
     thing, ms = operation(run), law.k.mean * gap
     then = f"{trimmed(gap)} ms further away, it takes"
     digits = 2 if abs(float(f"{ms:.2g}") - ms) <= ROUNDED * ms else 3  # three round trips of 35 ms are 105 ms, not 100

@@ -12,6 +12,8 @@ from slownet.report.view import WITHIN, Row, View
 from slownet.theory.stats import Summary
 
 SHARE = "T0 share"
+EXTRA = ("published ratio", "law, ms", "verified RTT, ms")
+"""Columns of which a narrow terminal shows as many as fit."""
 LAW = {"supported": "on the law", "inconclusive": "undecided"}
 """Labels for the column ``verdict``: whether the cell lies on the fitted law. Claims are judged separately."""
 
@@ -72,9 +74,9 @@ def _all(seen: View) -> list[tuple[str, Callable[[Row], Summary | float | None],
         ("published", lambda row: row.published_time, _mean),
         ("ratio", lambda row: row.ratio, _short),
         ("without cure", lambda row: row.uncured, _short),
-        ("published ratio", lambda row: row.published_ratio, _short),
-        ("law, ms", lambda row: row.predicted, _mean),
-        ("verified RTT, ms", lambda row: row.verified_rtt_ms, _rtt),
+        (EXTRA[0], lambda row: row.published_ratio, _short),
+        (EXTRA[1], lambda row: row.predicted, _mean),
+        (EXTRA[2], lambda row: row.verified_rtt_ms, _rtt),
         (SHARE, lambda row: row.cpu_share, _share),
     ]
 

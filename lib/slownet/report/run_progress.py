@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from slownet.judge.records.cell import TIME
+from slownet.judge.records.quantity import not_below_zero
 from slownet.model.units import unit_of
 from slownet.report.text import number, with_interval
 from slownet.theory.stats import Summary, from_error
@@ -133,6 +134,7 @@ class RunProgress:
         found = self.estimate(cell)
         if found is None:
             return cell or "measuring"
+        found = not_below_zero(found, self.metric)
         value = with_interval(found) if found.known else number(found.mean)
         return f"{cell}: {value} {unit_of(self.metric)}".strip().removeprefix(": ")
 

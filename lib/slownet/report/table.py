@@ -8,7 +8,7 @@ from rich.text import Text
 
 from slownet.judge.records.result import RunData
 from slownet.report.answer import answer, standing
-from slownet.report.columns import among_claims, beside_claims, columns, verdicts
+from slownet.report.columns import EXTRA, among_claims, beside_claims, columns, verdicts
 from slownet.report.fitted import Fitted
 from slownet.report.matrix import matrix
 from slownet.report.view import (
@@ -34,21 +34,24 @@ def table(run: RunData) -> Table:
     return _table(view(run))
 
 
-def show(run: RunData) -> RenderableType:
-    """Format what the command prints for one run: question, table, law, notes and claims."""
+def show(run: RunData, claims: bool = True) -> RenderableType:
+    """Format what the command prints for one run: question, table, law, notes and claims.
+
+    claims: whether the claims are among it; False for a command that prints its verdicts itself.
+    """
     seen = view(run)
     parts: list[RenderableType] = [Text(run.experiment, style="bold")]
     if run.facts.get("question"):
         parts.append(Text(str(run.facts["question"])))
     if found := answer(seen):
-        parts.append(Text(" ".join(filter(None, (found, standing(run.claims)))), style="bold"))
+        parts.append(Text(" ".join(filter(None, (found, standing(run.claims) if claims else ""))), style="bold"))
     parts += [Text(clock_line(run), style="dim"), *_cells(seen)]
     parts += [Text(f"law: {law_line(seen)}")] if seen.lawful else []
     parts += [Text(line) for line in instructions_lines(seen)]
     parts += [Text(intervals_line(seen), style="dim")] if seen.rows else []
     parts += [Text(note) for note in _notes(seen)]
     parts += [Text(note, style="dim") for note in sampling_notes(run)]
-    for claim in run.claims:
+    for claim in run.claims if claims else ():
         line = Text(f"{claim.verdict:<12} ", style=STYLES.get(claim.verdict, ""))
         parts.append(line.append(claim_sentence(claim, run), style="default bold").append(f": {claim.text}", style="default"))
     return Group(*parts)
@@ -70,7 +73,7 @@ def _cells(seen: View) -> list[RenderableType]:
 
 def _table(seen: View) -> Table:
     """Make the table without columns that are empty in all rows."""
-    made = Fitted()
+    made = Fitted(extra=EXTRA)
     numbers, judged = columns(seen, narrow=True), verdicts(seen)
     made.add_column("condition", no_wrap=True)
     for column in numbers:

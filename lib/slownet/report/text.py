@@ -52,7 +52,8 @@ def with_interval(summary: Summary | None) -> str:
     """
     if summary is None:
         return NOTHING
-    if summary.known and summary.high - summary.mean > LOPSIDED * (summary.mean - summary.low) > 0:
+    up, down = summary.high - summary.mean, summary.mean - summary.low
+    if summary.known and (up > LOPSIDED * down > 0 or (summary.low == 0 and up > down)):
         return spelled(summary)
     text, half = number(summary.mean), summary.half_width
     decimals = len(text.partition(".")[2])

@@ -12,6 +12,7 @@ from slownet.judge.records.charging import Charging
 from slownet.judge.records.condition_columns import NONE
 from slownet.judge.records.naming import operation
 from slownet.judge.records.positions import shifts
+from slownet.judge.records.quantity import not_below_zero
 from slownet.judge.records.result import RunData, clock
 from slownet.judge.records.samples import cell_key
 from slownet.model.errors import ExperimentError, SlownetError
@@ -27,6 +28,9 @@ CURE = "cure"
 """The condition that names a cure, or "none"."""
 WITHIN = 0.05
 """Margin around the law within which a cell lies on it, as a fraction."""
+TIMER_SLACK_MS = 0.05
+"""Linux may wake a program that much after its timer (prctl(2), PR_SET_TIMERSLACK): nearer values are not worth a note."""
+ENOUGH = 100
 MOSTLY_CPU = 0.5
 """A cell is CPU-bound if T0 is more than this fraction of its time."""
 
@@ -135,6 +139,7 @@ class _Reader:
         at = cell.condition.get(self.along)
         delay = float(at) if isinstance(at, int | float) else None
         time = cell.metrics.get(self.metric)
+        shown = time and not_below_zero(time, self.metric)
         published = self.published(cell)
         added = None if delay is None else delay * trip(self.along)
         predicted = self.law.at(added) if self.law and added is not None else None
@@ -142,7 +147,7 @@ class _Reader:
         return Row(
             title=cell.title,
             delay=delay,
-            time=time,
+            time=shown,
             rate=None if time and self._is_nothing(time) else cell.metrics.get(RATE),
             ratio=self._ratio(cell),
             uncured=self._uncured(cell),
@@ -268,6 +273,7 @@ def sampling_notes(run: RunData) -> list[str]:
     notes = [f"damaged: {line}" for line in run.damage]
     if run.unfinished:
         notes.append(f"unfinished: {run.unfinished}: slownet run --resume {run.directory}")
+    notes += few_values_notes(run)
     notes += [f"sampling: {why}"] if why else []
     if run.facts.get("labs", 1) > 1:
         notes.append(f"labs: {run.facts['labs']} side by side, one repetition each")
@@ -284,8 +290,21 @@ def sampling_notes(run: RunData) -> list[str]:
         for name, count in cell.warm_up.items():
             notes.append(f"{cell.title}: the first {count} values of {name} are warm-up and left out")
         for name, count in cell.outliers.items():
+            if run.charging is Charging.FREE and cell.outliers_within(name, TIMER_SLACK_MS):
+                continue
             notes.append(f"{cell.title}: {count} outlier{'s' * (count > 1)} of {name}, kept")
     return notes
+
+
+def few_values_notes(run: RunData) -> list[str]:
+    """Name the cells whose values differ so much that the interval of their time would begin below 0, and what to do."""
+    found = ((cell, cell.metrics[name]) for cell in run.cells for name in (run.main_metric,) if name in cell.metrics)
+    return [
+        f"{cell.title}: single values of {run.main_metric} differ more than their mean is large, so its interval reaches 0: "
+        f"measure {ENOUGH} requests"
+        for cell, time in found
+        if not_below_zero(time, run.main_metric) is not time
+    ]
 
 
 def position_notes(run: RunData) -> list[str]:

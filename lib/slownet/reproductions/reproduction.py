@@ -16,6 +16,7 @@ from rich.text import Text
 from slownet.judge.records.charging import Charging
 from slownet.judge.records.judgement import SUPPORTED, Judgement
 from slownet.judge.records.naming import capital
+from slownet.judge.records.quantity import not_below_zero
 from slownet.judge.records.result import RunData
 from slownet.judge.records.samples import finite, write_json
 from slownet.model.units import show_duration, spoken
@@ -146,7 +147,12 @@ def _numbers(shown: Sequence[Line]) -> Table:
     for line in shown:
         if line.is_main:
             name = line.experiment if line.experiment != before else ""
-            numbers = (number(line.published), with_interval(line.measured), number(line.factor, 3), number(line.theory))
+            numbers = (
+                number(line.published),
+                _measured(line),
+                number(line.factor, 3),
+                number(line.theory),
+            )
             made.add_row(name, line.condition, spoken(line.metric), *numbers)
             before = line.experiment
     return made
@@ -226,7 +232,7 @@ COLUMNS = ("unit", "published", "measured", FACTOR, "law or theory", CLAIMED, "v
 
 def _cells(line: Line) -> list[tuple[str, str, str, str]]:
     texts = (
-        spoken(line.metric), number(line.published), with_interval(line.measured), number(line.factor, 3),
+        spoken(line.metric), number(line.published), _measured(line), number(line.factor, 3),
         number(line.theory), line.claim, line.verdict,
     )  # fmt: skip
     titles = {"measured": spelled(line.measured) if line.measured else ""}
@@ -248,3 +254,7 @@ def _duration(seconds: float) -> str:
 def _rounded(seconds: float) -> float:
     """Round to three digits, the precision to which times of a whole run are known."""
     return float(f"{seconds:.3g}")
+
+
+def _measured(line: Line) -> str:
+    return with_interval(line.measured and not_below_zero(line.measured, line.metric))

@@ -275,7 +275,9 @@ def test_the_command_writes_table_and_page(capsys):
             return ended.code
 
     assert run("Ada.toml", "Bob.toml") == 0
-    assert capsys.readouterr().out == "Ada  3 of 3\nBob  0 of 3\nwritten  marks.csv, marks.html\n"
+    said = capsys.readouterr()
+    assert said.out == "Ada  3 of 3\nBob  0 of 3\nwritten  marks.csv, marks.html\n"
+    assert re.fullmatch(r"slownet: not read: Bob\.toml, 0\d_\w+\.\w+: '.+' is not a number( of \w+)?\n", said.err)
     rows = list(csv.DictReader(Path("marks.csv").read_text().splitlines()))
     assert [row["mark"] for row in rows] == ["right", "right", "right", "wrong", "unreadable", "missing"]
     assert rows[1] == {
@@ -287,7 +289,7 @@ def test_the_command_writes_table_and_page(capsys):
     assert "cannot write nowhere/marks.csv (No such file or directory), --csv: name another" in capsys.readouterr().err
     assert run("Ada.toml", "key.toml", "--moodle", "m.csv", "--canvas", "c.csv", "--title", "Delays") == 1
     said = capsys.readouterr()
-    assert said.out == "Ada  3 of 3\nwritten  marks.csv, marks.html, m.csv, c.csv\n"
+    assert said.out == "Ada  3 of 3\nwritten  marks.csv, m.csv, c.csv, marks.html\n"
     assert said.err.startswith("slownet: not marked: 01_ping.answers is a table")
     assert Path("m.csv").read_text().startswith("Full name,Email address,Username,ID number,Delays,Delays (feedback)\n")
     assert run("Ada.toml", "--late", "much") == 2

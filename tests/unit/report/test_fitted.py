@@ -60,3 +60,19 @@ def test_nothing_is_cut(width):
     assert words.count("differs") == 1
     assert {"0.2020", "4943", "time_per_request_ms", "requests_per_second"} <= {word.rstrip(":,") for word in words}
     assert not any("…" in word for word in words)
+
+
+def test_extra_columns_are_left_out_from_the_last_until_the_table_fits():
+    def lines(width):
+        made = Fitted(extra=("ratio", "law"))
+        for name in ("condition", "time", "ratio", "law", "verdict"):
+            made.add_column(name)
+        made.add_row("rtt 10ms", "50.21 \u00b1 0.01", "1.0000", "50.2000", "on the law")
+        screen = Screen(width=width, file=io.StringIO())
+        screen.print(made)
+        return [line.rstrip() for line in screen.file.getvalue().splitlines()]
+
+    assert lines(80)[1].split() == ["rtt", "10ms", "50.21", "\u00b1", "0.01", "1.0000", "50.2000", "on", "the", "law"]
+    assert lines(50)[1:] == ["rtt 10ms   50.21 \u00b1 0.01  1.0000  on the law", "left out at this width: law"]
+    assert lines(40)[1:] == ["rtt 10ms   50.21 \u00b1 0.01  on the law", "left out at this width: ratio, law"]
+    assert lines(22) == ["rtt 10ms: on the law", "  time: 50.21 \u00b1 0.01", "  ratio: 1.0000", "  law: 50.2000"]

@@ -159,5 +159,5 @@ def _steps(run: RunData, name: str, along: str, step: Callable[[RunData, Cell, C
     return judge_parts(judge, run, count)
 
 
-GAP = Phrase("gap", lambda metric, number, of, at: f"{quantity(number, metric)} from {of} to {at}")
+GAP = Phrase("gap", lambda metric, number, of, at: f"{quantity(number, metric, signed=True)} from {of} to {at}")
 STEP = Phrase("step", lambda times, of, at: f"{interval(times, 3)} times from {of} to {at}")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from decimal import Decimal
 
-from slownet.model.units import unit_of
+from slownet.model.units import TIMES, unit_of
 from slownet.theory.stats import Summary
 
 LEAST_DIGITS, MOST_DIGITS, DIGITS = 3, 5, 4
@@ -13,6 +14,7 @@ LEAST_DIGITS, MOST_DIGITS, DIGITS = 3, 5, 4
 MOST_DECIMALS = 9
 LARGEST_COUNT = 1e9
 """Up to here a whole number is written as it is."""
+_TIME_UNITS = frozenset(each.name for each in TIMES)
 RATIO_DIGITS = 3
 """Decimal places of ratios; a smaller one is written with more."""
 
@@ -38,7 +40,16 @@ def interval(summary: Summary, digits: int = 2) -> str:
     return f"{mean} ({low} to {high})" if summary.known and low != high else mean
 
 
-def quantity(summary: Summary, metric: str) -> str:
+def not_below_zero(summary: Summary, metric: str) -> Summary:
+    """Return a metric's number for people: the interval of a time does not begin below 0, which a t interval does not know.
+
+    Verdicts and comparisons use the whole interval.
+    """
+    is_time = unit_of(metric) in _TIME_UNITS
+    return replace(summary, low=0.0) if is_time and summary.known and summary.low < 0 <= summary.mean else summary
+
+
+def quantity(summary: Summary, metric: str, signed: bool = False) -> str:
     """Format a metric's number.
 
     Parameters
@@ -47,6 +58,8 @@ def quantity(summary: Summary, metric: str) -> str:
         The number.
     metric : str
         Its name, which ends with the unit.
+    signed : bool
+        Whether the number is a difference, which may be below 0.
 
     Returns
     -------
@@ -59,6 +72,7 @@ def quantity(summary: Summary, metric: str) -> str:
     ('52.797 (52.791 to 52.802) s', '1200')
     """
     unit = unit_of(metric)
+    summary = summary if signed else not_below_zero(summary, metric)
     return f"{_with_interval(summary) or _alone(summary.mean)} {unit}".rstrip()
 
 

@@ -7,15 +7,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from statistics import median
 from typing import Any
 
 from slownet.model.errors import UnitError
 from slownet.model.sample import Metric, Sample
-from slownet.model.units import duration
+from slownet.model.units import TIMES, duration, unit_of
 from slownet.theory.stats import mean_and_sd, outliers, warm_up
 
 Reading = Metric
 """``{"mean", "sd", "n"}``, and if they were kept the single ``values``, with ``ordered`` true if they are in time order."""
+
+
+MILLISECONDS = {each.name: float(each.seconds * 1000) for each in TIMES if each.of_metrics}
+"""The milliseconds in a unit that metrics end with."""
+PER_SECOND = ("_per_second", "_per_s")
 
 
 def good(samples: Iterable[Sample], metric: str) -> list[Sample]:
@@ -73,6 +79,25 @@ def far_out(samples: Sequence[Sample], metric: str) -> int:
     if all("values" in record for record in kept):
         return sum(len(outliers(record["values"])) for record in kept)
     return len(outliers([float(record["mean"]) for record in kept]))
+
+
+def furthest_ms(samples: Sequence[Sample], metric: str) -> float | None:
+    """Return how far the furthest outlier is from the median, in ms; None if the metric is neither a time nor a rate.
+
+    A rate counts as the time between two of what is counted.
+    """
+    unit = unit_of(metric)
+    kept = settled(samples, metric)
+    groups = [list(map(float, record["values"])) for record in kept] if all("values" in record for record in kept) else [
+        [float(record["mean"]) for record in kept]
+    ]  # fmt: skip
+    if unit in MILLISECONDS:
+        times = [[value * MILLISECONDS[unit] for value in group] for group in groups]
+    elif metric.endswith(PER_SECOND) and all(value > 0 for group in groups for value in group):
+        times = [[1000 / value for value in group] for group in groups]
+    else:
+        return None
+    return max((abs(group[at] - median(group)) for group in times for at in outliers(group)), default=0.0)
 
 
 def counts(samples: Sequence[Sample], metrics: Iterable[str], count: Callable[[Sequence[Sample], str], int]) -> dict[str, int]:
