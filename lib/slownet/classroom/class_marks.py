@@ -61,7 +61,7 @@ class Marked:
 
     @property
     def unread(self) -> list[str]:
-        """Which answers are not numbers, a line each: their file, their question, and what is written there."""
+        """Answers that are not numbers, a line each: file, question and text."""
         files = {name: each.answers.path for name, each in zip(self.students, self.counted, strict=True)}
         return [
             f"{files[each.student]}, {each.exercise.name}.{each.solution.name}: '{each.written}' is not a number"

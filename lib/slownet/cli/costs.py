@@ -36,7 +36,7 @@ def costs(
     as_json: JsonOption = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print a table of comma-separated values instead of text.")] = False,
 ) -> None:
-    """List what operations of real programs cost in round trips, or measure it."""
+    """List what operations of programs cost in round trips."""
     from slownet.costs import catalogue, expecting, record
 
     expected = [expecting.read(each) for each in expect or ()]

@@ -13,7 +13,7 @@ from slownet.theory.stats import Summary
 
 SHARE = "T0 share"
 EXTRA = ("published ratio", "law, ms", "verified RTT, ms")
-"""Columns of which a narrow terminal shows as many as fit."""
+"""Columns that a narrow terminal leaves out, from the last."""
 LAW = {"supported": "on the law", "inconclusive": "undecided"}
 """Labels for the column ``verdict``: whether the cell lies on the fitted law. Claims are judged separately."""
 
