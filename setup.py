@@ -122,6 +122,7 @@ setup(
         "slownet.cli": ["starter/*"],
         "slownet.costs": ["entries/*/*.toml", "servers/*.toml", "clients/*", "measured.json"],
         "slownet.judge.histories": ["porcupine/*"],
+        "slownet.live": ["page/*", "saved/*"],
         "slownet.report": ["*.css", "*.js", "*.j2"],
         "slownet.reproductions.programs": ["*.php"],
         "slownet": ["*.pyi", "data/*.toml", "data/*.md", "py.typed"],

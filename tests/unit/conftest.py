@@ -7,6 +7,7 @@ from importlib.util import find_spec
 import pytest
 
 OF_DEVELOPERS = {
+    "aiohttp": ("aiohttp",),
     "colour": ("colour",),
     "distributed": ("slownet.sweep.cluster",),
     "hypothesis": ("hypothesis", "fuzzing", "slownet.hunt"),

@@ -6,7 +6,7 @@ import tempfile
 
 import pytest
 
-FEATURES = ("api", "calibration", "classroom", "comparison", "compose", "hunt", "sweep", "transfer", "waits")
+FEATURES = ("api", "calibration", "classroom", "comparison", "compose", "hunt", "live", "sweep", "transfer", "waits")
 EDGES = {
     "comparison": {"slownet.api.compared"},
     "compose": {"slownet.hypotheses.commanded", "slownet.hypotheses.composed", "slownet.hypotheses.project_tools"},

@@ -101,6 +101,7 @@ COMMANDS = {
             "compose": Command("compose", "compose", cls="WithExec"),
         },
     ),
+    "live": Command("live", "live", "Build"),
     "lab": Command("lab", "app", "Build"),
     "doctor": Command("doctor", "doctor", "Build", others={"clean": Command("clean", "clean")}),
     "check": Command(

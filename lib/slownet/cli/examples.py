@@ -195,6 +195,15 @@ COMMANDS = {
         ("slownet shell star,5", "slownet shell two_hosts --link client-server=LTE", "slownet shell compose.yaml"),
         "that of the session",
     ),
+    "slownet live": Told(
+        (
+            "slownet live",
+            "slownet live client_web_db --open",
+            "slownet live compose.yaml",
+            "slownet live old.mn --clock virtual",
+        ),
+        {0: "if it was ended by Ctrl-C", 2: MISTAKE},
+    ),
     "slownet doctor clean": Told(("sudo slownet doctor clean --dry-run", "sudo slownet doctor clean"), DONE),
     "slownet doctor": Told(
         ("slownet doctor", "slownet doctor --json", "slownet doctor --verify"),

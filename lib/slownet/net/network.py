@@ -273,6 +273,10 @@ class Network:
             )
         return self._link(between[0])
 
+    def link_of(self, cable: Any) -> Link:
+        """Return the link of one of Mininet's, whose first end is its first one."""
+        return self._link((cable.intf1, cable.intf2))
+
     def _link(self, ends: tuple[Any, Any]) -> Link:
         return Link(ends, self.shaping, self._log, self.seeds, self.mininet.links.index(ends[0].link))
 
@@ -367,6 +371,11 @@ class Network:
         """Give hosts IPv6 beside IPv4: 2001:db8::a00:1 for 10.0.0.1. Raises NetworkError if they do not reach each other."""
         if self._files:
             ipv6.add(self.mininet.hosts, self._files, type(self._topology).__name__, self.parts)
+
+    def name_hosts(self) -> None:
+        """Make the names of hosts known to all hosts once more, after some were added or removed."""
+        if self._files:
+            addresses.publish([each for each in self.mininet.hosts if each.intfList()], self._files)
 
     def remember(self) -> Remembered:
         """Return the conditions of all links.

@@ -185,6 +185,9 @@ def test_runs_in_python_are_shown_without_control_characters(tmp_path, capsys):
 
 RAW = {
     ("lab/run/foreground.py", "os.write"): "the output of a user's own command in a lab",
+    ("live/inside.py", "os.write"): "messages of a program in a lab to its host",
+    ("live/line.py", "os.write"): "orders to a lab, to its standard input",
+    ("live/shells.py", "os.write"): "what a page types, to the terminal of a shell in the lab",
     ("lab/run/events.py", "os.write"): "a program in a place to its host",
     ("tools/browser/devtools.py", "os.write"): "commands to a browser, to a pipe that it reads",
     ("lab/run/changed_shares.py", "os.write"): "a file that an exact lab changed",
