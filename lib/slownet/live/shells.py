@@ -56,7 +56,9 @@ class Shells:
             )
         except OSError as error:
             os.close(terminal)
-            raise ExperimentError(f"no shell on {host.name}: {error.strerror}") from error
+            raise ExperimentError(
+                f"no shell on {host.name} ({error.strerror})", fix="close other programs of the lab"
+            ) from error
         finally:
             os.close(its_end)
         os.set_blocking(terminal, False)

@@ -204,7 +204,7 @@ def test_a_slider_is_undone_as_a_whole(folder):
             assert site.labs[0].orders[-1]["fields"] == {"rtt": "30ms"}
             await page.ask("taken", do="undo")
             assert site.labs[0].orders[-1]["fields"] == {}
-            assert (await page.ask("refused", do="undo"))["line"] == "there is nothing to undo"
+            assert (await page.ask("refused", do="undo"))["line"] == "there is nothing to undo: change something first"
 
     play(Site(folder), scenario)
 
