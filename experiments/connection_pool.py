@@ -8,7 +8,8 @@ RTT = "100ms"
 PLAIN, TLS = {"sslmode": "disable"}, {"sslmode": "require"}
 # Round trips of a request that asks the database once. Sources: PostgreSQL 17, 53.2 "Message Flow" (SSLRequest; start-up and
 # two for SCRAM-SHA-256), 53.2.11 and libpq's sslnegotiation (TLS without asking first); RFC 8446, 2 (TLS 1.3: one round trip);
-# RFC 1035, 3.2.1 (an answer whose TTL is 0 is not cached); SQLAlchemy 2.0, pool_pre_ping (SELECT 1 before each use).
+# RFC 1035, 3.2.1 (an answer whose TTL is 0 is not cached); SQLAlchemy 2.0, pool_pre_ping (SELECT 1 before each use). Here with
+# psycopg 3.2.6 with OpenSSL 3.5, Debian 13's.
 WAYS = {
     "new": (5, NEW, PLAIN, "TCP, user, two for SCRAM-SHA-256, and the query"),
     "new, TLS": (8, NEW, TLS, "whether there is TLS, and TLS 1.3, twice: PostgreSQL 17 takes no key share but P-256's"),

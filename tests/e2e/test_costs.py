@@ -27,12 +27,16 @@ run = "printf 'get a\\\\nget b\\\\nget c\\\\n' | redis-cli -h $SERVER"
 def test_an_own_entry_is_measured_and_what_differs_is_one_line(tmp_path):
     (tmp_path / "own.toml").write_text(OWN)
     (tmp_path / "none.toml").write_text(OWN.replace("redis-cli -h", "no-such-program -h"))
-    done = slownet("costs", "own.toml", "none.toml", "--measure", "--json", cwd=tmp_path)
+    (tmp_path / "dead.toml").write_text(OWN.replace('"redis"', '"broken"'))
+    (tmp_path / "servers").mkdir()
+    (tmp_path / "servers" / "broken.toml").write_text("run = 'exit 3'\nport = 7")
+    done = slownet("costs", "own.toml", "none.toml", "dead.toml", "--measure", "--json", cwd=tmp_path)
     found = {each["id"]: each for each in json.loads(done.stdout)["operations"]}
     assert {name: each["round_trips"] for name, each in found.items()} == {
-        "own/get": 2, "own/three": 4, "none/get": None, "none/three": None,
+        "own/get": 2, "own/three": 4, "none/get": None, "none/three": None, "dead/get": None, "dead/three": None,
     }  # fmt: skip
     assert "no-such-program" in found["none/get"]["failure"]
+    assert "broken ended with status 3 before it answered" in found["dead/get"]["failure"]
     assert "slownet: own/three: 4.00, 3 expected\n" in done.stderr
     assert (done.returncode, "Traceback" in done.stderr) == (2, False)
 

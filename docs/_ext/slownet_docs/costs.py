@@ -52,10 +52,11 @@ def surprises(rows: Iterable[Row]) -> str:
     found.sort(key=lambda each: abs(each["round_trips"] - each["guess"]), reverse=True)
     body = "".join(
         f"<tr><td>{escape(each['program'])}: {escape(each['operation'])}</td>"
-        f"<td>{each['guess']:g}</td><td>{_trips(each)}</td><td>{_why(each)}</td></tr>\n"
+        f'<td data-head="guess: ">{each["guess"]:g}</td><td data-head="measured: ">{_trips(each)}</td>'
+        f"<td>{_why(each)}</td></tr>\n"
         for each in found[:SURPRISES]
     )
-    heads = "".join(f'<th scope="col">{each}</th>' for each in ("operation", "a good guess", "measured", "why"))
+    heads = "".join(f'<th scope="col">{each}</th>' for each in ("operation", "guess", "measured", "why"))
     return _boxed("costs surprises", heads, body)
 
 

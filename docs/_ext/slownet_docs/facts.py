@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from slownet.containers import blob_source, headers, image_source, streams
+from slownet.costs import catalogue, record
 from slownet.experiments import query_cost
 from slownet.hypotheses.experiment import MOST_CELLS
 from slownet.judge.records.charging import COUNTED_MARGIN, CPU_VARIATION, LEAST_BOOTS, USUAL_MARGIN, Charging
@@ -24,10 +25,20 @@ from slownet.theory import fallback, handshakes, path_mtu, published, slow_start
 from slownet.theory.stats import DECIDING
 
 
+def of_costs() -> dict[str, str]:
+    """Return versions and round trips of new connections, from the catalogue of what a delay costs."""
+    rows = {each["id"]: each for each in record.rows(catalogue.entries().values(), record.kept())}
+    entries = {"redis_py": "redis-py", "pymysql": "pymysql-tls", "psycopg": "psycopg-tls"}
+    named = {name: rows[f"{entry}/connect"] for name, entry in entries.items()}
+    versions = {name: row["version"] for name, row in named.items()}
+    return versions | {f"{name}_connect": f"{row['round_trips']:g}" for name, row in named.items()}
+
+
 def facts() -> dict[str, str]:
     """Return all of them."""
     http, spdy = published.spdy_slopes()
     return {
+        **of_costs(),
         "agreeing": f"{AGREEING}",
         "amplification": f"{handshakes.AMPLIFICATION}",
         "asyncio_delay": f"{fallback.CLIENTS['asyncio']:g} ms",

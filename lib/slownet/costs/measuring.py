@@ -110,11 +110,10 @@ def _prepared(group: Sequence[Item], found: dict[int, Measured], follow: Follow)
 
 
 def _place(prepared: Sequence[_Prepared], follow: Follow) -> Callable[[], Place]:
-    """Return what makes places with the Debian packages of these items' ecosystem, if they need any."""
+    """Return what makes places with the Debian packages of these items, and of the whole catalogue, if they need any."""
     debian = set().union(*(_debian(each.item.entry, each.server) for each in prepared))
-    if debian:  # one layer for all of an ecosystem: it is built once, whichever entries are chosen
-        ecosystem = {each.item.entry.ecosystem for each in prepared}
-        debian |= set().union(*(_debian(each, find_server(each)) for each in entries().values() if each.ecosystem in ecosystem))
+    if debian:  # one layer for the whole catalogue: it is built once, whichever entries are chosen
+        debian |= set().union(*(_debian(each, find_server(each)) for each in entries().values()))
     follow(f"a layer of {len(debian)} Debian packages" if debian else "the lab's own packages")
     folder = packages.layer(sorted(debian))
     return lambda: choose("lab", ClockRequest("virtual", "inf", None), MEGABYTES, folder=folder)

@@ -180,6 +180,7 @@ def _rust(needs: Sequence[str], code: str) -> Client:
         (folder / "src").mkdir()
         (folder / "Cargo.toml").write_text(CARGO + "\n".join(needs) + "\n")
         (folder / "src" / "main.rs").write_text(code)
+        shutil.copy(CLIENTS / "slownet_costs.rs", folder / "src")
         _run(["cargo", "build", "--quiet"], folder, r"^error(?:\[.*\])?: (.+)")
         (folder / "target" / "debug" / "client").rename(folder / "client")
         shutil.rmtree(folder / "target")
@@ -207,7 +208,7 @@ CLIENT: Mapping[str, Callable[[Sequence[str], str], Client]] = {
 
 def _run(argv: Sequence[str | Path], folder: Path, pattern: str, env: Mapping[str, str] | None = None) -> None:
     """Run a program on the host. Raises LabError with the line of its output that the pattern finds."""
-    program = "javac" if argv[0] == "javac" else str(argv[0])
+    program = "pip" if argv[0] == sys.executable else str(argv[0])
     try:
         done = subprocess.run(
             argv, cwd=folder, env={**os.environ, **(env or {})}, capture_output=True, text=True, errors="replace", check=False,

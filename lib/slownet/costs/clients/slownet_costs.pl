@@ -1,0 +1,13 @@
+# Times the operations of a client program of an entry: operation("connect", sub { ... }).
+use strict;
+use warnings;
+use Time::HiRes qw(time);
+
+sub operation {
+    my ($name, $work) = @_;
+    my $began = time;
+    my $result = $work->();
+    printf "slownet-cost %s %.6f\n", $name, time - $began;
+    return $result;
+}
+1;

@@ -1,0 +1,11 @@
+// Times the operations of a client program of an entry: operation("connect", async { ... }).await.
+pub fn server() -> String {
+    std::env::var("SERVER").unwrap()
+}
+
+pub async fn operation<T>(name: &str, work: impl std::future::Future<Output = T>) -> T {
+    let began = std::time::Instant::now();
+    let result = work.await;
+    println!("slownet-cost {} {:.6}", name, began.elapsed().as_secs_f64());
+    result
+}
