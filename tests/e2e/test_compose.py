@@ -304,7 +304,7 @@ def test_a_project_is_measured_without_any_python(images, tmp_path):
         "--out",
         "json=-",
     ]
-    done = run("run", "--compose", str(SHOP / "compose.yaml"), *words, cwd=tmp_path)
+    done = run("run", str(SHOP / "compose.yaml"), *words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     (found,) = json.loads(done.stdout)["runs"]
     times = {
@@ -338,7 +338,7 @@ def test_a_project_is_measured_without_any_python(images, tmp_path):
     ],
 )
 def test_a_command_of_ones_own_and_every_tool(words, metric, values, project):
-    given = ["--compose", "compose.yaml", "--vary", "web:rtt=0ms,10ms", "--repeat", "1", "--tdf", "inf", "--out", "json=-"]
+    given = ["compose.yaml", "--vary", "web:rtt=0ms,10ms", "--repeat", "1", "--tdf", "inf", "--out", "json=-"]
     done = run("run", *given, *words, cwd=project)
     assert done.returncode == 0, done.stderr
     (found,) = json.loads(done.stdout)["runs"]
@@ -349,7 +349,7 @@ def test_a_command_of_ones_own_and_every_tool(words, metric, values, project):
 def test_a_number_whose_unit_changes_with_the_delay(project):
     """wrk prints 14.01ms and 1.20s: both were called ms."""
     command = "wrk -t1 -c1 -d8 http://web:8000/shop.conf"
-    given = ["--compose", "compose.yaml", "--vary", "web:rtt=10ms,1200ms", "--repeat", "1", "--tdf", "inf", "--out=json=-"]
+    given = ["compose.yaml", "--vary", "web:rtt=10ms,1200ms", "--repeat", "1", "--tdf", "inf", "--out=json=-"]
     done = run("run", *given, "--tool", command, "--value", "Latency +(?P<latency_ms>[0-9.]+)", cwd=project)
     assert done.returncode == 0, done.stderr
     (found,) = json.loads(done.stdout)["runs"]
@@ -376,7 +376,7 @@ def test_where_the_time_of_a_command_beside_the_services_went(project):
 
 def test_a_command_that_prints_no_such_number(project):
     words = ["--tool", "sh -c 'echo tps: 5'", "--value", "tps = ([0-9.]+)", "--tdf", "inf", "--repeat", "1"]
-    done = run("run", "--compose", "compose.yaml", *words, cwd=project)
+    done = run("run", "compose.yaml", *words, cwd=project)
     line = "nothing in the output matches the pattern 'tps = ([0-9.]+)'; its last line: 'tps: 5', host 'client': command: sh -c"
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].startswith(f"slownet: tiny: {line}")
@@ -470,7 +470,7 @@ BAD = {
 def test_what_is_wrong_is_one_line_before_a_lab_boots(case, images, tmp_path):
     text, what, fix = BAD[case]
     (tmp_path / "compose.yaml").write_text(f"name: bad\nservices:\n  web:\n    {text}\n")
-    for words in (["shell", "compose"], ["run", "--compose", "compose.yaml", "--tool", "ab", "--option", "url=http://web/"]):
+    for words in (["shell", "compose"], ["run", "compose.yaml", "--tool", "ab", "--option", "url=http://web/"]):
         done = run(*words, cwd=tmp_path)
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
         assert done.stderr.startswith(f"slownet: {what}")
@@ -535,7 +535,7 @@ def test_a_command_of_docker_compose_is_named_as_it_is_here(word, instead, tmp_p
 
 
 def test_a_run_is_continued_with_the_project_as_it_was(project):
-    words = ["run", "--compose", "compose.yaml", "--tool", "ping", "--option", "to=web", "--option", "count=2", "--tdf", "inf"]
+    words = ["run", "compose.yaml", "--tool", "ping", "--option", "to=web", "--option", "count=2", "--tdf", "inf"]
     done = run(*words, "--vary", "web:rtt=0ms,8ms", "--repeat", "1", "--out", "json=-", cwd=project)
     assert done.returncode == 0, done.stderr
     (found,) = json.loads(done.stdout)["runs"]
@@ -603,7 +603,7 @@ def test_what_a_file_states_breaks_at_its_time_at_the_prompt_in_runs_and_not_in_
     assert within.returncode != 0  # killed with its container
     assert "kill db at 1.5 s" in within.stderr
 
-    words = ["--compose", "compose.yaml", "--vary", "db:rtt=0ms,10ms", "--tool", f"sh -c '{CLOCK} | grep -c down'"]
+    words = ["compose.yaml", "--vary", "db:rtt=0ms,10ms", "--tool", f"sh -c '{CLOCK} | grep -c down'"]
     words += ["--value", "([0-9]+)", "--tdf", "inf", "--repeat", "1", "--out", "json=-"]
     for given, down in (([], 2), (["--vary", "faults=kill db at 6500 ms"], 1), (["--vary", "faults=none"], None)):
         measured = run("run", *words, *given, cwd=tmp_path)

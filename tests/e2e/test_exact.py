@@ -43,7 +43,7 @@ REFUSED = (
 
 
 def test_a_compose_project_is_refused_in_a_line(tmp_path):
-    done = slownet("run", "--compose", "compose.yaml", "--tool", "ab", "--clock", "exact", cwd=tmp_path)
+    done = slownet("run", "compose.yaml", "--tool", "ab", "--clock", "exact", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
         "slownet: a compose project's containers do not run on the exact clock, --clock exact: leave it out, or use --tdf inf\n"

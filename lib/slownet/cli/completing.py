@@ -14,6 +14,7 @@ from typing import Any
 import typer
 
 FILES = (".py", ".toml")
+COMPOSE_FILES = (".yaml", ".yml")
 MODULES = ("__init__.py", "setup.py", "conftest.py")
 Completed = Sequence[str | tuple[str, str]]
 
@@ -23,6 +24,11 @@ def experiments(ctx: typer.Context, incomplete: str) -> Completed:
     own = [(path.stem, _question(path)) for path in _own("experiments") if path.stem.startswith(incomplete)]
     given = set(_named(ctx))
     return [*(each for each in own if each[0] not in given), *files(*FILES)(incomplete)]
+
+
+def measured_files(ctx: typer.Context, incomplete: str) -> Completed:
+    """Complete what `run` measures: an experiment, or a compose project's file."""
+    return [*experiments(ctx, incomplete), *(each for each in files(*COMPOSE_FILES)(incomplete) if not str(each).endswith("/"))]
 
 
 def varied(ctx: typer.Context, incomplete: str) -> Completed:

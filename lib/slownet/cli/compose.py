@@ -110,7 +110,7 @@ def compose(
 
 OF_DOCKER: Mapping[str, str] = {
     "up": "slownet shell compose, which brings the project up until the end of its prompt",
-    "run": "slownet shell compose exec SERVICE COMMAND, or slownet run --compose for measurements",
+    "run": "slownet shell compose exec SERVICE COMMAND, or slownet run compose.yaml for measurements",
     "ps": "slownet shell compose, which prints its services",
     "config": "slownet shell compose --check",
     "build": "slownet shell compose --check, which prints the commands that build what is missing",

@@ -53,7 +53,7 @@ COMMANDS = {
             "slownet run client_delay",
             "slownet run client_delay --vary rtt=0ms,25ms --tdf 1 --labs 1",
             "slownet run mine.py --env QUERIES=6 --share data",
-            "slownet run --compose compose.yaml --vary db:rtt=0ms,10ms --tool ab --option url=http://web:8000/",
+            "slownet run compose.yaml --vary db:rtt=0ms,10ms --tool ab --option url=http://web:8000/",
             "slownet run --resume runs/20260101-120000-client_delay",
         ),
         JUDGED | INTERRUPTED,

@@ -113,7 +113,7 @@ VaryOption = Annotated[
     typer.Option(
         "--vary",
         metavar="NAME=V1,V2",
-        help="Conditions to measure instead, e.g. rtt=0ms,25ms or rtt=0:100:10ms; with --compose a host's, e.g. "
+        help="Conditions to measure instead, e.g. rtt=0ms,25ms or rtt=0:100:10ms; of a compose project a host's, e.g. "
         "db:rtt=0ms,25ms; "
         "faults=FILE.toml or faults='kill db at 4 s; start db at 5 s' is what breaks. Repeatable.",
         autocompletion=completing.varied,
@@ -123,16 +123,6 @@ CaptureOption = Annotated[
     str | None,
     typer.Option(
         "--capture", metavar="[INTERFACE,...]", help="Save the packets of these interfaces; of all hosts if none is named."
-    ),
-]
-ComposeOption = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--compose",
-        metavar="FILE",
-        help="Measure this compose project with --tool. Repeatable: files are merged.",
-        autocompletion=completing.files(".yaml", ".yml"),
-        rich_help_panel=OF_PROJECTS,
     ),
 ]
 ProfileOption = Annotated[

@@ -10,7 +10,6 @@ import typer
 from slownet.cli import completing
 from slownet.cli.options import (
     CaptureOption,
-    ComposeOption,
     CpuOption,
     EnvOption,
     ExactClockOption,
@@ -36,7 +35,9 @@ def run(
     experiments: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="EXPERIMENT", help="Names (see `slownet list`) or files.", autocompletion=completing.experiments
+            metavar="EXPERIMENT",
+            help="Names (see `slownet list`) or files; or a compose project's files (.yaml), to be measured with --tool.",
+            autocompletion=completing.measured_files,
         ),
     ] = None,
     vary: VaryOption = None,
@@ -78,7 +79,6 @@ def run(
     memory: MemoryOption = MEGABYTES,
     env: EnvOption = None,
     share: ShareOption = None,
-    compose: ComposeOption = None,
     tool: ToolOption = None,
     option: ToolsOption = None,
     value: ValueOption = None,
@@ -87,10 +87,18 @@ def run(
     from slownet.cli.running import run_and_show
     from slownet.runner.run_request import RunRequest
 
+    named = experiments or []
+    project = [each for each in named if is_project(each, tool)]
     asked = RunRequest(
-        experiments=experiments or [], clock=clock, tdf=tdf, cpu=cpu, memory=memory, place=place, kernel=kernel,
-        vary=vary or [], compose=compose or [], tool=tool, option=option or [], value=value or [], capture=capture,
+        experiments=[each for each in named if each not in project],
+        clock=clock, tdf=tdf, cpu=cpu, memory=memory, place=place, kernel=kernel,
+        vary=vary or [], compose=list(map(Path, project)), tool=tool, option=option or [], value=value or [], capture=capture,
         repeat=repeat, budget=budget, labs=labs, resume=resume, runs=runs, env=env or [], share=share or [],
     )  # fmt: skip
     asked.check()
     raise typer.Exit(run_and_show(asked, Outputs.read(out or [], OF_RUNS), explain_clock))
+
+
+def is_project(name: str, tool: str | None) -> bool:
+    """Return whether an argument is a compose project's file, or the folder of what a tool measures."""
+    return name.endswith(completing.COMPOSE_FILES) or (tool is not None and Path(name).is_dir())

@@ -21,7 +21,7 @@ class Shell(OwnCommand):
 
     def leads_to(self, words: Sequence[str]) -> str | None:
         """Return the command that brings a compose file up."""
-        return "compose" if any(each.endswith((".yaml", ".yml")) for each in words) else None
+        return "compose" if any(each.endswith(completing.COMPOSE_FILES) for each in words) else None
 
 
 def shell(

@@ -1,4 +1,4 @@
-"""An experiment on a compose project without any Python: `slownet run --compose compose.yaml --vary db:rtt=... --tool ab`.
+"""An experiment on a compose project without any Python: `slownet run compose.yaml --vary db:rtt=... --tool ab`.
 
 It is written into its run directory as experiment.json, from which the lab and ``--resume`` read it.
 """

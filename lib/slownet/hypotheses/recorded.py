@@ -50,5 +50,5 @@ def read(path: Path) -> Mapping[str, Json]:
 
 def unreadable(path: Path, error: Exception) -> ExperimentError:
     """Return the error for a record that is not one."""
-    fix = "name one that slownet run --compose, or slownet why, wrote"
+    fix = "name one that slownet run compose.yaml, or slownet why, wrote"
     return ExperimentError(f"{path} is not an experiment: {error}", fix=fix)

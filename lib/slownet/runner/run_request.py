@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from slownet.hypotheses.composed import Composed
 
 EXAMPLE = "rtt=0ms,25ms"
+POSITIONAL = ("experiments", "compose")
+"""What a command line names without an option."""
 HOSTS = "hosts"
 """What ``--capture`` means if it names no interface."""
 
@@ -99,10 +101,10 @@ class RunRequest:
 
     def words(self) -> list[str]:
         """Return the command line that asks for the same."""
-        found = ["slownet", "run", *self.experiments]
+        found = ["slownet", "run", *self.experiments, *map(str, self.compose)]
         for each in fields(self):
             value = getattr(self, each.name)
-            if each.name == "experiments" or value in (each.default, None) or value == []:
+            if each.name in POSITIONAL or value in (each.default, None) or value == []:
                 continue
             option = f"--{each.name.replace('_', '-')}"
             listed = [value] if isinstance(value, str | int | Path) else value
@@ -164,12 +166,12 @@ def names(asked: RunRequest) -> Sequence[str | Composed]:
     if not asked.compose:
         given = {"--tool": asked.tool, "--option": asked.option, "--value": asked.value}
         for name in (each for each, value in given.items() if value):
-            raise ExperimentError(f"{name} is for compose projects", name, "add --compose compose.yaml, or leave it out")
+            raise ExperimentError(f"{name} is for compose projects", name, "name a compose.yaml, too, or leave it out")
         return [str(layered().get(each, each)) for each in asked.experiments]
     if asked.experiments:
-        raise ExperimentError("either experiments or a compose project", "--compose", "leave one of them out")
+        raise ExperimentError("either experiments or a compose project", fix="leave one of them out")
     if not asked.tool:
-        raise ExperimentError("nothing measures the project", "--compose", "add --tool ab --option url=http://SERVICE:PORT/")
+        raise ExperimentError("nothing measures the project", "--tool", "add --tool ab --option url=http://SERVICE:PORT/")
     from slownet.compose import project_files
     from slownet.hypotheses import composed
 

@@ -65,7 +65,7 @@ CASES = {
     "run experiment": Case("run ./broken.py", "broken.py"),
     "run resume": Case("run --resume run", "run/run.json"),
     "run resume samples": Case("run --resume run", "run/samples.jsonl", fine=LEFT_OUT),
-    "run compose": Case("run --compose broken.yaml --tool ping", "broken.yaml", COMPOSE),
+    "run compose": Case("run broken.yaml --tool ping", "broken.yaml", COMPOSE),
     "sweep file": Case("sweep broken.toml --out swept", "broken.toml", TOML),
     "sweep resume": Case("sweep --out swept --resume", "swept/sweep.json", b'{"schema": 1, "experiment": "client_delay"}'),
     "show": Case("show run", "run/run.json", fine=WITHOUT),

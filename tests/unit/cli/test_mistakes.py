@@ -106,7 +106,7 @@ BEFORE_A_LAB = [
     (["run", "client_delay", "--vary", "rtt=100:0:10ms"], "the range '100:0:10ms' has no end"),
     (["run", "client_delay", "--env", "nothing_of_the_kind"], "nothing_of_the_kind"),
     (["run", "client_delay", "--share", "/nothing"], "/nothing"),
-    (["run", "--compose", "nothing.yaml", "--tool", "ab", "--option", "url=http://web/"], "nothing.yaml: No such file"),
+    (["run", "nothing.yaml", "--tool", "ab", "--option", "url=http://web/"], "nothing.yaml: No such file"),
     (["run", "connection_pool", "--vary", "way=new, TSL"], "connection_pool has no way 'TSL'"),
     (["sweep", "client_delay", "--out", "new", "--vary", "rtt=10"], "duration '10' has no unit"),
     (["sweep", "client_delay", "--out", "new", "--vary", "rtt=0-100ms"], "such as 0:100:10ms"),

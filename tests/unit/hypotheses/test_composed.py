@@ -51,7 +51,7 @@ WRONG = {
     "contradicts the file": ({"vary": ["db:delay=5ms"]}, "a condition takes delay or rtt, not both, --vary db:delay=5ms"),
     "unknown name": ({"vary": ["db:condition=LTEE"]}, "no condition 'LTEE', --vary db:condition=LTEE: did you mean 'LTE'?"),
     "no values": ({"vary": ["db:rtt"]}, "invalid condition 'db:rtt', --vary: write NAME=VALUE"),
-    "no tool": ({"tool": None}, "nothing measures the project, --compose: add --tool ab"),
+    "no tool": ({"tool": None}, "nothing measures the project, --tool: add --tool ab"),
     "unknown tool": ({"tool": "abb"}, "no tool 'abb', --tool: did you mean 'ab'?"),
     "a database without a host": ({"tool": "sysbench"}, "sysbench needs a host to measure, --option: write --option to=db"),
     "no rate": ({"tool": "wrk2"}, "wrk2 needs a rate, --option: write --option rate=100"),
@@ -85,13 +85,13 @@ def test_a_mistake_is_one_line(case, make):
 
 
 def test_words_for_projects_need_one():
-    with pytest.raises(ExperimentError, match="--option is for compose projects, --option: add --compose"):
+    with pytest.raises(ExperimentError, match=r"--option is for compose projects, --option: name a compose\.yaml"):
         names(RunRequest(experiments=["client_delay"], option=[f"url={URL}"]))
     assert names(RunRequest(experiments=["client_delay"], vary=["rtt=1ms"])) == ["client_delay"]
 
 
 def test_either_experiments_or_a_project(tmp_path):
-    with pytest.raises(ExperimentError, match="either experiments or a compose project, --compose: leave one of them out"):
+    with pytest.raises(ExperimentError, match="either experiments or a compose project: leave one of them out"):
         names(RunRequest(experiments=["client_delay"], compose=[tmp_path / "compose.yaml"], tool="ab"))
 
 
@@ -209,7 +209,7 @@ def test_a_command_in_a_container(make):
 
 def test_a_file_that_is_no_experiment(tmp_path):
     (tmp_path / "x.json").write_text("{}")
-    with pytest.raises(ExperimentError, match=r"x\.json is not an experiment: 'files': name one that slownet run --compose"):
+    with pytest.raises(ExperimentError, match=r"x\.json is not an experiment: 'files': name one that slownet run compose.yaml"):
         composed.read(tmp_path / "x.json")
 
 
