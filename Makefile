@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 # Otherwise each worker and each command would compile all imported modules anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help run test check unit lab-tests e2e bench fuzz soak trust nightly nightly-status lab wheel release docs docs-figures docs-test proof delays \
+.PHONY: help run test check unit lab-tests e2e bench fuzz soak trust nightly nightly-status lab wheel release docs docs-figures docs-live docs-test proof delays \
 	examples walls kills test-experiments test-report test-commands test-compose-go test-web-vitals test-workflows test-tshark test-wide test-why test-exact test-long test-packaging test-mininet test-theory test-stock-kernel test-vagrant \
 	test-provision test-kernels test-chromium clean
 .DELETE_ON_ERROR:
@@ -73,11 +73,15 @@ delays: $(VENV)/dev lab ## measure what a delay costs, by program and operation,
 	$(BIN)/python docs/costs.py
 	$(BIN)/python docs/delays.py docs/_build/runs
 
+docs-live: $(VENV)/dev lab ## draw the page of slownet live for the documentation: docs/figures/live.png (apt-get install chromium npm)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[browser]'
+	$(BIN)/python docs/live_page.py
+
 docs-test: docs lab ## run every command and every piece of code of the documentation, twice, and look at its pages; half an hour
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[browser]'
 	$(BIN)/pytest -q tests/docs --deselect tests/docs/test_docs_executed.py::test_a_quick_page
 
-test-report: $(VENV)/dev ## test reports in a browser, in minutes; nothing to measure (apt-get install chromium)
+test-report: $(VENV)/dev ## test reports and the page of slownet live in a browser, in minutes; nothing to measure (apt-get install chromium npm)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[browser]'
 	$(BIN)/pytest -q -rs tests/browser
 

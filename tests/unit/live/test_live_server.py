@@ -7,84 +7,11 @@ from contextlib import asynccontextmanager
 
 import aiohttp
 import pytest
+from played import Site
 
-from slownet.lab.run.clock import Clock
 from slownet.live import session as sessions
-from slownet.live.line import Start
-from slownet.live.scene import HOST, SWITCH, Node, Scene, Wire
-from slownet.live.server import ADDRESS, Page, Server, new_token
-from slownet.live.session import Session
-from slownet.live.written import Source
+from slownet.live.server import ADDRESS
 from slownet.model.errors import LabError
-
-SCENE = Scene(
-    (Node("s1", SWITCH), Node("h1", HOST, address="10.0.0.1/8"), Node("<b>", HOST, address="10.0.0.2/8")),
-    (Wire("h1-s1", "h1", "s1"), Wire("<b>-s1", "<b>", "s1")),
-)
-
-
-class Played:
-    """A line to a lab that does what it is asked to, and no more."""
-
-    def __init__(self, start, heard, gone, virtual=False):
-        self.start, self.heard, self.gone, self.virtual = start, heard, gone, virtual
-        self.orders, self.is_held, self.advanced, self.fails = [], False, 0, ""
-        self.clock = Clock()
-
-    def begin(self):
-        scene = self.start.job.get("then") or SCENE.to_json()
-        self.heard({"kind": "built", **scene, "pages": []})
-        self.heard({"kind": "conditions", "links": [{"key": "h1-s1", "text": "", "rtt_ms": 0, "loss": 0, "rate": None}]})
-
-    def send(self, **order):
-        self.orders.append(order)
-        if "id" not in order:
-            return
-        if self.fails:
-            self.heard({"kind": "failed", "id": order["id"], "line": self.fails})
-        else:
-            self.heard({"kind": "taken", "id": order["id"], "ms": 1})
-
-    def advance(self):
-        self.is_held, self.advanced = False, self.advanced + 1
-
-    def end(self):
-        self.send(do="end")
-
-
-class Site:
-    """A running server. labs: those that were started."""
-
-    def __init__(self, folder, virtual=False):
-        self.labs = []
-
-        def boot(start, heard, gone):
-            self.labs.append(Played(start, heard, gone, virtual))
-            return self.labs[-1]
-
-        def make():
-            return Session(Start({"virtual": virtual}), "a <title>", Source(), False, boot)
-
-        self.page = Page(folder, new_token())
-        self.server = Server(self.page, make)
-
-    @asynccontextmanager
-    async def up(self):
-        until, ready = asyncio.Event(), asyncio.Event()
-        running = asyncio.create_task(self.server.run(0, lambda address: ready.set(), until))
-        try:
-            await asyncio.wait_for(ready.wait(), 20)
-            async with aiohttp.ClientSession() as client:
-                self.client = client
-                yield
-        finally:
-            until.set()
-            await asyncio.wait_for(running, 20)
-
-    async def get(self, path, **headers):
-        url = f"http://{ADDRESS}:{self.server.port}{path}"
-        async with self.client.get(url, headers=headers, allow_redirects=False) as answer:
-            return answer.status, await answer.read(), answer.headers
 
 
 class Tab:

@@ -71,7 +71,7 @@ function draw() {
     // From a circle, so that the drawing of a network is always the same.
     graph.layout({name: "circle", animate: false, radius: 40 * Math.sqrt(state.nodes.length + 1)}).run();
     if (state.nodes.length <= 80)
-      graph.layout({name: "cose", animate: false, randomize: false, nodeRepulsion: () => 9000, idealEdgeLength: () => 110, nodeOverlap: 20}).run();
+      graph.layout({name: "cose", animate: false, randomize: false, nodeRepulsion: () => 60000, idealEdgeLength: () => 150, nodeOverlap: 20, gravity: 0.5}).run();
   } else if (free.length) {
     const box = graph.extent();
     free.forEach((each, number) => graph.getElementById(each.name).position({x: (box.x1 + box.x2) / 2 + 60 * number, y: box.y2 - 40}));
@@ -82,17 +82,17 @@ function draw() {
 }
 function fit() {
   graph.fit(undefined, 45);
-  if (graph.zoom() > 1.3) { graph.zoom(1.3); graph.center(); }
+  if (graph.zoom() > 1.5) { graph.zoom(1.5); graph.center(); }
 }
 function style() {
   graph.style([
     {selector: "node", style: {label: "data(id)", "font-size": 13, color: css("--ink"), "text-valign": "bottom", "text-margin-y": 4,
       "background-color": css("--panel"), "border-width": 2, "border-color": css("--accent"), width: 34, height: 34, "min-zoomed-font-size": 7}},
-    {selector: "node[kind='switch']", style: {shape: "round-rectangle", "border-color": css("--faint"), width: 44, height: 26}},
+    {selector: "node[kind='switch']", style: {shape: "round-rectangle", "border-color": css("--faint"), width: 64, height: 26, "text-valign": "center", "text-margin-y": 0}},
     {selector: "node[kind='router']", style: {shape: "diamond", width: 38, height: 38}},
     {selector: "edge", style: {width: 3, "line-color": css("--faint"), label: "data(words)", "font-size": 12, color: css("--ink"),
       "text-background-color": css("--panel"), "text-background-opacity": 0.9, "text-background-padding": 3, "curve-style": "bezier",
-      "text-wrap": "wrap", "text-max-width": 120, "min-zoomed-font-size": 7}},
+      "text-rotation": "autorotate", "min-zoomed-font-size": 7}},
     {selector: "edge.cut", style: {"line-style": "dashed", "line-color": css("--bad")}},
     {selector: "edge.chosen", style: {width: 6, "line-color": css("--accent")}},
   ]);
@@ -337,18 +337,18 @@ function keep(message) {
     for (const part of PARTS) for (const values of (part.kept ?? new Map()).values()) values.shift();
   }
 }
-let due = false;
+// One chart a frame, so that no frame is late.
+const due = new Set();
 function repaint() {
-  if (due) return;
-  due = true;
-  requestAnimationFrame(() => {
-    due = false;
-    const last = state.times.at(-1) ?? 0, ago = state.times.map(each => each - last);
-    charts.forEach((chart, number) => {
-      const part = PARTS[number];
-      chart.setData([ago, ...seriesKeys[part.of].map(key => part.kept.get(key))]);
-    });
-  });
+  if (!due.size) requestAnimationFrame(paint);
+  charts.forEach((_, number) => due.add(number));
+}
+function paint() {
+  const [number] = due;
+  due.delete(number);
+  const part = PARTS[number], last = state.times.at(-1) ?? 0;
+  charts[number]?.setData([state.times.map(each => each - last), ...seriesKeys[part.of].map(key => part.kept.get(key))]);
+  if (due.size) requestAnimationFrame(paint);
 }
 let resizing;
 addEventListener("resize", () => { clearTimeout(resizing); resizing = setTimeout(() => { series(); drawCost(); }, 150); });
