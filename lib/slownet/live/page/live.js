@@ -91,8 +91,8 @@ function style() {
     {selector: "node[kind='switch']", style: {shape: "round-rectangle", "border-color": css("--faint"), width: 64, height: 26, "text-valign": "center", "text-margin-y": 0}},
     {selector: "node[kind='router']", style: {shape: "diamond", width: 38, height: 38}},
     {selector: "edge", style: {width: 3, "line-color": css("--faint"), label: "data(words)", "font-size": 12, color: css("--ink"),
-      "text-background-color": css("--panel"), "text-background-opacity": 0.9, "text-background-padding": 3, "curve-style": "bezier",
-      "text-rotation": "autorotate", "min-zoomed-font-size": 7}},
+      "curve-style": "bezier",
+      "text-rotation": "autorotate", "text-margin-y": -11, "min-zoomed-font-size": 7}},
     {selector: "edge.cut", style: {"line-style": "dashed", "line-color": css("--bad")}},
     {selector: "edge.chosen", style: {width: 6, "line-color": css("--accent")}},
   ]);
