@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
-from slownet.waits.packets import ACK, FIN, RST, SYN, Ends, Packet
+from slownet.waits.packets import ACK, FIN, RST, SYN, TLS_TYPES, Ends, Packet
 from slownet.waits.trace import Host, Trace
 
 USUAL_MSS = 1448
 _TIMESTAMPS = 12
 _WRAP, _HALF = 1 << 32, 1 << 31
-TLS_TYPES = {20, 21, 22, 23}
 CLIENT_HELLO, SERVER_HELLO = 1, 2
 HANDSHAKE, APPLICATION = 22, 23
 

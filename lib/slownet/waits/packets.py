@@ -16,8 +16,11 @@ ARP, IPV4, IPV6 = 0x0806, 0x0800, 0x86DD
 TCP, UDP, ICMP, ICMPV6 = 6, 17, 1, 58
 FIN, SYN, RST, ACK = 1, 2, 4, 16
 ETHERNET = 1
+TLS_TYPES = {20, 21, 22, 23}
 KEPT = 1600
-"""Bytes of the payload that are kept: a whole segment, because records of TLS begin anywhere in one."""
+"""Bytes of the payload that are read: a whole segment, because records of TLS begin anywhere in one."""
+HEAD = 64
+"""Bytes of the payload that are kept of packets without TLS: a transfer of 100,000 segments fits in memory then."""
 Ends = tuple[bytes, int, bytes, int, int]
 """A connection: address and port of both ends, in an order that is the same for both directions, and the protocol."""
 _TCP = struct.Struct("!HHIIHH")
@@ -39,7 +42,7 @@ class Packet:
 
     __slots__ = (
         "ack", "arrived", "connection", "data", "dport", "edge", "end", "flags", "flight", "frame", "frame_arrived",
-        "held", "highest", "identity", "interface", "interface_arrived", "kind", "left", "length", "mac", "mss",
+        "held", "highest", "identity", "interface", "interface_arrived", "kind", "left", "length", "mac", "mark", "mss",
         "of_hello", "opens", "options", "order", "protocol", "receiver", "repeated", "segments", "sender", "sent", "seq",
         "side", "size", "source", "sport", "target", "tls", "window",
     )  # fmt: skip
@@ -67,6 +70,7 @@ class Packet:
         ends = (self.source, self.sport), (self.target, self.dport)
         one, other = ends if ends[0] <= ends[1] else ends[::-1]
         self.connection: Ends = (*one, *other, self.protocol)
+        self.mark = 0 if self.protocol == TCP else hash(self.data)
 
     def _ipv4(self, data: bytes) -> None:
         at = 14 + (data[14] & 15) * 4
@@ -99,7 +103,7 @@ class Packet:
     def key(self) -> tuple[object, ...]:
         """The fields that identify it on its hop; a checksum may be filled in behind the queue, and ECN set."""
         return self.mac, self.identity, self.sport, self.dport, self.seq, self.ack, self.flags, self.size, self.options, (
-            hash(self.data) if self.protocol != TCP else self.source
+            self.mark if self.protocol != TCP else self.source
         ), self.target  # fmt: skip
 
     @property
@@ -107,7 +111,7 @@ class Packet:
         """The fields that identify it on all hops: a router changes none of them."""
         return (
             self.source, self.target, self.identity, self.sport, self.dport, self.seq, self.ack, self.flags, self.length,
-            self.protocol, hash(self.data) if self.protocol != TCP else 0,
+            self.protocol, self.mark,
         )  # fmt: skip
 
     def precedes(self, sent: Packet) -> bool:
@@ -168,6 +172,26 @@ class Packet:
         if len(self.source) not in (4, 16):
             return "a frame without an address"
         return f"{_end(self.source, self.sport)} > {_end(self.target, self.dport)}"
+
+
+class Shared:
+    """What many packets have in common, kept once; and the connections on which records of TLS were seen."""
+
+    def __init__(self) -> None:
+        self._known: dict[Any, Any] = {}
+        self._secure: set[Ends] = set()
+
+    def trim(self, packet: Packet) -> None:
+        """Let a packet share its addresses with others, and drop most of its payload unless it may be of TLS."""
+        once = self._known.setdefault
+        packet.mac, packet.source, packet.target = (once(each, each) for each in (packet.mac, packet.source, packet.target))
+        packet.connection = once(packet.connection, packet.connection)
+        if packet.protocol == TCP and packet.connection in self._secure:
+            return
+        if packet.protocol == TCP and packet.data[1:2] == b"\3" and packet.data[0] in TLS_TYPES:
+            self._secure.add(packet.connection)
+        elif len(packet.data) > HEAD:
+            packet.data = packet.data[:HEAD]
 
 
 def _end(address: bytes, port: int) -> str:

@@ -5,19 +5,21 @@ from __future__ import annotations
 import sys
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from ipaddress import ip_address
+from itertools import chain
 from operator import attrgetter
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 from slownet.lab.run.outbox import Outbox, RefusedError
 from slownet.links.packets.capture_file import MOST_BYTES, NO_TIME, CaptureFile
 from slownet.model.errors import ToolError
-from slownet.waits.packets import ETHERNET, UDP, Packet
+from slownet.waits.packets import ETHERNET, UDP, Packet, Shared
 
 AT_ONCE_NS = 100_000
 """What a host may take without a timer on a free clock: a hundred readings of the clock. A program's shortest sleep is longer
@@ -120,32 +122,16 @@ def read(captures: Sequence[HostCapture]) -> Trace:
     """
     hosts = {each.host: Host(each.host, addresses=_own(captures, each.host)) for each in captures}
     notes: list[str] = []
+    shared = Shared()
     waiting: dict[tuple[object, ...], list[Packet]] = defaultdict(list)
-    came: list[tuple[Packet, HostCapture]] = []
-    for each in captures:
-        before = _sent(each, notes)
-        macs = {packet.mac for packet in before}
-        queued: dict[tuple[object, ...], list[Packet]] = defaultdict(list)
-        for packet in reversed(before):
-            queued[packet.key].append(packet)
-        own = hosts[each.host].addresses
-        crossed = _packets(each, each.main, notes)
-        _divide(before, queued, crossed)
-        for packet in crossed:
-            if packet.mac not in macs and not (each.before is None and packet.source in own):
-                came.append((packet, each))
-                continue
-            known = queued.get(packet.key)
-            if known:
-                entered = known.pop()
-                entered.left, entered.frame, entered.interface = packet.arrived, packet.frame, each.name
-            else:
-                entered, entered.sender, entered.sent, entered.left = packet, each.host, packet.arrived, packet.arrived
-                entered.arrived, entered.interface = -1, each.name
-                before.append(entered)
-        hosts[each.host].sent += before
-        for packet in before:
+    came: list[_Came] = []
+    entered = [_sent(each, notes, shared) for each in captures]
+    for packet in chain.from_iterable(entered):
+        if packet.is_tcp:  # datagrams may be divided yet
             waiting[packet.key].append(packet)
+    for each, before in zip(captures, entered, strict=True):
+        _left(each, before, waiting, came, notes, shared)
+        hosts[each.host].sent += before
     _match(came, waiting, hosts)
     for host in hosts.values():
         host.order()
@@ -154,12 +140,66 @@ def read(captures: Sequence[HostCapture]) -> Trace:
     return Trace(hosts, tuple(notes))
 
 
-def _sent(capture: HostCapture, notes: list[str]) -> list[Packet]:
+class _Came(NamedTuple):
+    """A packet that arrived: when, its frame, where, and what it is, which is one of those that are waited for, if any."""
+
+    ns: int
+    number: int
+    capture: HostCapture
+    packet: Packet
+    is_like: bool
+    """Whether `packet` is only like it, as most are: a transfer of 100,000 segments is in memory once."""
+
+
+def _left(
+    capture: HostCapture, before: list[Packet], waiting: dict[tuple[object, ...], list[Packet]], came: list[_Came],
+    notes: list[str], shared: Shared,
+) -> None:  # fmt: skip
+    """Read what crossed an interface: when what the host sent left its queue, and what came.
+
+    before: what entered the queue, to which is added what is seen here only. waiting: what all hosts have sent, by its key, to
+    which the datagrams of this one are added. came: what arrived is added to it.
+    """
+    macs = {packet.mac for packet in before}
+    own = _own([capture], capture.host)
+    queued: dict[tuple[object, ...], list[Packet]] = defaultdict(list)
+    for packet in reversed(before):
+        queued[packet.key].append(packet)
+    crossed: list[Packet] = []
+    for packet in _packets(capture, capture.main, notes, shared):
+        if packet.mac not in macs and not (capture.before is None and packet.source in own):
+            like = waiting.get(packet.key) if packet.is_tcp else None
+            came.append(_Came(packet.arrived, packet.frame, capture, like[0] if like else packet, bool(like)))
+        elif packet.is_tcp and (known := queued.get(packet.key)):
+            _leaves(known.pop(), packet, capture)
+        else:
+            crossed.append(packet)
+    _divide(before, queued, crossed)
+    for packet in crossed:
+        if known := queued.get(packet.key):
+            _leaves(known.pop(), packet, capture)
+            continue
+        packet.sender, packet.sent, packet.left = capture.host, packet.arrived, packet.arrived
+        packet.arrived, packet.interface = -1, capture.name
+        before.append(packet)
+        if packet.is_tcp:
+            waiting[packet.key].append(packet)
+    for packet in before:
+        if not packet.is_tcp:
+            waiting[packet.key].append(packet)
+
+
+def _leaves(entered: Packet, seen: Packet, capture: HostCapture) -> None:
+    """Note when a packet left its queue."""
+    entered.left, entered.frame, entered.interface = seen.arrived, seen.frame, capture.name
+
+
+def _sent(capture: HostCapture, notes: list[str], shared: Shared) -> list[Packet]:
     """Return what a host sent, by its capture before the queue; without one nothing, and a note."""
     if capture.before is None:
         notes.append(f"{capture.host}: no capture before the queue, so what a queue delayed counts as the host's")
         return []
-    found = _packets(capture, capture.before, notes)
+    found = list(_packets(capture, capture.before, notes, shared))
     for packet in found:
         packet.sender, packet.sent = capture.host, packet.arrived
         packet.arrived, packet.frame = -1, 0
@@ -210,48 +250,43 @@ def _divide(before: list[Packet], queued: dict[tuple[object, ...], list[Packet]]
         del waiting[start:end]
 
 
-def _packets(capture: HostCapture, name: str, notes: list[str]) -> list[Packet]:
-    """Return the packets of one of a capture's files, with their times in `arrived`. One that is cut off gives a note."""
+def _packets(capture: HostCapture, name: str, notes: list[str], shared: Shared) -> Iterator[Packet]:
+    """Yield the packets of one of a capture's files, with their times in `arrived`. One that is cut off gives a note."""
     folder, (first, last) = capture.folder, capture.between
     try:
-        file = CaptureFile(folder.read(name, MOST_BYTES), PurePosixPath(name).name)
+        opened = folder.open(name, MOST_BYTES)
     except RefusedError as error:
         raise ToolError(f"the capture cannot be read: {error}", fix="measure it again with --capture") from error
-    found = []
-    for frame in file:
-        if frame.link != ETHERNET:
-            raise ToolError("the capture is not of Ethernet", str(folder.folder / name), "capture a host's own interface")
-        if frame.ns != NO_TIME and len(frame.data) >= 14 and first <= frame.ns <= last:
-            packet = Packet(frame)
-            packet.arrived = frame.ns
-            if not packet.is_housekeeping:
-                found.append(packet)
+    with opened:
+        file = CaptureFile(opened, PurePosixPath(name).name)
+        for frame in file:
+            if frame.link != ETHERNET:
+                raise ToolError("the capture is not of Ethernet", str(folder.folder / name), "capture a host's own interface")
+            if frame.ns != NO_TIME and len(frame.data) >= 14 and first <= frame.ns <= last:
+                packet = Packet(frame)
+                packet.arrived = frame.ns
+                if not packet.is_housekeeping:
+                    shared.trim(packet)
+                    yield packet
     if file.damage:
         notes.append(f"{PurePosixPath(name).name}: {file.damage}; what came before it counts")
-    return found
 
 
-def _match(
-    came: Iterable[tuple[Packet, HostCapture]], waiting: dict[tuple[object, ...], list[Packet]], hosts: dict[str, Host]
-) -> None:
+def _match(came: Iterable[_Came], waiting: dict[tuple[object, ...], list[Packet]], hosts: dict[str, Host]) -> None:
     """Give each packet that arrived to the one that was sent: the first such that had left and that nobody has received."""
     for packets in waiting.values():
         packets.sort(key=attrgetter("sent"), reverse=True)
-    for packet, capture in sorted(came, key=lambda each: each[0].arrived):
-        receiver = capture.host
-        packet.frame_arrived, packet.interface_arrived = packet.frame, capture.name
-        sent = _taken(waiting.get(packet.key, []), packet.arrived)
-        if sent is None:  # of a host without a capture, or the copy of one that arrived already
-            packet.receiver = receiver
-            hosts[receiver].received.append(packet)
-            continue
-        if sent.receiver:  # a broadcast that several hosts receive
-            packet.sender, packet.sent, packet.left = sent.sender, sent.sent, sent.left
-            packet.frame, packet.interface = sent.frame, sent.interface
-            sent = packet
-        sent.receiver, sent.arrived = receiver, packet.arrived
-        sent.frame_arrived, sent.interface_arrived = packet.frame_arrived, capture.name
-        hosts[receiver].received.append(sent)
+    for each in sorted(came, key=attrgetter("ns")):
+        receiver, name = each.capture.host, each.capture.name
+        packet = sent = _taken(waiting.get(each.packet.key, []), each.ns)
+        if sent is None or sent.receiver:  # of a host without a capture, or a broadcast that several hosts receive
+            packet = copy(each.packet) if each.is_like else each.packet
+            packet.sender, packet.sent, packet.left = (sent.sender, sent.sent, sent.left) if sent else ("", -1, -1)
+            packet.frame, packet.interface = (sent.frame, sent.interface) if sent else (each.number, "")
+        assert packet is not None
+        packet.receiver, packet.arrived = receiver, each.ns
+        packet.frame_arrived, packet.interface_arrived = each.number, name
+        hosts[receiver].received.append(packet)
 
 
 def _taken(sent: list[Packet], arrived: int) -> Packet | None:
