@@ -7,10 +7,11 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import BinaryIO
 
 from slownet.lab.run.outbox import RefusedError
+from slownet.links.packets.capture_file import MOST_BYTES
 from slownet.model.control_characters import visible
 from slownet.waits.packets import Packet
 from slownet.waits.trace import HostCapture
@@ -26,8 +27,11 @@ _TRANSPORT = {"TCP", "UDP", "QUIC", "TLSv1", "TLSv1.2", "TLSv1.3", "SSL"}
 """Protocols of which a step's cause says enough."""
 
 
-def asked(captures: Sequence[HostCapture], keys: bytes = b"") -> tuple[Callable[[Packet], str], str]:
-    """Return what tells a packet's message, and a note; without tshark the messages are empty.
+class Messages:
+    """What packets say. A capture is dissected when it is first needed, as that takes a quarter of a second at least.
+
+    A packet is in the captures of both its ends. That one is dissected which has more packets: a server between a client and a
+    database has the messages of both.
 
     Parameters
     ----------
@@ -35,26 +39,54 @@ def asked(captures: Sequence[HostCapture], keys: bytes = b"") -> tuple[Callable[
         Those of the interfaces.
     keys : bytes
         The content of a key log, with which TLS is read.
+
+    Attributes
+    ----------
+    notes : list of str
+        What cannot be read, a line each. They are complete when all messages were asked for.
     """
-    program = shutil.which("tshark")
-    if program is None:
-        return (lambda packet: ""), MISSING
-    said: dict[tuple[str, int], str] = {}
-    note = ""
-    for each in captures:
+
+    def __init__(self, captures: Sequence[HostCapture], keys: bytes = b"") -> None:
+        self._captures, self._keys = {each.name: each for each in captures}, keys
+        self._said: dict[str, dict[int, str]] = {}
+        self._sizes: dict[str, int] = {}
+        self._program = shutil.which("tshark")
+        self.notes = [] if self._program else [MISSING]
+
+    def __call__(self, packet: Packet) -> str:
+        """Return what a packet's message says; an empty text if that is not known."""
+        if not self._program or not packet.length:
+            return ""
+        seen = {packet.interface: packet.frame, packet.interface_arrived: packet.frame_arrived}
+        named = [name for name, number in seen.items() if number and name in self._captures]
+        if not named:
+            return ""
+        known = [name for name in named if name in self._said]
+        name = known[0] if known else max(named, key=self._size)
+        if name not in self._said:
+            self._said[name] = self._of(self._captures[name])
+        return self._said[name].get(seen[name], "")
+
+    def _size(self, name: str) -> int:
+        if name not in self._sizes:
+            try:
+                with self._captures[name].folder.open(self._captures[name].main, MOST_BYTES) as file:
+                    self._sizes[name] = os.fstat(file.fileno()).st_size
+            except (RefusedError, OSError):
+                self._sizes[name] = 0
+        return self._sizes[name]
+
+    def _of(self, capture: HostCapture) -> dict[int, str]:
+        """Return what the frames of a capture say. If it cannot be read, a note says why."""
+        assert self._program
         try:
-            with each.folder.open(each.main, LARGEST) as file:
-                said |= {(each.name, number): text for number, text in _dissect(program, file, keys)}
+            with capture.folder.open(capture.main, LARGEST) as file:
+                return dict(_dissect(self._program, file, self._keys))
         except RefusedError as error:
-            note = f"{each.name} is not dissected ({error}): sizes and times only"
+            self.notes.append(f"{capture.name} is not dissected ({error}): sizes and times only")
         except (OSError, subprocess.SubprocessError) as error:
-            note = f"tshark does not read {each.name} ({type(error).__name__}): sizes and times only"
-
-    def message(packet: Packet) -> str:
-        sent = said.get((packet.interface, packet.frame), "") if packet.frame else ""
-        return sent or said.get((packet.interface_arrived, packet.frame_arrived), "")
-
-    return message, note
+            self.notes.append(f"tshark does not read {capture.name} ({type(error).__name__}): sizes and times only")
+        return {}
 
 
 def _dissect(program: str, capture: BinaryIO, keys: bytes) -> Iterable[tuple[int, str]]:

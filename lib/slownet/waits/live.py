@@ -92,11 +92,11 @@ class Captured:
             HostCapture(each["host"], tuple(each["addresses"]), folder, each["file"], each["before"], between)
             for each in entries
         ]
-        asked, note = dissected.asked(captures)
-        note = NO_TSHARK if note == dissected.MISSING and native.inside_lab() else note
+        asked = dissected.Messages(captures)
         made = account(captures, self._client, whole=self._whole, free=native.cpu_is_free(), asked=asked)
         made = timers.named(made, self._calls)
-        notes = [*made.notes, note, what_the_clock_hides(native.clock_facts()["clock"], native.cpu_is_free())]
+        said = [NO_TSHARK if each == dissected.MISSING and native.inside_lab() else each for each in asked.notes]
+        notes = [*made.notes, *said, what_the_clock_hides(native.clock_facts()["clock"], native.cpu_is_free())]
         return Account(
             made.operation, made.client, made.steps, made.beside, tuple(filter(None, notes)), made.clock_is_free
         )  # fmt: skip

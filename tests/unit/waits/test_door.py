@@ -350,9 +350,46 @@ def test_a_link_that_a_lab_left_is_not_followed(told, tmp_path, kind):
     path.symlink_to(elsewhere)
     with pytest.raises(ToolError, match="the capture cannot be read"):
         account(captures)
-    if kind == "main":
-        _, note = dissected.asked(captures[:1])
-        assert note == dissected.MISSING or "is not dissected" in note
+
+
+def test_a_capture_that_is_a_link_by_now_is_not_dissected(told, tmp_path):
+    page(told)
+    captures = told.captures()
+    asked = dissected.Messages(captures)
+
+    def late(packet):
+        for each in captures:
+            path = tmp_path / each.main
+            path.unlink()
+            path.symlink_to("/dev/zero")
+        return asked(packet)
+
+    account(captures, asked=lambda packet: late(packet) if packet.length else "")
+    (note,) = asked.notes
+    assert note == dissected.MISSING or "is not dissected" in note
+
+
+def test_one_capture_is_dissected_for_all_that_passes_a_host(told, monkeypatch):
+    """That of the web server has what the client and the database say, too."""
+    opened(told)
+    told.say("client", "web", "PA", 101, 501, at=40.0, came=60.0, payload=b"?")
+    opened(told, at=60.0)
+    for at in (60.0, 80.0):
+        told.say("web", "db", "PA", 101 + int(at), 501, at=at, came=at + 10, payload=b"q", ports=(50000, 3306))
+        told.say("db", "web", "PA", 501 + int(at), 102, at=at + 10, came=at + 20, payload=b"a", ports=(3306, 50000))
+    told.say("web", "client", "PA", 501, 102, at=100.0, came=120.0, payload=b"!", ports=(80, 40000))
+    read = []
+    monkeypatch.setattr(dissected.shutil, "which", lambda name: "/usr/bin/tshark")
+    monkeypatch.setattr(
+        dissected, "_dissect", lambda program, file, keys: read.append(1) or ((n, f"frame {n}") for n in range(99))
+    )
+    captures = told.captures()
+    found = account(captures, asked=(asked := dissected.Messages(captures)))
+    said = [each.asked for each in found.trips() if each.size]
+    assert len(said) == 6
+    assert all(said)
+    assert len(read) == 1
+    assert asked.notes == []
 
 
 def test_a_capture_that_is_cut_off_loses_nothing_before(told):

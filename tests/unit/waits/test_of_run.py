@@ -15,7 +15,8 @@ HELLO = bytes.fromhex("160301002801000024030300000000000000000000000000000000000
 
 @pytest.fixture(autouse=True)
 def without_tshark(monkeypatch):
-    monkeypatch.setattr(dissected, "asked", lambda captures, keys: (lambda packet: "", ""))
+    monkeypatch.setattr(dissected.shutil, "which", lambda name: "tshark")
+    monkeypatch.setattr(dissected, "_dissect", lambda program, file, keys: [])
 
 
 @pytest.fixture
@@ -32,7 +33,8 @@ def measured(tmp_path):
             for each in told.captures()
         ]
         run = SimpleNamespace(directory=tmp_path, facts=on)
-        found = of_run.of_sample(run, {"cell": {}, "status": "ok", "captures": captures, **fields})
+        notes.last = run, {"cell": {}, "status": "ok", "captures": captures, **fields}
+        found = of_run.of_sample(*notes.last)
         assert found.elapsed_ns == 80 * 10**6
         return found.notes
 
@@ -101,3 +103,13 @@ def test_of_very_many_cells_twelve_are_listed():
     run = cells_of(*({"rtt": f"{number}ms", "way": "a"} for number in range(100)))
     with pytest.raises(ExperimentError, match="rtt 11ms, way a and 88 more"):
         of_run.sample_of(run, {"way": "a"})
+
+
+def test_a_cell_is_analysed_once_for_its_report_and_for_the_command(measured, monkeypatch):
+    assert measured() == ()
+    monkeypatch.setattr(of_run, "_made", lambda *parts: pytest.fail("analysed again"))
+    run, sample = measured.last
+    assert of_run.of_sample(run, sample).elapsed_ns == 80 * 10**6
+    (run.directory / sample["captures"][0]["file"]).write_bytes(b"")
+    with pytest.raises(pytest.fail.Exception, match="analysed again"):
+        of_run.of_sample(run, sample)
