@@ -588,3 +588,35 @@ def test_a_lock_is_told_from_a_sleep(far, traced, tmp_path):
         found = traced(why(far, tmp_path, TWO_AT_ONCE.format(web=far["web"].IP()), whole=True))
     (name,) = (each.detail for each in found.steps if each.source == each.target == "web" and each.ms > 1)
     assert re.fullmatch(rf"{PYTHON}: lock flock for 80(\.\d)? ms, sleep of 100 ms", name), name
+
+
+def phases(found):
+    return [each.detail.partition(",")[0] for each in found.of(Cause.WINDOW)]
+
+
+UPLOAD = "n = 0\n    while n < 300000: n += len(c.recv(99999))\n    c.sendall(b'!'); c.close()"
+
+
+def test_the_window_after_a_loss_is_not_called_slow_start(far, tmp_path):
+    """The first segment is lost: its window recovers, and what comes then is congestion avoidance."""
+    with serving(far["web"], UPLOAD), losing(far["web"], "tcp dport 80 ip length 1500"):
+        found = why(far, tmp_path, ask(far, "s.sendall(bytes(300000)); s.recv(9)"))
+    assert "slow start" not in phases(found)
+    assert set(phases(found)) <= {"recovery after a loss", "congestion avoidance after a loss"}
+    assert "congestion avoidance after a loss" in phases(found)
+
+
+def test_the_window_after_a_timeout_is_slow_start_again(far, tmp_path):
+    """All of the first window is lost, its tail probe, too: one segment after the timeout, then two..."""
+    rules = "tcp dport 80 ip length > 60 limit rate 1/day burst 11 packets drop; add rule ip lost c tcp dport 81"
+    with serving(far["web"], UPLOAD), losing(far["web"], rules):
+        found = why(far, tmp_path, ask(far, "s.sendall(bytes(300000)); s.recv(9)"))
+    assert "timeout" in {each.detail for each in found.of(Cause.RETRANSMISSION)}
+    assert "slow start" not in phases(found)
+    assert "slow start after a timeout" in phases(found)
+
+
+def test_a_window_without_a_loss_is_slow_start(far, tmp_path):
+    with serving(far["web"], UPLOAD):
+        found = why(far, tmp_path, ask(far, "s.sendall(bytes(300000)); s.recv(9)"))
+    assert set(phases(found)) == {"slow start", "receive window"}

@@ -248,7 +248,7 @@ def _window(then: Packet, ack: Packet) -> tuple[Cause, str]:
     if then.edge < 0:
         return Cause.WINDOW, f"receive window, {then.flight:,} bytes in flight"
     segments = max(1, then.segments)
-    return Cause.WINDOW, f"slow start, {segments} segment{'s' * (segments != 1)} in flight"
+    return Cause.WINDOW, f"{then.phase}, {segments} segment{'s' * (segments != 1)} in flight"
 
 
 def _again(packet: Packet, stay: Stay) -> str:

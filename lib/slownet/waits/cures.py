@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from slownet.model.host_settings import KEEP_ALIVE
 from slownet.waits.account import Account, Cause, Step
 from slownet.waits.blocks import alike, without_values
+from slownet.waits.flows import AFTER_TIMEOUT, AVOIDANCE, RECOVERY, SLOW_START
 
 LEAST = 0.01
 """Cures that save a smaller part of the time are left out."""
@@ -126,7 +127,7 @@ def _connections(account: Account, cell: Mapping[str, str] | None, tool: str) ->
 def _windows(account: Account, cell: Mapping[str, str] | None, tool: str) -> Iterator[Cure]:
     """Yield a larger first window for slow start, larger buffers, and what only a program can open."""
     steps = list(account.of(Cause.WINDOW))
-    slow = [each for each in steps if each.detail.startswith("slow start")]
+    slow = [each for each in steps if each.detail.startswith(f"{SLOW_START},")]
     if slow:
         larger = {"initcwnd": WINDOW, "initrwnd": WINDOW}
         yield Cure(f"a first window of {WINDOW} segments", _ns(slow), _counted(slow), larger)
@@ -137,7 +138,12 @@ def _windows(account: Account, cell: Mapping[str, str] | None, tool: str) -> Ite
     received = [each for each in steps if each.detail.startswith("receive window")]
     if received:
         yield Cure("larger buffers", _ns(received), _counted(received), BUFFERS)
-    other = [each for each in steps if each not in slow and each not in received]
+    lost = [each for each in steps if each.detail.startswith((RECOVERY, AVOIDANCE, AFTER_TIMEOUT))]
+    if lost:
+        why = "another congestion control, such as BBR"
+        yield Cure("a window that a loss does not close", _ns(lost), _counted(lost), not_switched=why)
+    named = {id(each) for each in (*slow, *received, *lost)}
+    other = [each for each in steps if id(each) not in named]
     if other:
         yield Cure("a larger window of the protocol", _ns(other), _counted(other), not_switched=OF_THE_PROGRAM)
 

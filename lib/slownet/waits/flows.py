@@ -12,6 +12,12 @@ from slownet.waits.packets import ACK, FIN, RST, SYN, TLS_TYPES, Ends, Packet
 from slownet.waits.trace import Host, Trace
 
 USUAL_MSS = 1448
+SLOW_START = "slow start"
+RECOVERY = "recovery after a loss"
+AVOIDANCE = "congestion avoidance after a loss"
+AFTER_TIMEOUT = "slow start after a timeout"
+KEPT_OF_WINDOW = 0.7
+"""The part of its window that CUBIC keeps after a loss (RFC 9438, 4.6)."""
 _TIMESTAMPS = 12
 _WRAP, _HALF = 1 << 32, 1 << 31
 CLIENT_HELLO, SERVER_HELLO = 1, 2
@@ -33,6 +39,8 @@ class _Side:
     """One end of a connection.
 
     nodelay: whether it has sent a small segment while an earlier one was in flight, as only a socket with TCP_NODELAY does.
+    came: when something last arrived. has_lost: whether it has sent data again. lost_below: until this is acknowledged, it
+    recovers. slow_below: segments below which it is in slow start after a timeout.
     """
 
     def __init__(self) -> None:
@@ -44,6 +52,8 @@ class _Side:
         self.unacked: deque[int] = deque()
         self.turns, self.hello = 0, -1
         self.now, self.prior, self.at = _Known(), _Known(), -1
+        self.came = -1
+        self.lost_below, self.slow_below, self.has_lost = 0, 0.0, False
         self.records: Records | None = None
 
     def move(self, ns: int) -> None:
@@ -52,6 +62,28 @@ class _Side:
             now = self.now
             self.prior = _Known(now.highest, now.acked, now.edge, now.small_end, now.segments)
             self.at = ns
+
+    def sends_again(self, begin: int, end: int, ns: int) -> None:
+        """Note that data are sent again: because an ACK told of a loss, or by a timer; a tail probe changes nothing.
+
+        After a timeout the window is one segment, and opens by slow start to seven tenths of what it was (CUBIC, RFC 9438).
+        """
+        by_timer = self.came != ns
+        if by_timer and end == self.now.highest and self.prior.segments > 1:
+            return
+        self.has_lost = True
+        if begin >= self.lost_below:
+            self.slow_below = KEPT_OF_WINDOW * self.prior.segments if by_timer else 0.0
+        self.lost_below = max(self.lost_below, self.now.highest)
+
+    @property
+    def phase(self) -> str:
+        """What its congestion window does."""
+        if not self.has_lost:
+            return SLOW_START
+        if self.prior.acked < self.lost_below:
+            return RECOVERY
+        return AFTER_TIMEOUT if self.prior.segments < self.slow_below else AVOIDANCE
 
     def since(self, number: int) -> int:
         """Return a sequence number in bytes since the first."""
@@ -82,6 +114,7 @@ def _follow(host: Host) -> None:
 
 def _receive(side: _Side, packet: Packet) -> None:
     side.move(packet.arrived)
+    side.came = packet.arrived
     if packet.flags & SYN:
         mss, scale = _options(packet.options)
         side.mss, side.scale = min(side.mss, mss - _TIMESTAMPS), scale
@@ -107,11 +140,13 @@ def _send(side: _Side, packet: Packet) -> None:
     packet.mss = side.mss
     packet.flight = side.prior.highest - side.prior.acked
     packet.edge = side.prior.edge
-    packet.segments, packet.side = side.prior.segments, side
+    packet.segments, packet.side, packet.phase = side.prior.segments, side, side.phase
     packet.held = side.prior.small_end >= 0 and packet.length < side.mss
     packet.highest, packet.opens = side.prior.highest, side.opener
     if packet.length or packet.flags & (SYN | FIN):
         packet.repeated = side.opened and begin < side.now.highest
+        if packet.repeated and packet.length:
+            side.sends_again(begin, end, packet.sent)
         if packet.length and (side.heard or not side.turns):
             side.turns, side.heard = side.turns + 1, False
         if packet.length and not packet.repeated and side.records:

@@ -43,8 +43,8 @@ class Packet:
     __slots__ = (
         "ack", "arrived", "connection", "data", "dport", "edge", "end", "flags", "flight", "frame", "frame_arrived",
         "held", "highest", "identity", "interface", "interface_arrived", "kind", "left", "length", "mac", "mark", "mss",
-        "of_hello", "opens", "options", "order", "protocol", "receiver", "repeated", "segments", "sender", "sent", "seq",
-        "side", "size", "source", "sport", "target", "tls", "window",
+        "of_hello", "opens", "options", "order", "phase", "protocol", "receiver", "repeated", "segments", "sender", "sent",
+        "seq", "side", "size", "source", "sport", "target", "tls", "window",
     )  # fmt: skip
 
     def __init__(self, frame: Frame) -> None:
@@ -58,6 +58,7 @@ class Packet:
         self.source = self.target = self.data = self.options = b""
         self.repeated = self.held = self.of_hello = self.opens = False
         self.flight = self.edge = self.highest = self.segments = 0
+        self.phase = ""
         self.side: Any = None
         self.tls: Any = ()
         self.kind = data[12] << 8 | data[13]
