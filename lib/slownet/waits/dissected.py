@@ -23,6 +23,8 @@ DEADLINE_S = 120.0
 LONGEST = 200
 """Characters of a message that are kept."""
 _FIELDS = ("frame.number", "_ws.col.Protocol", "_ws.col.Info", "mysql.query", "pgsql.query")
+_LETTERS = re.compile(r"(?:[<>](?:\w(?:/\w)*)?)?")
+"""Messages that only state PostgreSQL's letter for their kind: "<d" for copied data, ">" for a question about TLS."""
 _TRANSPORT = {"TCP", "UDP", "QUIC", "TLSv1", "TLSv1.2", "TLSv1.3", "SSL"}
 """Protocols of which a step's cause says enough."""
 
@@ -103,6 +105,10 @@ def _dissect(program: str, capture: BinaryIO, keys: bytes) -> Iterable[tuple[int
         )  # a capture that is cut off gives a status, and the frames before
     for line in done.stdout.decode(errors="replace").splitlines():
         number, protocol, info, *queries = [*line.split("\t"), "", "", ""][: len(_FIELDS)]
-        if number.isdecimal() and protocol not in _TRANSPORT:
-            text = next(filter(None, queries), "") or info
-            yield int(number), visible(re.sub(r"(?:\\[nt]|\s)+", " ", text).strip())[:LONGEST]
+        text = _line(next(filter(None, queries), "") or info)
+        if number.isdecimal() and protocol not in _TRANSPORT and not _LETTERS.fullmatch(text):
+            yield int(number), text
+
+
+def _line(text: str) -> str:
+    return visible(re.sub(r"(?:\\[nt]|\s)+", " ", text).strip())[:LONGEST]

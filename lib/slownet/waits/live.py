@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from slownet.net.network import Network
     from slownet.net.process import Host
 
-NO_TSHARK = "sizes and times only: the lab has no tshark to read what was asked"
+NO_TSHARK = 'sizes and times only: the lab has no tshark: state it in [tool.slownet], packages = ["tshark"]'
 ALWAYS = HostCapture.between
 """The time of all packets."""
 

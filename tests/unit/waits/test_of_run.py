@@ -113,3 +113,15 @@ def test_a_cell_is_analysed_once_for_its_report_and_for_the_command(measured, mo
     (run.directory / sample["captures"][0]["file"]).write_bytes(b"")
     with pytest.raises(pytest.fail.Exception, match="analysed again"):
         of_run.of_sample(run, sample)
+
+
+@pytest.mark.parametrize(
+    ("info", "text"),
+    [(">", None), ("<d", None), (">P/B/E", None), ("GET  / HTTP/1.1", "GET / HTTP/1.1"), ("<d> x", "<d> x"), ("", None)],
+)
+def test_letters_of_messages_are_not_what_they_say(monkeypatch, tmp_path, info, text):
+    monkeypatch.undo()
+    done = SimpleNamespace(stdout=f"7\tPGSQL\t{info}\t\t\n8\tTCP\t[ACK]\t\t\n9\tPGSQL\t>Q\t\tSELECT\\n 1\n".encode())
+    monkeypatch.setattr(dissected.subprocess, "run", lambda *words, **options: done)
+    found = dict(dissected._dissect("tshark", None, b""))
+    assert found == {9: "SELECT 1"} | ({7: text} if text else {})
