@@ -10,6 +10,7 @@ from slownet.links.conditions.queueing import AQM
 from slownet.links.conditions.readers import DISTRIBUTIONS
 from slownet.links.ip import IP, IPV4
 from slownet.model.errors import ExperimentError, nearest
+from slownet.model.options import Option
 from slownet.model.shapes import Json
 
 ECHOES = 21
@@ -66,7 +67,7 @@ def choose(cases: Iterable[Case], only: Sequence[str] = (), quick: bool = False)
     known = groups()
     for name in only:
         if name not in known:
-            raise ExperimentError(f"unknown kind of condition '{name}'", where="--only", fix=nearest(name, known))
+            raise ExperimentError(f"unknown kind of condition '{name}'", where=Option("only"), fix=nearest(name, known))
     return [case for case in cases if (not only or case.group in only) and (case.quick or not quick)]
 
 

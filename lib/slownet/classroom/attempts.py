@@ -10,6 +10,7 @@ from pathlib import Path
 from slownet.hypotheses import answers as files
 from slownet.hypotheses.answers import Answers
 from slownet.model.errors import ExperimentError, SlownetError, nearest
+from slownet.model.options import Option
 from slownet.model.units import percent
 
 LAST, BEST = "last", "best"
@@ -56,7 +57,7 @@ def due(text: str) -> datetime.datetime:
     try:
         found = datetime.datetime.fromisoformat(text.strip())
     except ValueError:
-        raise ExperimentError(f"'{text}' is not a time", "--due", "write 2026-11-30 or 2026-11-30T18:00") from None
+        raise ExperimentError(f"'{text}' is not a time", Option("due"), "write 2026-11-30 or 2026-11-30T18:00") from None
     if len(text.strip()) <= len("2026-11-30"):
         found += datetime.timedelta(days=1)
     return found if found.tzinfo else found.astimezone()
@@ -67,13 +68,13 @@ def share(text: str) -> float:
     try:
         return percent(text)
     except SlownetError as error:
-        raise ExperimentError(error.what, "--late", "write a part such as 50%") from error
+        raise ExperimentError(error.what, Option("late"), "write a part such as 50%") from error
 
 
 def rules(counts: str, due_at: str | None, late: float) -> Rules:
     """Return the rules that these options make. Raises ExperimentError."""
     if counts not in COUNTS:
-        raise ExperimentError(f"unknown attempt '{counts}'", "--counts", nearest(counts, COUNTS))
+        raise ExperimentError(f"unknown attempt '{counts}'", Option("counts"), nearest(counts, COUNTS))
     return Rules(counts, due(due_at) if due_at else None, late)
 
 

@@ -26,6 +26,7 @@ from slownet.hypotheses.answers import questions
 from slownet.hypotheses.source import read_text
 from slownet.model import userfile, whole_file
 from slownet.model.errors import ExperimentError, nearest
+from slownet.model.options import Option
 
 FILES = (".whl", ".tar.gz")
 """The ends of what pip installs from a file."""
@@ -64,7 +65,7 @@ def write(path: Path, kind: str, wanted: Wanted) -> list[str]:
     if wanted.slownet.endswith(FILES) and "://" not in wanted.slownet and not wanted.package:
         raise ExperimentError(f"no file {wanted.slownet}", "--slownet", "name a wheel of slownet, its address or its version")
     if wanted.tests and not wanted.lab and kind == "gradescope":
-        raise ExperimentError("tests of code need a lab there", "--lab", "slownet lab export lab.tar, then --lab lab.tar")
+        raise ExperimentError("tests of code need a lab there", Option("lab"), "slownet lab export lab.tar, then --lab lab.tar")
     files = _KINDS[kind](wanted, key)
     with whole_file.output(path, "--out") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for each, content in files.items():
@@ -125,7 +126,7 @@ def _along(wanted: Wanted) -> dict[str, str | Path]:
 
 def _submitty(wanted: Wanted, key: Sequence[Exercise]) -> Mapping[str, str | Path]:
     if wanted.tests:
-        raise ExperimentError("Submitty's graders have no lab", "--test", "leave out --test, or bundle --for gradescope")
+        raise ExperimentError("Submitty's graders have no lab", Option("test"), "leave out --test, or bundle --for gradescope")
     cases = [
         {
             "title": name(exercise, one.name),
@@ -155,7 +156,7 @@ def _submitty(wanted: Wanted, key: Sequence[Exercise]) -> Mapping[str, str | Pat
 
 def _github(wanted: Wanted, key: Sequence[Exercise]) -> Mapping[str, str | Path]:
     if wanted.tests:
-        raise ExperimentError("a workflow of a student's repository could be edited", "--test", "leave out --test")
+        raise ExperimentError("a workflow of a student's repository could be edited", Option("test"), "leave out --test")
     steps: list[str] = []
     runners: list[str] = []
     for exercise in _as_seen(key):

@@ -27,6 +27,7 @@ from slownet.lab.run.outbox import Outbox, RefusedError
 from slownet.model import userfile
 from slownet.model.control_characters import visible
 from slownet.model.errors import ExperimentError, LabError
+from slownet.model.options import Option
 from slownet.model.whole_file import place
 
 SUBMISSION = "submission"
@@ -48,10 +49,10 @@ def names(tests: Path) -> list[str]:
     try:
         tree = ast.parse(userfile.read_text(tests))
     except (OSError, ValueError, SyntaxError, RecursionError) as error:
-        raise ExperimentError(f"cannot read {tests} ({error})", "--test", "name a file of pytest's") from error
+        raise ExperimentError(f"cannot read {tests} ({error})", Option("test"), "name a file of pytest's") from error
     found = [each.name for each in tree.body if isinstance(each, ast.FunctionDef) and each.name.startswith("test")]
     if not found:
-        raise ExperimentError(f"{tests} has no tests", "--test", "write functions whose names begin with test_")
+        raise ExperimentError(f"{tests} has no tests", Option("test"), "write functions whose names begin with test_")
     return found
 
 

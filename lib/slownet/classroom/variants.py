@@ -30,6 +30,7 @@ from slownet.hypotheses import own
 from slownet.hypotheses.source import read_text, read_toml
 from slownet.model import userfile, whole_file
 from slownet.model.errors import ExperimentError, nearest, writing
+from slownet.model.options import Option
 
 MARK = "__"
 _NUMBERED = re.compile(rf"(.+?){MARK}([1-9]\d*)")
@@ -78,7 +79,7 @@ def write(path: Path, variants: Variants, folder: Path, student: str | None = No
             continue
         target = folder / (f"{path.stem}.toml" if student is not None else f"{path.stem}{MARK}{count}.toml")
         if target.exists() and path.exists() and target.samefile(path):
-            raise ExperimentError(f"{target} is the exercise itself", "--out", "name another folder")
+            raise ExperimentError(f"{target} is the exercise itself", Option("out"), "name another folder")
         text = fill(path, values)
         with writing(target, "--out"):
             folder.mkdir(parents=True, exist_ok=True)

@@ -2,99 +2,63 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from slownet.cli import completing
 from slownet.cli.completing import one_of
 from slownet.cli.outputs import OF_COMPARISONS, OF_RUNS
+from slownet.model.options import of as option_of
+from slownet.runner.run_options import RunOptions
+from slownet.runner.where import Where
 
 OF_LABS, OF_PROJECTS = "Where and on which clock", "Compose projects"
 """The sections of a command's help that these options are in."""
+
+
+def stated(cls: type, name: str, panel: str | None = None, **changes: Any) -> Any:
+    """Return the option of a field for Typer. panel: its section of the help; changes: what is other than in the field."""
+    found = replace(option_of(cls, name), **{key: changes.pop(key) for key in ("metavar", "text", "words") if key in changes})
+    words = one_of(*found.words) if found.words else None
+    return typer.Option(
+        found.typed,
+        metavar=found.metavar,
+        help=found.text,
+        rich_help_panel=panel,
+        autocompletion=changes.get("completion", words),
+    )
+
+
 ClockOption = Annotated[
     str | None,
-    typer.Option(
-        "--clock",
-        metavar="real|virtual",
-        help="Clock of the lab; virtual by default, real in shells.",
-        autocompletion=one_of("real", "virtual"),
-        rich_help_panel=OF_LABS,
+    stated(
+        Where, "clock", OF_LABS, metavar="real|virtual", text="Clock of the lab; virtual by default, real in shells.",
+        words=("real", "virtual"),
     ),
-]
-ExactClockOption = Annotated[
-    str | None,
-    typer.Option(
-        "--clock",
-        metavar="real|virtual|exact[:N]",
-        help="Clock of the lab; virtual by default. exact: counts instructions in an emulated machine, N (3) a nanosecond.",
-        autocompletion=one_of("real", "virtual", "exact"),
-        rich_help_panel=OF_LABS,
-    ),
-]
+]  # fmt: skip
+ExactClockOption = Annotated[str | None, stated(Where, "clock", OF_LABS)]
 """For commands that take no input from outside while they run."""
 StpOption = Annotated[bool, typer.Option("--stp", help="All switches run the Spanning Tree Protocol.")]
-TdfOption = Annotated[
-    str | None,
-    typer.Option(
-        "--tdf",
-        metavar="N|inf|auto",
-        help="How many times faster the CPU looks on the virtual clock.",
-        autocompletion=one_of("inf", "auto", "1"),
-        rich_help_panel=OF_LABS,
-    ),
-]
-CpuOption = Annotated[
-    str | None,
-    typer.Option(
-        "--cpu",
-        metavar="work|time|auto",
-        help="What the virtual clock charges: instructions or CPU time.",
-        autocompletion=one_of("work", "time", "auto"),
-        rich_help_panel=OF_LABS,
-    ),
-]
-MemoryOption = Annotated[int, typer.Option("--memory", metavar="MB", help="Memory of each lab.", rich_help_panel=OF_LABS)]
-EnvOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--env",
-        metavar="NAME[=VALUE]",
-        help="A variable for the experiment, here and in the lab. Repeatable.",
-        rich_help_panel=OF_LABS,
-    ),
-]
-ShareOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--share",
-        metavar="FOLDER[:rw]",
-        help="A folder that the lab sees under the same path, read-only unless :rw. Repeatable.",
-        rich_help_panel=OF_LABS,
-    ),
-]
-PlaceOption = Annotated[
-    str,
-    typer.Option(
-        "--place",
-        metavar="auto|native|lab|confined",
-        help="native: this machine's kernel, as root; lab: a lab; confined: a lab, only if this machine's kernel confines it; "
-        "auto: native if possible.",
-        autocompletion=one_of("auto", "native", "lab", "confined"),
-        rich_help_panel=OF_LABS,
-    ),
-]
-KernelOption = Annotated[
-    str | None,
-    typer.Option(
-        "--kernel",
-        metavar="base|wide",
-        help="The lab's kernel. wide: with what Debian's can do with networks, built by slownet lab build --kernel wide.",
-        autocompletion=one_of("base", "wide"),
-        rich_help_panel=OF_LABS,
-    ),
-]
+TdfOption = Annotated[str | None, stated(Where, "tdf", OF_LABS)]
+CpuOption = Annotated[str | None, stated(Where, "cpu", OF_LABS)]
+MemoryOption = Annotated[int, stated(Where, "memory", OF_LABS)]
+EnvOption = Annotated[list[str] | None, stated(Where, "env", OF_LABS)]
+ShareOption = Annotated[list[str] | None, stated(Where, "share", OF_LABS)]
+PlaceOption = Annotated[str, stated(Where, "place", OF_LABS)]
+KernelOption = Annotated[str | None, stated(Where, "kernel", OF_LABS)]
+VaryOption = Annotated[list[str] | None, stated(RunOptions, "vary", completion=completing.varied)]
+RepeatOption = Annotated[str | None, stated(RunOptions, "repeat")]
+BudgetOption = Annotated[str | None, stated(RunOptions, "budget")]
+LabsOption = Annotated[str, stated(RunOptions, "labs")]
+ResumeOption = Annotated[Path | None, stated(RunOptions, "resume", completion=completing.runs)]
+RunsOption = Annotated[Path, stated(RunOptions, "runs")]
+CaptureOption = Annotated[str | None, stated(RunOptions, "capture")]
+ToolOption = Annotated[str | None, stated(RunOptions, "tool", OF_PROJECTS, completion=completing.tools)]
+ToolsOption = Annotated[list[str] | None, stated(RunOptions, "option", OF_PROJECTS)]
+ValueOption = Annotated[list[str] | None, stated(RunOptions, "value", OF_PROJECTS)]
 ExplainClockOption = Annotated[
     bool,
     typer.Option(
@@ -106,56 +70,9 @@ SystemOption = Annotated[
     typer.Option("--system", help="For all accounts of this machine, in SLOWNET_SYSTEM_CACHE, by default /var/cache/slownet."),
 ]
 KeyOption = Annotated[Path, typer.Option("--key", metavar="FILE", help="The key that `slownet check --key KEY.toml` wrote.")]
-RunsOption = Annotated[Path, typer.Option("--runs", metavar="FOLDER", help="The folder of run directories.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
-VaryOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--vary",
-        metavar="NAME=V1,V2",
-        help="Conditions to measure instead, e.g. rtt=0ms,25ms or rtt=0:100:10ms; of a compose project a host's, e.g. "
-        "db:rtt=0ms,25ms; "
-        "faults=FILE.toml or faults='kill db at 4 s; start db at 5 s' is what breaks. Repeatable.",
-        autocompletion=completing.varied,
-    ),
-]
-CaptureOption = Annotated[
-    str | None,
-    typer.Option(
-        "--capture", metavar="[INTERFACE,...]", help="Save the packets of these interfaces; of all hosts if none is named."
-    ),
-]
 ProfileOption = Annotated[
     list[str] | None, typer.Option("--profile", metavar="NAME", help="A profile of the compose project. Repeatable.")
-]
-ToolOption = Annotated[
-    str | None,
-    typer.Option(
-        "--tool",
-        metavar="NAME|COMMAND",
-        help="A client that measures the compose project, from its host client: ab, ping, wrk, browse...; with --value, any "
-        "command.",
-        autocompletion=completing.tools,
-        rich_help_panel=OF_PROJECTS,
-    ),
-]
-ToolsOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--option",
-        metavar="NAME=VALUE",
-        help="An option of the tool, e.g. url=http://web:8000/ or requests=50. Repeatable.",
-        rich_help_panel=OF_PROJECTS,
-    ),
-]
-ValueOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--value",
-        metavar="PATTERN",
-        help="A regular expression for a number of the command's output: 'tps = ([0-9.]+)', or (?P<name_ms>...). Repeatable.",
-        rich_help_panel=OF_PROJECTS,
-    ),
 ]
 OutOption = Annotated[
     list[str] | None,

@@ -9,15 +9,19 @@ import typer
 
 from slownet.cli import completing
 from slownet.cli.options import (
+    BudgetOption,
     CaptureOption,
     CpuOption,
     EnvOption,
     ExactClockOption,
     ExplainClockOption,
     KernelOption,
+    LabsOption,
     MemoryOption,
     OutOption,
     PlaceOption,
+    RepeatOption,
+    ResumeOption,
     RunsOption,
     ShareOption,
     TdfOption,
@@ -41,35 +45,13 @@ def run(
         ),
     ] = None,
     vary: VaryOption = None,
-    repeat: Annotated[
-        str | None,
-        typer.Option(
-            "--repeat",
-            metavar="N|PART%|auto",
-            help="Number of repetitions. 1%: until such a difference between two runs would be found. auto (default): until "
-            "every claim is decided; without claims, until two such runs can be compared.",
-        ),
-    ] = None,
-    budget: Annotated[
-        str | None,
-        typer.Option("--budget", metavar="N,TIME", help="Limit on repetitions, wall time, or both. Default: 30,1h."),
-    ] = None,
+    repeat: RepeatOption = None,
+    budget: BudgetOption = None,
     out: OutOption = None,
     runs: RunsOption = RUNS,
-    resume: Annotated[
-        Path | None,
-        typer.Option(
-            "--resume",
-            metavar="RUN",
-            help="Continue the interrupted run in this directory. With --repeat: measure more of one that has ended.",
-            autocompletion=completing.runs,
-        ),
-    ] = None,
+    resume: ResumeOption = None,
     capture: CaptureOption = None,
-    labs: Annotated[
-        str,
-        typer.Option("--labs", metavar="N|auto", help="Labs that repeat an experiment in parallel. auto: one per processor."),
-    ] = "auto",
+    labs: LabsOption = "auto",
     clock: ExactClockOption = None,
     tdf: TdfOption = None,
     cpu: CpuOption = None,

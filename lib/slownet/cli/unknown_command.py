@@ -11,7 +11,7 @@ from slownet.model import glossary
 from slownet.model.errors import SlownetError
 
 OF_FILES = {".py": "run", ".toml": "check", ".yaml": "shell", ".yml": "shell"}
-"""What a file of one's own is given to, by its ending."""
+"""The command that takes a file, by its ending."""
 
 
 def refused(word: str, root: Any) -> SlownetError:

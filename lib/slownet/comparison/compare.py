@@ -14,6 +14,7 @@ from slownet.judge.records import measured_folder
 from slownet.judge.records.charging import COUNTED_MARGIN, USUAL_MARGIN, Charging
 from slownet.judge.records.result import RunData
 from slownet.model.errors import SlownetError
+from slownet.model.options import Option
 
 USUAL, COUNTED = USUAL_MARGIN, COUNTED_MARGIN
 """The margin of a comparison, and that of two runs whose numbers repeat: there 1 % more is found."""
@@ -40,14 +41,14 @@ def compare(
         raise SlownetError(f"{first} is a field measurement", "as the first argument", "name the run first")
     if one_sided and (isinstance(one, Field) or isinstance(other, Field)):
         raise SlownetError(
-            "--fail-if-slower compares two runs; this is a field measurement", "--fail-if-slower", "compare two runs"
+            "--fail-if-slower compares two runs; this is a field measurement", Option("fail_if_slower"), "compare two runs"
         )
     if isinstance(one, RunData) and isinstance(other, Field):
         if metrics:
-            raise SlownetError("a field measurement is compared by its page time only", "--metric", "leave it out")
+            raise SlownetError("a field measurement is compared by its page time only", Option("metric"), "leave it out")
         return compare_field(one, other, USUAL if within is None else within, t0)
     if t0:
-        raise SlownetError("T0 is the field site's", "--t0", "give it with a run and a field.json")
+        raise SlownetError("T0 is the field site's", Option("t0"), "give it with a run and a field.json")
     runs = [each.run() if isinstance(each, Field) else each for each in (one, other)]
     found = compare_runs(runs[0], runs[1], usual_margin(*runs) if within is None else within, metrics, whole or one_sided)
     return replace(found, judge=outcome.gate) if one_sided else found

@@ -18,11 +18,12 @@ from dataclasses import dataclass, replace
 from slownet.judge.claim.validation import PART_OF_ONE, within
 from slownet.judge.records.judgement import Verdict
 from slownet.model.errors import ExperimentError
+from slownet.model.options import Option
 from slownet.model.units import percent
 from slownet.theory.stats import DECIDING, Summary, difference, equivalent, exceeds, holm, ratio
 
 EQUIVALENT, DIFFERS, INCONCLUSIVE = Verdict.SUPPORTED.compared, Verdict.REFUTED.compared, Verdict.INCONCLUSIVE.compared
-SLOWER = "--fail-if-slower"
+SLOWER = Option("fail_if_slower")
 SIGNIFICANT = (1 - DECIDING) / 2
 
 
@@ -77,7 +78,7 @@ def asked_margin(within: float | str | None, slower: str | None) -> float | None
         return None if within is None else margin(str(within))
     if within is not None:
         raise ExperimentError("either a margin for both directions or one for what is slower", SLOWER, "leave out --within")
-    part = percent(slower, SLOWER)
+    part = percent(slower, str(SLOWER))
     if not part:
         raise ExperimentError("a margin of 0 %", SLOWER, "write a percentage above 0, such as 5%")
     return part

@@ -17,6 +17,7 @@ from slownet.judge.records.charging import Charging
 from slownet.judge.records.result import RunData
 from slownet.judge.records.samples import cell_key, finite
 from slownet.model.errors import ExperimentError, SlownetError, nearest
+from slownet.model.options import Option
 from slownet.report.words import few_boots, instructions_compared
 from slownet.theory.law import Law, fit
 from slownet.theory.stats import DECIDING, Summary
@@ -119,7 +120,7 @@ def compare_cells(
     shared = [name for name in first.metrics if name in second.metrics]
     for name in metrics:
         if name not in shared:
-            raise ExperimentError(f"no metric '{name}' in both", "--metric", nearest(name, shared))
+            raise ExperimentError(f"no metric '{name}' in both", Option("metric"), nearest(name, shared))
     failed = any(cell.error for _, *both in pairs for cell in both)
     if not shared and not failed:
         one, other = (f"{', '.join(run.metrics) or 'nothing'} in {run.experiment}" for run in (first, second))

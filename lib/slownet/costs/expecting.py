@@ -9,6 +9,7 @@ from typing import Any
 
 from slownet.costs.judging import WITHIN
 from slownet.model.errors import ExperimentError
+from slownet.model.options import Option
 
 FORM = re.compile(r"(?P<entry>[^/=]+)/(?P<operation>[^/=]+)=(?P<trips>[0-9]{1,6}(?:\.[0-9]{1,3})?)")
 
@@ -34,7 +35,9 @@ class Expectation:
         stem = self.entry.rpartition("/")[2].removesuffix(".toml")
         found = next((each for each in rows if each["id"] == f"{stem}/{self.operation}"), None)
         if found is None:
-            raise ExperimentError(f"{self.entry} has no operation '{self.operation}'", "--expect", "`slownet costs` lists them")
+            raise ExperimentError(
+                f"{self.entry} has no operation '{self.operation}'", Option("expect"), "`slownet costs` lists them"
+            )
         trips, name = found["round_trips"], " ".join(filter(None, [found["id"], found["version"]]))
         if trips is None:
             return False, f"{name}: not measured"
@@ -46,5 +49,5 @@ def read(text: str) -> Expectation:
     """Return an expectation. Raises ExperimentError."""
     found = FORM.fullmatch(text)
     if not found:
-        raise ExperimentError(f"'{text}' is not ENTRY/OPERATION=N", "--expect", "write for example redis-py/connect=6")
+        raise ExperimentError(f"'{text}' is not ENTRY/OPERATION=N", Option("expect"), "write for example redis-py/connect=6")
     return Expectation(found["entry"], found["operation"], float(found["trips"]))

@@ -24,6 +24,7 @@ from slownet.hypotheses.recorded import Recorded
 from slownet.judge.measured import Metrics
 from slownet.lab.host import native, owner
 from slownet.model.errors import ExperimentError, ToolError, nearest
+from slownet.model.options import Option
 from slownet.model.sample import Metric
 from slownet.model.shapes import Json
 from slownet.model.units import show_duration
@@ -214,9 +215,9 @@ def _host(named: str | None, network: Any) -> str:
     if isinstance(network, Compose):
         hosts = list(dict.fromkeys([*hosts, *(each.name for each in network.project.services)]))
     if named is None and CLIENT not in hosts:
-        raise ExperimentError("the command has no host", "--from", f"name one of {', '.join(sorted(hosts))}")
+        raise ExperimentError("the command has no host", Option("from"), f"name one of {', '.join(sorted(hosts))}")
     if (host := named or CLIENT) not in hosts:
-        raise ExperimentError(f"no host '{host}'", "--from", nearest(host, hosts))
+        raise ExperimentError(f"no host '{host}'", Option("from"), nearest(host, hosts))
     return host
 
 

@@ -19,6 +19,7 @@ from slownet.hypotheses import definition, value_lists
 from slownet.judge.records.condition_columns import NONE, condition, is_of_links
 from slownet.model.errors import ExperimentError, SlownetError, nearest
 from slownet.model.facts import Published
+from slownet.model.options import Option
 from slownet.model.sample import Metric
 from slownet.topologies import find as find_topology
 
@@ -35,7 +36,7 @@ __all__ = ["Cell", "Experiment", "Record", "condition", "experiment"]
 Cell = dict[str, str]
 FAULTS = "faults"
 """The condition that is a schedule of faults, in words."""
-VARY = "--vary"
+VARY = Option("vary")
 """The option that states other values of conditions."""
 
 

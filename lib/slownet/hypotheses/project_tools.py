@@ -10,12 +10,13 @@ from typing import Any
 
 from slownet.compose.model import CLIENT, Project
 from slownet.model.errors import ExperimentError, ToolError, nearest
+from slownet.model.options import Option
 from slownet.model.shapes import Json
 from slownet.model.units import whole_number
 from slownet.tools.matched import matched, named, words
 from slownet.tools.register import ACCOUNT, FROM, TO, TOOLS, Card, Options, card
 
-TOOL, URL, OPTION, COMMAND, VALUE = "--tool", "--option url", "--option", "--tool", "--value"
+TOOL, OPTION, VALUE = Option("tool"), Option("option"), Option("value")
 OWN = "a command"
 _ADDRESS = re.compile(r"https?://[^\s/]+\S*")
 _ABSENT = "not found in $PATH"  # crun's words
@@ -60,7 +61,7 @@ def _check_address(name: str, url: str | None, project: Project) -> None:
         what = f"unclear address '{url}'" if url else f"{name} needs an address"
         service = project.services[-1]
         port = service.ports[0] if service.ports else 80
-        raise ExperimentError(what, URL, f"write one such as http://{service.name}:{port}/")
+        raise ExperimentError(what, f"{OPTION} url", f"write one such as http://{service.name}:{port}/")
 
 
 def _options(name: str, known: Sequence[str], stated: Mapping[str, str], project: Project, tool: Card | None = None) -> Options:
@@ -101,7 +102,7 @@ def _command(record: Options, project: Project) -> tuple[OwnCommand, Options]:
     try:
         words(command)
     except ExperimentError as error:
-        raise ExperimentError(error.what, COMMAND, error.fix) from error
+        raise ExperimentError(error.what, TOOL, error.fix) from error
 
     def run(net: Any, topology: Any, options: Options) -> Any:
         host = options["from"]
@@ -112,7 +113,7 @@ def _command(record: Options, project: Project) -> tuple[OwnCommand, Options]:
         except ToolError as error:
             if not is_absent(error.raw):
                 raise
-            raise not_in_container(words(command)[0], host, COMMAND, f"{OPTION} from={host}", error.raw) from error
+            raise not_in_container(words(command)[0], host, str(TOOL), f"{OPTION} from={host}", error.raw) from error
 
     return OwnCommand(run), _options(OWN, ("from",), record["options"], project)
 

@@ -17,6 +17,7 @@ from slownet.links.conditions import profiles as conditions
 from slownet.links.conditions.link import Condition
 from slownet.model import importing
 from slownet.model.errors import ConditionError, ExperimentError, SlownetError, nearest
+from slownet.model.options import Option
 
 OF_TOPO = ("hopts", "sopts", "lopts")
 """Arguments that Topo keeps to itself."""
@@ -121,9 +122,9 @@ def link(text: str, of: Topo) -> tuple[str, str, list[str]]:
     name, equals, fields = text.partition("=")
     links = {f"{first}-{second}": (first, second) for each in of.links() for first, second in (each, each[::-1])}
     if not equals or not fields:
-        raise ExperimentError(f"unclear link '{text}'", where="--link", fix="write A-B=rtt=10ms,loss=1% or A-B=LTE")
+        raise ExperimentError(f"unclear link '{text}'", where=Option("link"), fix="write A-B=rtt=10ms,loss=1% or A-B=LTE")
     if name not in links:
-        raise ExperimentError(f"no link '{name}'", where="--link", fix=nearest(name, links))
+        raise ExperimentError(f"no link '{name}'", where=Option("link"), fix=nearest(name, links))
     words = fields.split(",")
     condition(words)
     return *links[name], words
@@ -136,7 +137,7 @@ def links(texts: Iterable[str], of: Topo) -> list[tuple[str, str, list[str]]]:
     for first, second, _ in found:
         if ends.count(frozenset((first, second))) > 1:
             what = f"the link '{first}-{second}' is given twice"
-            raise ExperimentError(what, where="--link", fix="write its condition once: A-B=rtt=10ms,loss=1%")
+            raise ExperimentError(what, where=Option("link"), fix="write its condition once: A-B=rtt=10ms,loss=1%")
     return found
 
 

@@ -14,6 +14,7 @@ from typing import cast
 
 from slownet.model.control_characters import visible
 from slownet.model.option_names import here
+from slownet.model.options import Option
 
 MAX_LISTED = 12
 
@@ -32,15 +33,16 @@ class SlownetError(Exception):
     ----------
     what : str
         What went wrong.
-    where : str
-        The host, file, option or experiment concerned.
+    where : str or Option
+        The host, file, option or experiment concerned; ``option`` has it as it was given, if it is an option.
     fix : str
         How to fix it.
     """
 
-    def __init__(self, what: str, where: str = "", fix: str = "") -> None:
+    def __init__(self, what: str, where: str | Option = "", fix: str = "") -> None:
         self.what = _one_line(what)
-        self.where = _one_line(where)
+        self.where = _one_line(str(where))
+        self.option = where if isinstance(where, Option) else None
         self.fix = _one_line(fix)
         super().__init__(self.what, self.where, self.fix)
 
@@ -88,7 +90,7 @@ class NoCellError(ExperimentError):
 class NoMetricError(ExperimentError, AttributeError):
     """A metric that a record does not have; records have their metrics as attributes."""
 
-    def __init__(self, what: str, where: str = "", fix: str = "") -> None:
+    def __init__(self, what: str, where: str | Option = "", fix: str = "") -> None:
         super().__init__(what, where, fix)
         self.name = self.obj = None  # else Python appends a suggestion of its own to a traceback
 
@@ -140,7 +142,7 @@ class ServiceError(SlownetError):
         The last lines of the server's log; ``str()`` shows them, indented, below the line.
     """
 
-    def __init__(self, what: str, where: str = "", fix: str = "", log: str = "") -> None:
+    def __init__(self, what: str, where: str | Option = "", fix: str = "", log: str = "") -> None:
         super().__init__(what, where, fix)
         self.log = visible(log.rstrip("\n"))
 
@@ -159,7 +161,7 @@ class ToolError(SlownetError):
         Everything that the program printed; ``str()`` leaves it out.
     """
 
-    def __init__(self, what: str, where: str = "", fix: str = "", raw: str = "") -> None:
+    def __init__(self, what: str, where: str | Option = "", fix: str = "", raw: str = "") -> None:
         super().__init__(what, where, fix)
         self.raw = raw
 

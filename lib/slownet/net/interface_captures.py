@@ -9,6 +9,7 @@ from typing import Any
 
 from slownet.model import sample
 from slownet.model.errors import ExperimentError, nearest
+from slownet.model.options import Option
 from slownet.net import before_queue, tcpdump
 from slownet.net.before_queue import BeforeQueue, BusyError, addresses
 from slownet.net.layout import interface_name
@@ -71,10 +72,10 @@ def find(net: Any, names: Sequence[str]) -> list[tuple[Any, str]]:
             first, *others = nodes[name]
             if others:
                 fix = f"write {interface_name(first.nameToIntf[name])}"
-                raise ExperimentError(f"{first.name} and {others[0].name} have an interface '{name}'", "--capture", fix)
+                raise ExperimentError(f"{first.name} and {others[0].name} have an interface '{name}'", Option("capture"), fix)
             found[interface_name(first.nameToIntf[name])] = first
         else:
-            raise ExperimentError(f"no interface '{name}'", where="--capture", fix=nearest(name, nodes))
+            raise ExperimentError(f"no interface '{name}'", where=Option("capture"), fix=nearest(name, nodes))
     return [(node, name) for name, node in found.items()]
 
 

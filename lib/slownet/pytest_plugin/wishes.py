@@ -8,30 +8,36 @@ from typing import TYPE_CHECKING
 
 from slownet.lab.run.boot import MEGABYTES
 from slownet.lab.run.clock import INF, OF_ONE_SPEED, TDF_INF, ClockRequest
-from slownet.model import option_names
+from slownet.model import option_names, options
 from slownet.model.errors import LabError, SlownetError
 from slownet.model.units import whole_number
 from slownet.pytest_plugin import short_names
+from slownet.runner.where import Where
 
 if TYPE_CHECKING:
     import pytest
 
+PREFIX = "--slownet-"
 CLOCK, TDF, CPU = "--slownet-clock", "--slownet-tdf", "--slownet-cpu"
 CONFINED, KERNEL = "--slownet-require-confinement", "--slownet-kernel"
 SEED, REPORT, BUDGET, MEMORY = "--slownet-seed", "--slownet-report", "--slownet-budget", "--slownet-memory"
 COMMENT, HISTORY, WHY = "--slownet-comment", "--slownet-history", "--slownet-why"
 MOST_BOOTS = 100
+
+
+def _stated(name: str, more: str = "") -> tuple[str, str, str]:
+    """Return an option's name here, its form and its text, as the command line has them. more: what is other in tests."""
+    found = options.of(Where, name.removeprefix(PREFIX))
+    return name, found.metavar, f"{found.text} {more}".strip()
+
+
 OPTIONS = (
-    (CLOCK, "real|virtual|exact", "Clock of the tests with a network; a lab's is virtual by default."),
-    (TDF, "N|inf|auto", "How many times faster the CPU looks on the virtual clock; inf by default: it is free."),
-    (CPU, "work|time|auto", "What the virtual clock charges: instructions or CPU time."),
+    _stated(CLOCK, "For tests with a network."),
+    _stated(TDF, "inf by default: it is free."),
+    _stated(CPU),
     (CONFINED, "", "Refuse to run where nothing but its own kernel confines a lab."),
-    (
-        KERNEL,
-        "base|wide",
-        "The labs' kernel. wide: with what Debian's can do with networks, built by slownet lab build --kernel wide.",
-    ),
-    (MEMORY, "MB", f"Memory of each lab (default: {MEGABYTES})."),
+    _stated(KERNEL),
+    _stated(MEMORY, f"Default: {MEGABYTES}."),
     (BUDGET, "N", "Most boots of a test whose comparison fewer leave open (default: 10); 1 repeats nothing."),
     (SEED, "N", "Seed of every link with loss or another random condition that states no seed itself."),
     (REPORT, "FOLDER", "Save the measurements of `measure`: one run directory per test, with its report.html."),

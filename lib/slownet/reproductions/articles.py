@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from slownet.model.errors import ExperimentError, nearest
+from slownet.model.options import Option
 
 ARTICLES: Mapping[str, Sequence[str]] = {
     "wordpress-latency": ("client_delay", "database_delay"),
@@ -50,7 +51,7 @@ def select(names: Iterable[str], only: Sequence[str], every: bool = False) -> li
     known = {each: [each] for experiments in groups.values() for each in experiments} | groups
     for each in only:
         if each not in known:
-            raise ExperimentError(f"no article '{each}'", where="--only", fix=_suggested(each, groups, known))
+            raise ExperimentError(f"no article '{each}'", where=Option("only"), fix=_suggested(each, groups, known))
     wanted = {name for each in only for name in known[each]}
     wanted |= {name for group in groups if every or (not only and group != PROTOCOLS) for name in groups[group]}
     return [name for experiments in groups.values() for name in experiments if name in wanted]

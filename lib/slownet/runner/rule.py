@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from slownet.model.errors import ExperimentError
 from slownet.model.facts import Sampling
+from slownet.model.options import Option
 from slownet.model.units import duration, whole_number
 
 MOST = 30
@@ -58,7 +59,7 @@ def read_rule(repeat: str, budget: str) -> Rule:
     numbers, times = [part for part in parts if _is_number(part)], [part for part in parts if not part.isdigit()]
     if len(numbers) > 1 or len(times) > 1 or len(numbers) + len(times) < len(parts):
         fix = f"write repetitions (1 to {CEILING}), a time or both, such as 30, 10m or 30,10m"
-        raise ExperimentError(f"invalid budget '{budget}'", "--budget", fix)
+        raise ExperimentError(f"invalid budget '{budget}'", Option("budget"), fix)
     wall_s = wall_time(times[0]) if times else math.inf
     return Rule(number, wall_s, int(numbers[0]) if numbers else MOST, find)
 
@@ -79,7 +80,7 @@ def _repeat(text: str) -> tuple[int | None, float | None]:
             return None, part
     raise ExperimentError(
         f"invalid number of repetitions '{text}'",
-        "--repeat",
+        Option("repeat"),
         f"write a whole number from 1 to {CEILING}, the difference to be found, such as 1%, or auto",
     )
 

@@ -12,63 +12,47 @@ from slownet.hypotheses.catalogue import discover, layered
 from slownet.hypotheses.experiment import FAULTS, VARY
 from slownet.lab.build.layer import NotBuiltError
 from slownet.lab.run import caller
-from slownet.lab.run.boot import MEGABYTES
 from slownet.lab.run.clock import EXACT, ClockRequest
 from slownet.lab.run.place import Place, choose, with_given
 from slownet.links import fault_file
 from slownet.model import userfile
 from slownet.model.errors import ExperimentError, LabError, SlownetError, nearest
-from slownet.runner import RUNS, compose_project, planning
+from slownet.model.options import CLOCK, CPU, KERNEL, RESUME, TDF, Option
+from slownet.runner import compose_project, planning
 from slownet.runner.planning import Plan
 from slownet.runner.rule import BUDGET, Rule, read_rule
+from slownet.runner.run_options import RunOptions
 from slownet.runner.sharing import AUTO, check_labs, read_labs
 
 if TYPE_CHECKING:
     from slownet.hypotheses.composed import Composed
 
 EXAMPLE = "rtt=0ms,25ms"
+TOOL, OPTION, VALUE = map(Option, ("tool", "option", "value"))
 POSITIONAL = ("experiments", "compose")
-"""What a command line names without an option."""
+"""Fields that are arguments of the command, not options."""
 HOSTS = "hosts"
 """What ``--capture`` means if it names no interface."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunRequest:
-    """The options, each with its name on the command line; a text or a list of texts where that takes one."""
+class RunRequest(RunOptions):
+    """The options with what is measured: experiments, or a compose project."""
 
     experiments: Sequence[str] = ()
-    clock: str | None = None
-    tdf: str | None = None
-    cpu: str | None = None
-    memory: int = MEGABYTES
-    place: str = "auto"
-    kernel: str | None = None
-    vary: Sequence[str] = ()
     compose: Sequence[Path] = ()
-    tool: str | None = None
-    option: Sequence[str] = ()
-    capture: str | None = None
-    repeat: str | None = None
-    budget: str | None = None
-    labs: str = AUTO
-    resume: Path | None = None
-    runs: Path = RUNS
-    env: Sequence[str] = ()
-    share: Sequence[str] = ()
-    value: Sequence[str] = ()
 
     def check(self) -> tuple[Rule, int | None]:
         """Return how often to measure and in how many labs. Raises SlownetError for what contradicts itself."""
         if self.resume:
             if self.clock or self.tdf or self.cpu:
-                fix = "leave out --clock, --tdf and --cpu"
-                raise ExperimentError("a resumed run keeps its clock", where="--resume", fix=fix)
+                fix = f"leave out {CLOCK}, {TDF} and {CPU}"
+                raise ExperimentError("a resumed run keeps its clock", where=RESUME, fix=fix)
             if self.kernel:
-                raise ExperimentError("a resumed run keeps its kernel", where="--resume", fix="leave out --kernel")
+                raise ExperimentError("a resumed run keeps its kernel", where=RESUME, fix=f"leave out {KERNEL}")
             if self.experiments or self.vary or self.compose:
-                fix = "leave out the experiments and --vary"
-                raise ExperimentError("a resumed run keeps its plan", where="--resume", fix=fix)
+                fix = f"leave out the experiments and {VARY}"
+                raise ExperimentError("a resumed run keeps its plan", where=RESUME, fix=fix)
         return read_rule(self.repeat or AUTO, self.budget or BUDGET), read_labs(self.labs)
 
     def plans(self) -> tuple[list[Plan], Place]:
@@ -164,14 +148,16 @@ def _schedules(values: str) -> list[str]:
 def names(asked: RunRequest) -> Sequence[str | Composed]:
     """Return the experiments, or the one on a compose project. Raises SlownetError."""
     if not asked.compose:
-        given = {"--tool": asked.tool, "--option": asked.option, "--value": asked.value}
+        given = {TOOL: asked.tool, OPTION: asked.option, VALUE: asked.value}
         for name in (each for each, value in given.items() if value):
             raise ExperimentError(f"{name} is for compose projects", name, "name a compose.yaml, too, or leave it out")
         return [str(layered().get(each, each)) for each in asked.experiments]
     if asked.experiments:
         raise ExperimentError("either experiments or a compose project", fix="leave one of them out")
     if not asked.tool:
-        raise ExperimentError("nothing measures the project", "--tool", "add --tool ab --option url=http://SERVICE:PORT/")
+        raise ExperimentError(
+            "nothing measures the project", TOOL, f"add {TOOL.set('ab')} {OPTION.set('url=http://SERVICE:PORT/')}"
+        )
     from slownet.compose import project_files
     from slownet.hypotheses import composed
 
@@ -185,7 +171,7 @@ def names(asked: RunRequest) -> Sequence[str | Composed]:
     if not asked.value:  # a number of a command's output has no other name, so a tool is one without
         return [composed.make(paths, chosen, asked.tool, url, options, faults=broken)]
     if url:
-        raise ExperimentError("a command has its address itself", "--option url", "write it in --tool")
+        raise ExperimentError("a command has its address itself", f"{OPTION} url", f"write it in {TOOL}")
     return [composed.make(paths, chosen, None, None, options, asked.tool, asked.value, faults=broken)]
 
 
@@ -203,6 +189,6 @@ def _options(texts: Sequence[str]) -> dict[str, str]:
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals or not name:
-            raise ExperimentError(f"unclear option '{text}'", "--option", "write NAME=VALUE such as requests=50")
+            raise ExperimentError(f"unclear option '{text}'", OPTION, "write NAME=VALUE such as requests=50")
         found[name] = value
     return found

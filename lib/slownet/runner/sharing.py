@@ -14,13 +14,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from slownet.model.errors import ExperimentError
+from slownet.model.options import Option
 from slownet.model.units import whole_number
 
 if TYPE_CHECKING:
     from slownet.lab.run.place import Place
 
 AUTO, MOST = "auto", 64
-OPTION = "--labs"
+OPTION = Option("labs")
 
 
 def read_labs(text: str) -> int | None:

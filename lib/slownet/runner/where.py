@@ -3,26 +3,67 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, replace
 
 from slownet.lab.run.boot import MEGABYTES
 from slownet.lab.run.caller import Given
 from slownet.lab.run.clock import ClockRequest
+from slownet.model import options
+from slownet.model.options import stated
 
 
 @dataclass(frozen=True)
 class Where:
     """The options of `slownet.lab.run.place.choose` and `with_given`, and the folder of the project that labs belong to."""
 
-    place: str = "auto"
-    clock: str | None = None
-    tdf: str | None = None
-    cpu: str | None = None
-    memory: int = MEGABYTES
-    env: tuple[str, ...] = ()
-    share: tuple[str, ...] = ()
+    place: str = field(
+        default="auto",
+        metadata=stated(
+            "auto|native|lab|confined",
+            "native: this machine's kernel, as root; lab: a lab; confined: a lab, only if this machine's kernel confines it; "
+            "auto: native if possible.",
+            ("auto", "native", "lab", "confined"),
+        ),
+    )
+    clock: str | None = field(
+        default=None,
+        metadata=stated(
+            "real|virtual|exact[:N]",
+            "Clock of the lab; virtual by default. exact: counts instructions in an emulated machine, N (3) a nanosecond.",
+            ("real", "virtual", "exact"),
+        ),
+    )
+    tdf: str | None = field(
+        default=None,
+        metadata=stated("N|inf|auto", "How many times faster the CPU looks on the virtual clock.", ("inf", "auto", "1")),
+    )
+    cpu: str | None = field(
+        default=None,
+        metadata=stated(
+            "work|time|auto", "What the virtual clock charges: instructions or CPU time.", ("work", "time", "auto")
+        ),
+    )
+    memory: int = field(
+        default=MEGABYTES,
+        metadata=stated("MB", "Memory of each lab."),
+    )
+    env: tuple[str, ...] = field(
+        default=(),
+        metadata=stated("NAME[=VALUE]", "A variable for the experiment, here and in the lab. Repeatable."),
+    )
+    share: tuple[str, ...] = field(
+        default=(),
+        metadata=stated("FOLDER[:rw]", "A folder that the lab sees under the same path, read-only unless :rw. Repeatable."),
+    )
     folder: str = ""
-    kernel: str | None = None
+    kernel: str | None = field(
+        default=None,
+        metadata=stated(
+            "base|wide",
+            "The lab's kernel. wide: with what Debian's can do with networks, built by slownet lab build with the same option.",
+            ("base", "wide"),
+        ),
+    )
 
     @property
     def asked(self) -> ClockRequest:
@@ -39,5 +80,5 @@ class Where:
         return replace(self, env=tuple(f"{name}={value}" for name, value in values.items()))
 
 
-PLACED = tuple(each.name for each in fields(Where) if each.name != "folder")
+PLACED = tuple(options.names(Where))
 """The options of a command that say where it measures."""

@@ -14,11 +14,12 @@ from types import ModuleType
 from typing import Any
 
 from slownet.model.errors import SweepError
+from slownet.model.options import Option
 from slownet.model.version import __version__
 
 LOCAL = "local"
 RESOURCE = "lab"
-OPTION = "--cluster"
+OPTION = Option("cluster")
 DASK = "'bokeh>=3.1' 'distributed>=2025.1'"
 """What the extra "cluster" brings: named by itself, because slownet need not be on the index that pip asks."""
 ANSWER_S = 20.0
@@ -137,9 +138,9 @@ def check(address: str, scheduler_file: Path | None) -> None:
     """Raise SweepError for a cluster that cannot be connected to, whatever it runs: before a lab is needed."""
     _installed()
     if address and scheduler_file:
-        raise SweepError("a cluster has one scheduler", "--scheduler-file", "leave out --cluster")
+        raise SweepError("a cluster has one scheduler", Option("scheduler_file"), "leave out --cluster")
     if scheduler_file and not scheduler_file.is_file():
-        raise SweepError(f"no file {scheduler_file}", "--scheduler-file", "name the one that dask scheduler wrote")
+        raise SweepError(f"no file {scheduler_file}", Option("scheduler_file"), "name the one that dask scheduler wrote")
 
 
 def _installed() -> ModuleType:

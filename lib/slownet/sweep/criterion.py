@@ -9,9 +9,10 @@ from slownet.judge.claim import bound
 from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.result import RunData
 from slownet.model.errors import ExperimentError, SweepError, nearest
+from slownet.model.options import Option
 from slownet.model.sample import Sample
 
-OPTION = "--criterion"
+OPTION = Option("criterion")
 _FORM = re.compile(r"(?:p(?P<percent>\d+(?:\.\d+)?) +)?(?P<metric>[A-Za-z]\w*) *(?P<sign><=?|>=?) *(?P<limit>\S+)", re.ASCII)
 
 

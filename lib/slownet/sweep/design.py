@@ -17,10 +17,11 @@ from typing import Any
 from slownet.hypotheses.experiment import Cell
 from slownet.judge.records.samples import cell_key
 from slownet.model.errors import SweepError
+from slownet.model.options import Option
 from slownet.sweep.factors import Factors
 
 GRID, RANDOM, LATIN, SOBOL = "grid", "random", "lhs", "sobol"
-OPTION = "--sample"
+OPTION = Option("sample")
 
 
 @dataclass(frozen=True)

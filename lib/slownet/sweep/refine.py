@@ -15,9 +15,10 @@ from slownet.hypotheses.experiment import Cell
 from slownet.hypotheses.ranges import VALUE
 from slownet.judge.records.judgement import REFUTED, SUPPORTED
 from slownet.model.errors import SweepError, nearest
+from slownet.model.options import Option
 from slownet.model.sample import cell_in_words
 
-OPTION = "--refine"
+OPTION = Option("refine")
 BEND = 0.05
 
 Verdicts = Mapping[str, str]

@@ -91,7 +91,7 @@ def from_file(path: Path) -> dict[str, Json]:
         keys = (TABLE, "vary", name)
         if not all(isinstance(each, str) for each in ([values] if not isinstance(values, list) else values or [None])):
             source.fail(f"{name} is {values!r:.60}", keys, 'write a text, "0,10,40ms", or a list of texts, ["0ms", "10ms"]')
-        source.tried(lambda: tried(name, factors.of_mapping({name: values})[name], VARY), keys)  # noqa: B023  # called at once
+        source.tried(lambda: tried(name, factors.of_mapping({name: values})[name], str(VARY)), keys)  # noqa: B023  # called at once
     experiment = path.parent / table["experiment"]
     return {**table, **({"experiment": str(experiment)} if experiment.suffix and experiment.is_file() else {})}
 

@@ -21,6 +21,7 @@ from slownet.judge.records.samples import cell_key
 from slownet.judge.records.sweep_samples import HEADER, Aside
 from slownet.lab.run.place import Place
 from slownet.model.errors import SlownetError, SweepError
+from slownet.model.options import Option
 from slownet.runner import compose_project, planning
 from slownet.runner.boot_store.sweep_store import Store
 from slownet.runner.boot_store.task import place_of
@@ -163,17 +164,19 @@ def run(
     directory = Path(out)
     exists = (directory / HEADER).exists()
     if exists and "hunt" in sweep_samples.read_header(directory):
-        raise SweepError(f"{directory} holds a hunt", "--out", "name another folder")
+        raise SweepError(f"{directory} holds a hunt", Option("out"), "name another folder")
     spec = _resumed(directory, asked) if exists and resume else asked
     if exists and not resume:
-        raise SweepError(f"{directory} holds a sweep", "--out", "add --resume to go on with it, or name another folder")
+        raise SweepError(f"{directory} holds a sweep", Option("out"), "add --resume to go on with it, or name another folder")
     spec = replace(spec, where=spec.where.with_values())
     if not spec.experiment:
         if resume:
-            raise SweepError(f"{directory} holds no sweep", "--resume", f"name a folder with a {HEADER}, or an experiment")
+            raise SweepError(
+                f"{directory} holds no sweep", Option("resume"), f"name a folder with a {HEADER}, or an experiment"
+            )
         raise SweepError("no experiment is named", "slownet sweep", "name one of slownet list, or resume a sweep")
     if repeat is not None and repeat < 1:
-        raise SweepError(f"{repeat} repetitions", "--repeat", "write a whole number from 1")
+        raise SweepError(f"{repeat} repetitions", Option("repeat"), "write a whole number from 1")
     named = find(spec.experiment)
     on_file = Path(scheduler_file) if scheduler_file else None
     if cluster or on_file:

@@ -24,6 +24,7 @@ from typing import IO, Any
 from slownet.lab.build import cache
 from slownet.lab.build.cache_cleanup import DOWNLOAD
 from slownet.model.errors import LabError
+from slownet.model.options import Option
 from slownet.transfer import unpack
 
 STEP = 1 << 20
@@ -36,7 +37,7 @@ SILENCE_S = 30.0
 PAUSE_S = 0.5
 BY_HASH = re.compile(r"(?P<place>.+)#sha256=(?P<sha256>[0-9a-f]{64})")
 URL = re.compile(r"https?://", re.IGNORECASE)
-OPTION = "--lab"
+OPTION = Option("lab")
 PARTIAL, NOT_SATISFIABLE, SERVER_ERROR = 206, 416, 500
 """Statuses of HTTP."""
 

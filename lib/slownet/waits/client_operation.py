@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from slownet.model.errors import ExperimentError, ToolError, nearest
+from slownet.model.options import Option
 from slownet.waits.account import Beside
 from slownet.waits.packets import FIN, RST, Ends, Packet
 from slownet.waits.trace import AT_ONCE_NS, Host, Trace
@@ -77,7 +78,7 @@ def find(trace: Trace, client: str | None = None, whole: bool = False) -> Operat
         It received nothing.
     """
     if client is not None and client not in trace.hosts:
-        raise ExperimentError(f"no capture of a host '{client}'", "--from", nearest(client, list(trace.hosts)))
+        raise ExperimentError(f"no capture of a host '{client}'", Option("from"), nearest(client, list(trace.hosts)))
     opened = {name: _connections(trace, trace.hosts[name]) for name in ([client] if client else trace.hosts)}
     host = trace.hosts[client or _client(trace, opened)]
     connections = opened[host.name]

@@ -11,6 +11,7 @@ from itertools import combinations
 from slownet.judge.records.result import RunData
 from slownet.lab.run.outbox import Outbox
 from slownet.model.errors import ExperimentError, first_of, nearest
+from slownet.model.options import Option
 from slownet.model.sample import Sample, cell_in_words
 from slownet.net import sleeping_calls
 from slownet.net.sleeping_calls import SleepingCall
@@ -45,19 +46,19 @@ def sample_of(run: RunData, label: Mapping[str, str]) -> Sample:
     named = {name for cell in run.cells for name in _label(cell.samples)}
     for name in label:
         if name not in named:
-            raise ExperimentError(f"the run varies no '{name}'", "--cell", nearest(name, sorted(named)))
+            raise ExperimentError(f"the run varies no '{name}'", Option("cell"), nearest(name, sorted(named)))
     found = [cell.samples for cell in run.cells if label.items() <= _label(cell.samples).items()]
     labels = [_label(cell.samples) for cell in run.cells if cell.samples]
     if not found or not found[0]:
         for name, value in label.items():
             if value not in (values := {each[name] for each in labels if name in each}):
-                raise ExperimentError(f"the run has no cell with {name} {value}", "--cell", nearest(value, values))
-        raise ExperimentError(f"the run has no cell {cell_in_words(label)}", "--cell", f"it has {_listed(labels)}")
+                raise ExperimentError(f"the run has no cell with {name} {value}", Option("cell"), nearest(value, values))
+        raise ExperimentError(f"the run has no cell {cell_in_words(label)}", Option("cell"), f"it has {_listed(labels)}")
     if len(found) > 1:
         found = [each for each in found if _label(each) == label] or (found if label else found[-1:])
     if len(found) > 1:
         fix = f"name one of {_listed([_label(each) for each in found])}"
-        raise ExperimentError(f"several cells have {cell_in_words(label)}", "--cell", fix)
+        raise ExperimentError(f"several cells have {cell_in_words(label)}", Option("cell"), fix)
     good = [each for each in found[0] if each.get("status") == "ok"] or list(found[0])
     return next((each for each in good if has_captures(each)), good[0])
 

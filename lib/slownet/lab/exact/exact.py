@@ -42,6 +42,7 @@ from slownet.lab.run.clock import Clock
 from slownet.lab.run.excerpt import clipped
 from slownet.model.errors import LabError
 from slownet.model.facts import MachineFacts
+from slownet.model.options import CLOCK
 
 BOOT_S = 900
 """Booting takes about seven seconds of CPU."""
@@ -109,7 +110,8 @@ class ExactLab:
         stdin: read to its end before the lab boots. Raises LabError, also for a command that wants a terminal.
         """
         if terminal:
-            raise LabError("a terminal would be a source of time", "--clock exact", "use --clock real for what people type")
+            fix = f"use {CLOCK.set('real')} for what people type"
+            raise LabError("a terminal would be a source of time", CLOCK.set("exact"), fix)
         job = frames.job(
             argv, mounts=[(mode, str(number), lab) for number, (mode, _, lab) in enumerate(each.mount for each in self.shares)],
             env=env, cwd=cwd, clock=wall_clock, limit=self.clock.silence_s,
@@ -413,7 +415,7 @@ def _input(fd: int | None) -> bytes:
             parts.append(data)
             if sum(map(len, parts)) > MOST_INPUT:
                 what = f"the command's input has more than {MOST_INPUT >> 20} MB"
-                raise LabError(what, "--clock exact", "share the file's folder instead")
+                raise LabError(what, CLOCK.set("exact"), "share the file's folder instead")
     except OSError:
         return b""
     return b"".join(parts)

@@ -25,6 +25,7 @@ from typing import IO, BinaryIO
 from slownet.lab.build import image
 from slownet.lab.run.boot import Share
 from slownet.model.errors import LabError
+from slownet.model.options import Option
 
 MOST_BYTES = 1 << 30
 """Of all files that are packed for one lab: they are in memory, and are compressed before it starts."""
@@ -43,7 +44,7 @@ DATE = 1767225600  # 2026-01-01
 def pack(shares: Sequence[Share], into: BinaryIO) -> None:
     """Write a squashfs of the content of shares, share N in folder N. Raises LabError."""
     if len(shares) > MOST_SHARES:
-        raise LabError(f"an exact lab can have {MOST_SHARES} shares, not {len(shares)}", "--share", "share fewer folders")
+        raise LabError(f"an exact lab can have {MOST_SHARES} shares, not {len(shares)}", Option("share"), "share fewer folders")
     words = [PROGRAM, "--quiet", "--force", "--compressor", "lz4", "--num-jobs", "1", f"/proc/self/fd/{into.fileno()}"]
     with open(os.memfd_create("said"), "w+b") as said:
         try:

@@ -24,6 +24,7 @@ from slownet.lab.run.channel import Channel
 from slownet.lab.run.clock import Clock
 from slownet.lab.run.feed import Feed
 from slownet.model.errors import LabError
+from slownet.model.options import Option
 
 MEGABYTES = 1024
 LEAST_MEGABYTES = 160
@@ -74,10 +75,14 @@ class Share:
 def check_megabytes(megabytes: int) -> int:
     """Return the memory of a lab. Raises LabError if it is too little to run anything, or no whole number."""
     if not isinstance(megabytes, int):
-        raise LabError(f"{megabytes!r} is not a whole number of MB", where="--memory", fix=f"give it {LEAST_MEGABYTES} or more")
+        raise LabError(
+            f"{megabytes!r} is not a whole number of MB", where=Option("memory"), fix=f"give it {LEAST_MEGABYTES} or more"
+        )
     if megabytes < LEAST_MEGABYTES:
         raise LabError(
-            f"{megabytes} MB of memory is too little for a lab", where="--memory", fix=f"give it {LEAST_MEGABYTES} MB or more"
+            f"{megabytes} MB of memory is too little for a lab",
+            where=Option("memory"),
+            fix=f"give it {LEAST_MEGABYTES} MB or more",
         )
     return megabytes
 

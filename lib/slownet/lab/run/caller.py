@@ -18,6 +18,7 @@ from slownet.lab.run.boot import WRITABLE, Share
 from slownet.lab.run.folders import hides, refused
 from slownet.model import userfile
 from slownet.model.errors import LabError
+from slownet.model.options import Option
 from slownet.model.shapes import Json
 
 ENV = "--env"
@@ -177,7 +178,7 @@ def disguised(text: str) -> str:
 def _of_run(name: str) -> tuple[str, str]:
     if name not in os.environ:
         fix = f"export it, or add {ENV} {name}=VALUE"
-        raise LabError(f"{name} was set for the run and its value was not saved", "--resume", fix)
+        raise LabError(f"{name} was set for the run and its value was not saved", Option("resume"), fix)
     return name, os.environ[name]
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from slownet.lab.host.counter import PROCESS, PROCESSOR
 from slownet.model.errors import LabError, nearest
+from slownet.model.options import CLOCK, CPU, TDF, Option
 from slownet.model.units import duration, whole_number
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ WORK, TIME, FREE = "work", "time", "free"
 INSTRUCTIONS = "instructions"
 """What the exact clock charges, which counts them itself."""
 EXACT = "exact"
+LIMIT = Option("limit")
 KINDS = ("real", "virtual", EXACT)
 OF_ONE_SPEED = ("real", EXACT)
 """Clocks without a time dilation factor."""
@@ -128,21 +130,21 @@ def _speed(text: str) -> int:
     speed = whole_number(text)
     if speed is None or not 1 <= speed <= MOST_SPEED:
         what = f"invalid number of instructions in a nanosecond, '{text}'"
-        raise LabError(what, f"--clock {EXACT}", f"write {EXACT}:N with a whole number from 1 to {MOST_SPEED}")
+        raise LabError(what, CLOCK.set(EXACT), f"write {EXACT}:N with a whole number from 1 to {MOST_SPEED}")
     return speed
 
 
 def check_cpu(text: str) -> str | None:
     """Return "work" or "time", or None for "auto". Raises LabError."""
     if text not in (WORK, TIME, "auto"):
-        raise LabError(f"unknown way to charge the CPU '{text}'", where="--cpu", fix=nearest(text, [WORK, TIME, "auto"]))
+        raise LabError(f"unknown way to charge the CPU '{text}'", where=CPU, fix=nearest(text, [WORK, TIME, "auto"]))
     return None if text == "auto" else text
 
 
 def check_kind(text: str) -> str:
     """Return "real", "virtual" or "exact". Raises LabError."""
     if text not in KINDS:
-        raise LabError(f"unknown clock '{text}'", where="--clock", fix=nearest(text, KINDS))
+        raise LabError(f"unknown clock '{text}'", where=CLOCK, fix=nearest(text, KINDS))
     return text
 
 
@@ -179,7 +181,7 @@ class ClockRequest:
         kind, colon, number = (self.clock or "").partition(":")
         if colon and kind != EXACT:
             what = "only the exact clock has a number of instructions in a nanosecond"
-            raise LabError(what, f"--clock {self.clock}", f"write {kind}, or {EXACT}:{number}")
+            raise LabError(what, CLOCK.set(self.clock), f"write {kind}, or {EXACT}:{number}")
         return _speed(number) if colon else None
 
     @property
@@ -202,11 +204,11 @@ class ClockRequest:
         kind, factor, charged = self.kind, self.factor, self.charged
         if self.tdf is not None and kind in OF_ONE_SPEED:
             what = f"a time dilation factor ({self.tdf}) has no meaning on the {kind} clock"
-            raise LabError(what, "--tdf", "leave out one of them")
+            raise LabError(what, TDF, "leave out one of them")
         if charged is not None and (kind in OF_ONE_SPEED or factor == INF):
             where = f"the {kind} clock" if kind in OF_ONE_SPEED else "a virtual clock with free CPU"
             what = f"{where} does not charge {'CPU time' if charged == TIME else charged}"
-            raise LabError(what, "--cpu", "leave out --cpu")
+            raise LabError(what, CPU, f"leave out {CPU}")
         _ = self.speed  # raises LabError for a number that is none, or of another clock
 
     def or_real(self) -> ClockRequest:
@@ -224,9 +226,9 @@ ANY_CLOCK = ClockRequest()
 
 def check_limit(text: str) -> int:
     """Parse a duration of at least one second into whole seconds. Raises LabError, UnitError."""
-    seconds = math.ceil(duration(text, "--limit"))
+    seconds = math.ceil(duration(text, str(LIMIT)))
     if seconds < 1:
-        raise LabError(f"a limit of {text} is too short", where="--limit", fix="give a second or more")
+        raise LabError(f"a limit of {text} is too short", where=LIMIT, fix="give a second or more")
     return seconds
 
 
@@ -240,5 +242,5 @@ def check_tdf(text: str) -> float | None:
     if 0 < number < 10**6:
         return number
     raise LabError(
-        f"invalid time dilation factor '{text}'", where="--tdf", fix="write a whole number from 1 to 999999, inf or auto"
+        f"invalid time dilation factor '{text}'", where=TDF, fix="write a whole number from 1 to 999999, inf or auto"
     )

@@ -24,6 +24,7 @@ from slownet.lab.run.clock import ANY_CLOCK, EXACT, INF, SPEED, TIME, WORK, Cloc
 from slownet.lab.run.inplace import InPlace
 from slownet.model import option_names
 from slownet.model.errors import LabError, nearest
+from slownet.model.options import CLOCK, CPU, KERNEL, PLACE
 
 if TYPE_CHECKING:
     from slownet.lab.exact.exact import ExactLab
@@ -48,7 +49,8 @@ EXACT_DATE = image.FILES_UNTIL + 365 * DAY_S
 
 CONFINED = "confined"
 """A lab, but only where this machine's kernel confines it."""
-PLACES = ("auto", "native", "lab", CONFINED)
+NATIVE, LAB, REAL = "native", "lab", "real"
+PLACES = ("auto", NATIVE, LAB, CONFINED)
 
 _printed: set[str] = set()
 """Lines about labs that were printed, each once a process."""
@@ -92,9 +94,11 @@ class Place:
         """
         if clock == EXACT and not self.clock_is_asked_for:
             if self.kernel_is_asked_for:
-                raise LabError(NO_KERNEL, "--kernel", "leave it out, or the exact clock")
+                raise LabError(NO_KERNEL, KERNEL, "leave it out, or the exact clock")
             if self.parts is None:
-                raise LabError("the experiment asks for the exact clock, which needs a lab", fix="--place lab, or --clock real")
+                raise LabError(
+                    "the experiment asks for the exact clock, which needs a lab", fix=f"{PLACE.set(LAB)}, or {CLOCK.set(REAL)}"
+                )
             exact = Clock(EXACT)
             return replace(self, clock=exact, facts={**self.facts, **_exact_facts(self.parts, exact)})
         if tdf is None or self.parts is None or self.clock_is_asked_for:
@@ -298,7 +302,7 @@ def choose(
         The request is invalid, or this machine cannot meet it. Where labs need not be confined and cannot be, a line says so.
     """
     if place not in PLACES:
-        raise LabError(f"unknown place '{place}'", where="--place", fix=nearest(place, PLACES))
+        raise LabError(f"unknown place '{place}'", where=PLACE, fix=nearest(place, PLACES))
     if place == CONFINED:
         place, confined = "auto" if native.inside_lab() else "lab", True
     asked.check()
@@ -306,7 +310,7 @@ def choose(
     check_megabytes(megabytes)
     of = here(folder) if not native.inside_lab() else None
     if kernel is not None:
-        project.check_kernel(kernel, "--kernel")
+        project.check_kernel(kernel, str(KERNEL))
         place = _with_own_kernel(place, asked, kernel)
     if not native.inside_lab() and (confined or (of and of.require_confinement)):
         place = _confined(place, of if not confined else None)
@@ -314,12 +318,12 @@ def choose(
         missing = native.lacks()
         if not missing:
             if asked.takes_a_lab:
-                fix = "leave out --place, or use --clock real"
-                raise LabError(f"the {kind or 'virtual'} clock needs a lab", "--place native", fix)
+                fix = f"leave out {PLACE}, or use {CLOCK.set(REAL)}"
+                raise LabError(f"the {kind or 'virtual'} clock needs a lab", PLACE.set(NATIVE), fix)
             return _native(clock_is_asked_for=asked.clock is not None)
         if place == "native":
-            fix = "use a lab (--place lab), or run as root on a kernel that has them"
-            raise LabError(f"this machine lacks {', '.join(missing)}", "--place native", fix)
+            fix = f"use a lab ({PLACE.set(LAB)}), or run as root on a kernel that has them"
+            raise LabError(f"this machine lacks {', '.join(missing)}", PLACE.set(NATIVE), fix)
     or_exact = exact and asked.cpu is None and not asked.names_a_clock and kernel is None
     of_kind = kernel or (of.kernel if of else "") or BASE
     chosen = _lab(kind or "virtual", asked.factor, megabytes, asked.charged, of, speed, or_exact, of_kind)
@@ -344,9 +348,9 @@ def _print_once(line: str) -> None:
 def _with_own_kernel(place: str, asked: ClockRequest, kernel: str) -> str:
     """Return "lab", as only labs have a kernel that can be chosen. Raises LabError if the request is for another place."""
     if place == "native":
-        raise LabError("natively this machine's own kernel runs", "--kernel", "leave it out, or use --place lab")
+        raise LabError("natively this machine's own kernel runs", KERNEL, f"leave it out, or use {PLACE.set(LAB)}")
     if asked.kind == EXACT:
-        raise LabError(NO_KERNEL, "--kernel", "leave it out, or the exact clock")
+        raise LabError(NO_KERNEL, KERNEL, "leave it out, or the exact clock")
     return "lab"
 
 
@@ -365,7 +369,7 @@ def _speed(asked: ClockRequest, exact: bool) -> int:
     """Return the speed of the exact clock. Raises LabError for an invalid one, or if the caller cannot use that clock."""
     if asked.kind == EXACT and not exact:
         what = "only `slownet run`, `check`, `sweep`, `hunt`, `replay`, `reproduce`, `lab exec` and tests have the exact clock"
-        raise LabError(what, "--clock exact", "use the virtual clock, or leave it out")
+        raise LabError(what, CLOCK.set(EXACT), "use the virtual clock, or leave it out")
     return SPEED if asked.speed is None else asked.speed
 
 
@@ -374,9 +378,9 @@ def _confined(place: str, asker: project.Project | None) -> str:
 
     asker: the project whose file asks for it, None if an option does.
     """
-    where = str(asker.file) if asker else f"--place {CONFINED}"
+    where = str(asker.file) if asker else PLACE.set(CONFINED)
     if place == "native":
-        raise LabError("natively nothing is confined", where, "leave out --place, or what requires confinement")
+        raise LabError("natively nothing is confined", where, f"leave out {PLACE}, or what requires confinement")
     confinement.need(where)
     return "lab"
 
@@ -450,7 +454,7 @@ def charged(found: lab_parts.Parts, cpu: str | None = None) -> dict[str, object]
     counter_of = counter.scope() if cpu != TIME else None
     if cpu == WORK and counter_of is None:
         why, fix = counter.why_not()
-        raise LabError(f"work cannot be charged: {why}", where="--cpu", fix=fix)
+        raise LabError(f"work cannot be charged: {why}", where=CPU, fix=fix)
     if counter_of is not None:
         measured = calibrate.work(found, counter_of)
         if cpu == WORK or calibrate.worth(measured):

@@ -48,6 +48,7 @@ from slownet.judge.records.sweep_samples import (
 )
 from slownet.lab.run.outbox import appending
 from slownet.model.errors import DamageWarning, SweepError
+from slownet.model.options import Option
 from slownet.model.shapes import Json
 from slownet.model.whole_file import place
 from slownet.runner.boot_store import tables
@@ -81,11 +82,11 @@ class Store:
             if (directory / HEADER).exists():
                 self._recover()
             elif parts(directory, RECORDS) or parts(directory, SAMPLES):
-                raise SweepError(f"{directory} has parts of a sweep, but no {HEADER}", "--out", RESTORE)
+                raise SweepError(f"{directory} has parts of a sweep, but no {HEADER}", Option("out"), RESTORE)
             self._journal: BinaryIO = self._open.enter_context(open(directory / JOURNAL, "ab", buffering=0))
         except OSError as error:
             self._open.close()
-            raise SweepError(f"cannot write to {directory}, {error.strerror}", "--out", "name another folder") from error
+            raise SweepError(f"cannot write to {directory}, {error.strerror}", Option("out"), "name another folder") from error
         except BaseException:
             self._open.close()
             raise
@@ -96,7 +97,9 @@ class Store:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             self._open.close()
-            raise SweepError(f"another sweep writes to {self.directory}", "--out", "wait for it, or name another") from error
+            raise SweepError(
+                f"another sweep writes to {self.directory}", Option("out"), "wait for it, or name another"
+            ) from error
 
     def _recover(self) -> None:
         """Take what is in the folder, without what a kill cut short, or what is in a part already.
@@ -327,11 +330,13 @@ class Store:
         header = read_header(other)
         ours = self.header.get("circumstances", {}).get("experiment")
         if (theirs := header.get("circumstances", {}).get("experiment")) != ours:
-            raise SweepError(f"{other} is a sweep of {theirs}, not of {ours}", "--merge", "merge sweeps of one experiment")
+            raise SweepError(
+                f"{other} is a sweep of {theirs}, not of {ours}", Option("merge"), "merge sweeps of one experiment"
+            )
         found = look(other)
         if found.damage:
             fix = "restore it, or resume that sweep first, which measures it again"
-            raise SweepError(f"{other} is damaged: {found.damage[0]}", "--merge", fix)
+            raise SweepError(f"{other} is damaged: {found.damage[0]}", Option("merge"), fix)
         boots: dict[str, list[SweepSample]] = {}
         for each in [*whole_samples(other, found, with_output=True), *found.recent]:
             boots.setdefault(each["unit"], []).append(each)

@@ -26,6 +26,7 @@ from slownet.lab.run.events import Event
 from slownet.lab.run.place import Place, choose, with_given
 from slownet.model.errors import LabError, SlownetError, SweepError
 from slownet.model.facts import Facts
+from slownet.model.options import Option
 from slownet.model.sample import Sample
 from slownet.model.units import show_duration
 from slownet.model.version import __version__
@@ -172,7 +173,7 @@ def check(task: Task) -> None:
             fix = (
                 "install the same version there" if name == "slownet" else "share the folder with it, and run slownet lab build"
             )
-            raise SweepError(f"{what}: {own.get(name, 'none')[:16]}, not {wanted[:16]}", "--cluster", fix)
+            raise SweepError(f"{what}: {own.get(name, 'none')[:16]}, not {wanted[:16]}", Option("cluster"), fix)
 
 
 @lru_cache
@@ -181,7 +182,9 @@ def _own(where: Where, source: str) -> tuple[tuple[str, str], ...]:
         return versions(where, source)
     except LabError as error:
         what = ", ".join(filter(None, [error.what, error.where]))
-        raise SweepError(f"worker {worker()}: {what}", "--cluster", f"{error.fix} there, or name one with --lab") from error
+        raise SweepError(
+            f"worker {worker()}: {what}", Option("cluster"), f"{error.fix} there, or name one with --lab"
+        ) from error
 
 
 def _fetch(task: Task, source: Source) -> None:

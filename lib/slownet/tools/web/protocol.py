@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import pycurl
 
 from slownet.model.errors import ServiceError, SlownetError, nearest
+from slownet.model.options import Option
 from slownet.tools.web.address import Address, Endpoint
 
 HTTP = {"1.1": pycurl.CURL_HTTP_VERSION_1_1, "2": pycurl.CURL_HTTP_VERSION_2TLS, "3": pycurl.CURL_HTTP_VERSION_3ONLY}
@@ -63,18 +64,18 @@ class Protocol:
 def read(http: str, tls: str, address: Address, certificates: str | None = None) -> Protocol:
     """Return what is asked for. Raises SlownetError: a version that does not exist, or not with that URL or in this libcurl."""
     if http not in HTTP:
-        raise SlownetError(f"no HTTP version '{http}'", "--http", nearest(http, HTTP))
+        raise SlownetError(f"no HTTP version '{http}'", Option("http"), nearest(http, HTTP))
     if tls not in (*TLS, BEST):
-        raise SlownetError(f"no TLS version '{tls}'", "--tls", nearest(tls, (*TLS, BEST)))
+        raise SlownetError(f"no TLS version '{tls}'", Option("tls"), nearest(tls, (*TLS, BEST)))
     if address.scheme == "http":
         if http == "3":
-            raise SlownetError("HTTP/3 is always encrypted", "--http", "give an https URL")
+            raise SlownetError("HTTP/3 is always encrypted", Option("http"), "give an https URL")
         if tls != BEST:
-            raise SlownetError("an http URL has no TLS", "--tls", "give an https URL")
+            raise SlownetError("an http URL has no TLS", Option("tls"), "give an https URL")
     if http == "3" and tls == "1.2":
-        raise SlownetError("HTTP/3 is only spoken in TLS 1.3", "--tls", "leave it out")
+        raise SlownetError("HTTP/3 is only spoken in TLS 1.3", Option("tls"), "leave it out")
     lacking = {"2": pycurl.VERSION_HTTP2, "3": pycurl.VERSION_HTTP3}.get(http, 0) & ~pycurl.version_info()[4]
     if lacking:
         fix = "pip install --force-reinstall --only-binary :all: pycurl"
-        raise SlownetError(f"the libcurl of this pycurl ({pycurl.version_info()[1]}) has no HTTP/{http}", "--http", fix)
+        raise SlownetError(f"the libcurl of this pycurl ({pycurl.version_info()[1]}) has no HTTP/{http}", Option("http"), fix)
     return Protocol(http, tls, certificates)

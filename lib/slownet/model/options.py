@@ -1,0 +1,82 @@
+"""Options: each is one field of a dataclass; the command line, pytest and the documentation take it from there.
+
+An error carries an option as such a value, and prints its name as it is where one is: ``--tdf`` of a command, ``--slownet-tdf``
+in pytest, ``tdf=`` from Python (`slownet.model.option_names`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from slownet.model import option_names
+
+_KEY = "option"
+"""Under this name the metadata of a field has its option."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option.
+
+    Parameters
+    ----------
+    name : str
+        Of the field, such as ``fail_if_slower``.
+    metavar : str
+        The form of its value for help, such as ``N|inf|auto``; empty if it takes none.
+    text : str
+        The text for help.
+    words : tuple of str
+        Values that a shell offers.
+    """
+
+    name: str
+    metavar: str = ""
+    text: str = ""
+    words: tuple[str, ...] = ()
+
+    @property
+    def typed(self) -> str:
+        """The option as it is typed on a command line."""
+        return f"--{self.name.replace('_', '-')}"
+
+    def __str__(self) -> str:
+        """Return its name where one is."""
+        return option_names.here(self.typed)
+
+    def set(self, value: object) -> str:
+        """Return it with a value as one writes it where one is: ``--tdf inf``, ``tdf="inf"``."""
+        return option_names.here(f"{self.typed} {value}")
+
+
+PLACE, CLOCK, TDF, CPU, KERNEL, RESUME, VARY = map(Option, ("place", "clock", "tdf", "cpu", "kernel", "resume", "vary"))
+"""Those that errors of several rooms name; `slownet.runner.where` and `slownet.runner.run_options` declare them."""
+
+
+def stated(metavar: str, text: str, words: Iterable[str] = ()) -> dict[str, Option]:
+    """Return the metadata of a dataclass's field that is an option."""
+    return {_KEY: Option("", metavar, text, tuple(words))}
+
+
+def same(cls: type, name: str) -> Any:
+    """Return a field like that of another dataclass."""
+    found = _field(cls, name)
+    return dataclasses.field(default=found.default, metadata=found.metadata)
+
+
+def of(cls: type, name: str) -> Option:
+    """Return the option that a field of a dataclass is."""
+    found: Option = _field(cls, name).metadata[_KEY]
+    return dataclasses.replace(found, name=name)
+
+
+def _field(cls: type, name: str) -> dataclasses.Field[Any]:
+    return next(each for each in dataclasses.fields(cls) if each.name == name)
+
+
+def names(cls: type) -> list[str]:
+    """Return the fields of a dataclass that are options."""
+    return [each.name for each in dataclasses.fields(cls) if _KEY in each.metadata]

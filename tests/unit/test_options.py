@@ -1,0 +1,95 @@
+"""Options are fields of dataclasses; the command line and pytest take them from there, and errors carry them as data."""
+
+import ast
+import inspect
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import typer
+
+import slownet
+from slownet.api.argument_names import naming_arguments
+from slownet.cli import app as cli
+from slownet.model import options
+from slownet.model.errors import LabError
+from slownet.model.options import CLOCK, TDF, Option
+from slownet.pytest_plugin import wishes
+from slownet.runner.run_options import RunOptions
+from slownet.runner.where import Where
+
+LIB = Path(slownet.__file__).parent
+EDGE = ("cli", "pytest_plugin")
+TYPED = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")
+KEPT = Path(__file__).with_name("options_in_texts.json")
+TREE = typer.main.get_command(cli.tree())
+RUN = {each.opts[0]: each for each in TREE.commands["run"].params}
+
+
+@pytest.mark.parametrize("name", options.names(RunOptions))
+def test_the_command_line_and_python_have_each_option(name):
+    stated = options.of(RunOptions, name)
+    found = RUN[stated.typed]
+    assert (found.metavar, found.help) == (stated.metavar, stated.text)
+    assert name in inspect.signature(slownet.run).parameters
+
+
+def test_where_something_runs_is_the_same_in_a_run_and_elsewhere():
+    assert set(options.names(Where)) <= set(options.names(RunOptions))
+    for name in options.names(Where):
+        assert options.of(Where, name) == options.of(RunOptions, name)
+
+
+@pytest.mark.parametrize("name", ["clock", "tdf", "cpu", "kernel", "memory"])
+def test_pytest_has_the_same_form_and_text(name):
+    (metavar, text) = next(rest for typed, *rest in wishes.OPTIONS if typed == f"--slownet-{name}")
+    stated = options.of(Where, name)
+    assert metavar == stated.metavar
+    assert text.startswith(stated.text)
+
+
+def test_an_error_carries_its_option_and_prints_its_name_where_one_is():
+    def error():
+        return LabError("unclear", TDF, f"leave out {CLOCK}, or use {TDF.set('inf')}")
+
+    assert error().option == Option("tdf")
+    assert str(error()) == "unclear, --tdf: leave out --clock, or use --tdf inf"
+    with wishes.option_names_here():
+        assert str(error()) == "unclear, --slownet-tdf: leave out --slownet-clock, or use --slownet-tdf inf"
+    with pytest.raises(LabError, match=r'^unclear, tdf=: leave out clock=, or use tdf="inf"$'), naming_arguments():
+        raise error()
+    assert LabError("unclear", "a file").option is None
+
+
+def typed():
+    """Return all options of all commands, as they are typed."""
+
+    def below(command):
+        for each in getattr(command, "commands", {}).values():
+            yield from (name for each in getattr(each, "own", each).params for name in each.opts if name.startswith("--"))
+            yield from below(each)
+
+    return set(below(TREE)) - {"--help"}
+
+
+def texts(tree):
+    """Yield the strings of a module that are not documentation."""
+    said = {id(each.value) for each in ast.walk(tree) if isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant)}
+    for each in ast.walk(tree):
+        if isinstance(each, ast.Constant) and isinstance(each.value, str) and id(each) not in said:
+            yield each.value
+
+
+def test_options_named_in_texts_below_the_edge_only_become_fewer():
+    """Programs that slownet runs have options of the same names; those are counted, too."""
+    known, found = typed(), Counter()
+    for path in LIB.rglob("*.py"):
+        room = path.relative_to(LIB).parts[0]
+        if room not in EDGE:
+            words = (word for text in texts(ast.parse(path.read_text())) for word in TYPED.findall(text))
+            found[room] += sum(word in known for word in words)
+    kept = json.loads(KEPT.read_text())
+    more = {room: f"{count}, at most {kept.get(room, 0)}" for room, count in found.items() if count > kept.get(room, 0)}
+    assert more == {}, "carry the option as data: slownet.model.options"
