@@ -2,6 +2,7 @@
 
 import re
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -588,6 +589,34 @@ def test_a_lock_is_told_from_a_sleep(far, traced, tmp_path):
         found = traced(why(far, tmp_path, TWO_AT_ONCE.format(web=far["web"].IP()), whole=True))
     (name,) = (each.detail for each in found.steps if each.source == each.target == "web" and each.ms > 1)
     assert re.fullmatch(rf"{PYTHON}: lock flock for 80(\.\d)? ms, sleep of 100 ms", name), name
+
+
+BROKER = """
+import socket
+def listening(port):
+    s = socket.socket(); s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1); s.bind(("", port)); s.listen(9); return s
+subscribers, publishers = listening(80), listening(81)
+print("up", flush=True)
+to, _ = subscribers.accept()
+of, _ = publishers.accept()
+while message := of.recv(99): to.sendall(message)
+"""
+PUBLISHER = """
+import socket, time
+s = socket.create_connection(("{address}", 81)); print("up", flush=True)
+while True: time.sleep(0.05); s.sendall(b"news")
+"""
+
+
+def test_a_message_that_a_broker_passes_on_is_its_publishers(far, tmp_path):
+    """The subscriber waits on a connection of its own for what another host sends every 50 ms: no timer of the broker."""
+    subscribe = "print(flush=True); sys.stdin.readline(); [s.recv(99) for _ in range(3)]"
+    with running(far["web"], BROKER), ExitStack() as stack:
+        publish = running(far["db"], PUBLISHER.format(address=far["web"].IP()))
+        found = why(far, tmp_path, ask(far, subscribe), meanwhile=lambda: stack.enter_context(publish))
+    assert {each.source for each in found.of(Cause.TIMER) if each.ms > 1} == {"db"}
+    assert {(each.source, each.target) for each in found.trips()} >= {("db", "web"), ("web", "client")}
+    assert found.remainder_ns == 0
 
 
 def phases(found):

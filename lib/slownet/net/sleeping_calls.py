@@ -51,7 +51,7 @@ _VALUE = re.compile(r"it_value=(\{.*?\})")
 
 @dataclass(frozen=True)
 class SleepingCall:
-    """A call in which a thread slept, or the timer that it had started.
+    """A call of a thread that slept, or a timer that a call had started.
 
     Attributes
     ----------

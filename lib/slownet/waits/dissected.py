@@ -30,7 +30,7 @@ _TRANSPORT = {"TCP", "UDP", "QUIC", "TLSv1", "TLSv1.2", "TLSv1.3", "SSL"}
 
 
 class Messages:
-    """What packets say. A capture is dissected when it is first needed, as that takes a quarter of a second at least.
+    """The messages of packets as text. A capture is dissected when it is first needed, which takes a quarter of a second.
 
     A packet is in the captures of both its ends. That one is dissected which has more packets: a server between a client and a
     database has the messages of both.
@@ -40,7 +40,7 @@ class Messages:
     captures : sequence of HostCapture
         Those of the interfaces.
     keys : bytes
-        The content of a key log, with which TLS is read.
+        A key log's content, to read TLS.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Messages:
         self.notes = [] if self._program else [MISSING]
 
     def __call__(self, packet: Packet) -> str:
-        """Return what a packet's message says; an empty text if that is not known."""
+        """Return a packet's message as text; empty if it is not known."""
         if not self._program or not packet.length:
             return ""
         seen = {packet.interface: packet.frame, packet.interface_arrived: packet.frame_arrived}
@@ -79,7 +79,7 @@ class Messages:
         return self._sizes[name]
 
     def _of(self, capture: HostCapture) -> dict[int, str]:
-        """Return what the frames of a capture say. If it cannot be read, a note says why."""
+        """Return the messages of a capture by frame. If it cannot be read, a note gives the reason."""
         assert self._program
         try:
             with capture.folder.open(capture.main, LARGEST) as file:

@@ -64,7 +64,7 @@ class _Side:
             self.at = ns
 
     def sends_again(self, begin: int, end: int, ns: int) -> None:
-        """Note that data are sent again: because an ACK told of a loss, or by a timer; a tail probe changes nothing.
+        """Note data that are sent again: after an ACK that shows a loss, or by a timer; a tail probe changes nothing.
 
         After a timeout the window is one segment, and opens by slow start to seven tenths of what it was (CUBIC, RFC 9438).
         """
@@ -78,7 +78,7 @@ class _Side:
 
     @property
     def phase(self) -> str:
-        """What its congestion window does."""
+        """The state of its congestion window."""
         if not self.has_lost:
             return SLOW_START
         if self.prior.acked < self.lost_below:

@@ -162,12 +162,12 @@ def _keys(run: RunData, sample: Sample) -> bytes:
 
 
 def is_traced(sample: Sample) -> bool:
-    """Return whether a sample has the calls in which programs slept."""
+    """Return whether a sample has the sleeping calls of programs."""
     return any(each.endswith(sleeping_calls.FILE) for each in sample.get("raw") or ())
 
 
 def _calls(run: RunData, sample: Sample) -> list[SleepingCall]:
-    """Return the calls in which programs slept, if they were traced. Raises SlownetError."""
+    """Return the sleeping calls of programs, if they were traced. Raises SlownetError."""
     name = next((each for each in sample.get("raw") or () if each.endswith(sleeping_calls.FILE)), None)
     return sleeping_calls.of_lines(Outbox(run.directory).read(name).decode(errors="replace")) if name else []
 

@@ -176,7 +176,7 @@ class Packet:
 
 
 class Shared:
-    """What many packets have in common, kept once; and the connections on which records of TLS were seen."""
+    """Addresses that many packets share, kept once; and the connections that have shown records of TLS."""
 
     def __init__(self) -> None:
         self._known: dict[Any, Any] = {}

@@ -1,4 +1,4 @@
-"""Names the timers of programs, and what a request waited for on a host, by the calls in which programs slept there."""
+"""Names the timers of programs, and the reason of a request's wait on a host, by the sleeping calls of programs there."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from slownet.waits.trace import AT_ONCE_NS
 LEAST = 0.01
 """Waits with a smaller part of the time together are not worth another measurement."""
 ALIKE_NS, ALIKE = 2_000_000, 0.02
-"""What two measurements of one wait may differ by, as ns and as a part: strace reads the clock, and the kernel's ticks move."""
+"""The largest difference of two measurements of one wait, as ns and as a part: strace reads the clock, and ticks move."""
+LATER_NS = 1_000_000
+"""The longest time from a call to the packet that it caused, also by way of other processes: strace delays their calls."""
 MOST_NAMES = 3
 KERNELS = "as long as TCP_CORK"
 """A timer that no program's call is."""
@@ -72,22 +74,27 @@ def _name(step: Step, calls: Sequence[SleepingCall]) -> str:
     """Return process and call of a wait; empty if no call ended with it."""
     if not _is_open(step):
         return ""
-    ended = [each for each in calls if abs(step.end_ns - each.end_ns) <= AT_ONCE_NS]
+    ended = [each for each in calls if -AT_ONCE_NS <= step.end_ns - each.end_ns <= LATER_NS]
     if last := [each for each in ended if each.ended == "limit" or each.call in LOCKS]:
-        began_then = [each for each in last if each.begin_ns >= step.begin_ns - AT_ONCE_NS] or last
-        return _of_process(max(began_then, key=lambda each: each.end_ns - each.begin_ns), step, calls)
+        return _of_process(min(last, key=lambda each: _rank(each, step)), step, calls)
     return _of_waiting(step, ended, calls) if step.cause is Cause.WAITING else ""
 
 
+def _rank(call: SleepingCall, step: Step) -> tuple[bool, bool, int]:
+    """Return the order of the calls that may have ended a step: what began in it, what ended at once with it, the longest."""
+    is_older, is_earlier = call.begin_ns < step.begin_ns - AT_ONCE_NS, step.end_ns - call.end_ns > AT_ONCE_NS
+    return is_older, is_earlier, call.begin_ns - call.end_ns
+
+
 def _of_process(last: SleepingCall, step: Step, calls: Sequence[SleepingCall]) -> str:
-    """Return in which calls the process slept during a step whose last one ended with it."""
+    """Return the sleeping calls of a process during a step that ended with its last one, as text."""
     begin, end = step.begin_ns - AT_ONCE_NS, step.end_ns + AT_ONCE_NS
     own = [each for each in calls if each.process == last.process and begin <= each.begin_ns and each.end_ns <= end]
     return f"{last.program}: {_counted(own if last in own else [*own, last])}"
 
 
 def _of_waiting(step: Step, ended: Sequence[SleepingCall], calls: Sequence[SleepingCall]) -> str:
-    """Return what a request waited for: another one, for which a process slept, or a lock or queue of threads."""
+    """Return why a request waited: a process slept for another one, or had a lock or queue of threads."""
     slept = [each for each in calls if each.ended == "limit" and step.begin_ns < each.end_ns < step.end_ns]
     if slept:
         program = slept[-1].program

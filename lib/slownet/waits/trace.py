@@ -148,7 +148,7 @@ class _Came(NamedTuple):
     capture: HostCapture
     packet: Packet
     is_like: bool
-    """Whether `packet` is only like it, as most are: a transfer of 100,000 segments is in memory once."""
+    """True if `packet` is another one with the same fields, as most are: a transfer of 100,000 segments is in memory once."""
 
 
 def _left(
@@ -157,8 +157,8 @@ def _left(
 ) -> None:  # fmt: skip
     """Read what crossed an interface: when what the host sent left its queue, and what came.
 
-    before: what entered the queue, to which is added what is seen here only. waiting: what all hosts have sent, by its key, to
-    which the datagrams of this one are added. came: what arrived is added to it.
+    before: packets that entered the queue; those that are seen here only are added. waiting: all hosts' sent packets by key;
+    the datagrams of this one are added. came: the packets that arrived are added.
     """
     macs = {packet.mac for packet in before}
     own = _own([capture], capture.host)

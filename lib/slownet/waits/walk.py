@@ -29,9 +29,9 @@ class Trip:
 class Stay:
     """A time on a host, until it sent a packet.
 
-    kind: "kernel", "program", "ack" (delayed), "again" (a segment that was sent before), "queue" (until an earlier packet had
-    left the queue), "forward" (a router), "timer", "other" (until another request had its turn), "unknown" (nobody captured
-    what arrived).
+    kind: "kernel", "program", "pushed" (a message for a subscriber), "ack" (delayed), "again" (a segment that was sent before),
+    "queue" (until an earlier packet had left the queue), "forward" (a router), "timer", "other" (until another request had its
+    turn), "unknown" (nobody captured what arrived).
     since: the packet that arrived, or was sent, at its begin.
     """
 
@@ -93,6 +93,8 @@ class Walk:
         self._open(host, packet)
         found, kind = self._why(host, packet)
         begin = self._begin if found is None else _time(*found)
+        if kind == "pushed":  # so it answers no earlier message of its connection
+            self._requests = [each for each in self._requests if each[:2] != (host.name, packet.connection)]
         if found is not None:  # the way goes on beside the request, on its connection: then it did not decide
             self._requests = [each for each in self._requests if begin >= each[2].arrived or each[1] != found[0].connection]
         if self._requests and (request := self._cut(begin)) is not None:
@@ -152,6 +154,8 @@ class Walk:
             return (woke, True), "program" if packet.sent > woke.arrived else "kernel"
         if (left := self._left(host, packet)) is not None:
             return (left, False), "queue"
+        if (pushed := self._pushed(host, packet)) is not None:
+            return (pushed, True), "pushed"
         before = self._latest(host, packet, packet.sent, packet.order)
         return before, "again" if packet.repeated else "timer"
 
@@ -177,6 +181,21 @@ class Walk:
                 rival = self._same_instant(host, number, packet)
                 return rival or each
         return instant
+
+    def _pushed(self, host: Host, packet: Packet) -> Packet | None:
+        """Return a message that a host passed on at once, on a connection that another host had opened to be told of it.
+
+        So get subscribers, replicas and consumers of queues what publishers, writers and producers send to a server.
+        """
+        if not packet.is_tcp or not packet.length or packet.repeated:
+            return None
+        for number in range(host.arrived_by(packet.sent) - 1, -1, -1):
+            each = host.received[number]
+            if packet.sent - each.arrived > AT_ONCE_NS:
+                return None
+            if each.is_tcp and each.length and each.connection != packet.connection and self._may_precede(each, packet):
+                return each
+        return None
 
     def _same_instant(self, host: Host, number: int, packet: Packet) -> Packet | None:
         """Return what arrived on the packet's own connection in the same instant as another packet."""

@@ -58,10 +58,16 @@ def test_what_began_with_the_wait_is_its_timer_not_what_ended_by_chance(slept):
 
 @pytest.mark.parametrize(
     "other",
-    [call(60, 150, limit=90.0), call(60, 160, ended="woken"), call(60, 160, host="client"), call(60, 161, limit=101.0)],
+    [call(60, 158.9, limit=98.9), call(60, 160, ended="woken"), call(60, 160, host="client"), call(60, 161, limit=101.0)],
 )
 def test_another_call_gives_no_name(slept, other):
     assert detail(timers.named(slept, [other])) == detail(slept) == "nothing arrived meanwhile"
+
+
+def test_a_packet_that_another_process_sent_a_little_later(slept):
+    """A program slept, and asked the server on its host, whose calls strace delays; another one's limit ended long before."""
+    calls = [call(60, 159.6, limit=99.6), call(60, 158.9, limit=98.9, process=8, program="cron")]
+    assert detail(timers.named(slept, calls)) == "php-fpm: sleep of 99.6 ms"
 
 
 def test_an_alarm(slept):
