@@ -13,7 +13,7 @@ from slownet.report.figure import Figure
 from slownet.report.flame import flame_figure
 from slownet.report.page_template import template, write_html
 from slownet.waits.account import Account, Step
-from slownet.waits.account_text import SHORT_NS, answer, between, gains, milliseconds, says_of
+from slownet.waits.account_text import SHORT_NS, answer, between, gains, milliseconds, says_of, slopes
 from slownet.waits.blocks import Block, rest
 from slownet.waits.cures import Outcome, cures
 from slownet.waits.difference import Difference
@@ -74,7 +74,7 @@ class Opened:
 
 @dataclass(frozen=True)
 class Seen:
-    """An account as a page shows it. stem: begins the names of its places on the page."""
+    """An account as a page shows it. stem: begins the names of its places on the page; trips: round trips by link."""
 
     stem: str
     answer: str
@@ -88,6 +88,7 @@ class Seen:
     cures: tuple[Gain, ...]
     notes: tuple[str, ...]
     is_folded: bool
+    trips: Mapping[str, float]
 
 
 def section(
@@ -151,7 +152,7 @@ def seen(
         tuple(Key(str(cause), stroke(cause), milliseconds(ns)) for cause, _, _, ns in legend(account.steps)),
         tuple(_opened(account, each) for each in drawn), milliseconds(short) if short else "", tuple(gains(account, links)),
         tuple(_gain(account, each) for each in outcomes or map(Outcome, cures(account))), account.notes,
-        any(each.is_block for each in drawn),
+        any(each.is_block for each in drawn), slopes(account, links),
     )  # fmt: skip
 
 

@@ -100,6 +100,8 @@ def _figures(seen: View) -> list[Figure]:
 
 def _context(seen: View, name: str) -> dict[str, Any]:
     facts = seen.run.facts
+    why = time_account(seen.run, name)
+    trips = why.seen.trips if why and why.seen else {}
     return {
         "view": seen,
         "run": seen.run,
@@ -116,8 +118,8 @@ def _context(seen: View, name: str) -> dict[str, Any]:
         "question": seen.run.facts.get("question") or seen.run.experiment,
         "stem": name,
         "figures": figures(seen),
-        "network": topology_figure(seen.run),
-        "why": time_account(seen.run, name),
+        "network": topology_figure(seen.run, trips, why.cell if why else ""),
+        "why": why,
         "matrix": matrix(seen),
         "columns": columns(seen),
         "verdicts": verdicts(seen),

@@ -49,8 +49,18 @@ class Link:
         return f"{len(found)} conditions"
 
 
-def topology_figure(run: RunData) -> Figure | None:
-    """Draw the network of a run; None if the run did not record it, or no such network can be."""
+def topology_figure(run: RunData, trips: Mapping[str, float] | None = None, of: str = "") -> Figure | None:
+    """Draw the network of a run; None if the run did not record it, or no such network can be.
+
+    Parameters
+    ----------
+    run : RunData
+        The run.
+    trips : mapping of str to float, optional
+        Round trips that an operation waits for, by link; they are written on the links.
+    of : str
+        The cell of that operation, as text.
+    """
     drawn: Mapping[str, object] = run.facts.get("topology") or {}
     hosts, switches, ends = drawn.get("hosts"), drawn.get("switches"), drawn.get("links")
     if not isinstance(hosts, list) or not isinstance(switches, list) or not isinstance(ends, dict) or not ends:
@@ -58,11 +68,13 @@ def topology_figure(run: RunData) -> Figure | None:
     if not all(_joins(pair, [*hosts, *switches]) for pair in ends.values()):
         return None
     links = [Link(str(name), (str(pair[0]), str(pair[1])), _conditions(run, name)) for name, pair in ends.items()]
+    counted = {name: count for name, count in (trips or {}).items() if count and name in ends}
     links, shown = _gathered(links, [*hosts, *switches])
     places, height = _places(links, shown)
     leaves = {name for name in shown if sum(name in link.ends for link in links) == 1}
     lines = "".join(_line(link, places) for link in links)
     labels = "".join(_label(link, places, leaves) for link in links if link.says)
+    labels += "".join(_trips(counted[link.name], link, places, leaves) for link in links if link.name in counted)
     boxes = "".join(_box(name, places[name], name in switches) for name in shown)
     rows = tuple(
         (link.name, each, "varied" if link.is_varied else "") for link in links for each in link.conditions or (CLEAN,)
@@ -70,6 +82,9 @@ def topology_figure(run: RunData) -> Figure | None:
     svg = element(f"{run.experiment}: the network", height, lines + boxes + labels)
     head = ("link", "condition", "")
     note = "The thick link is the one that the cells differ in." if any(link.is_varied for link in links) else ""
+    if counted:
+        where = f" at {of}" if of else ""
+        note = f"On each link: the round trips (RTT) that an operation{where} waits for. {note}".strip()
     return Figure("network", "The network", svg, head, rows, note)
 
 
@@ -241,6 +256,15 @@ def _label(link: Link, places: Mapping[str, Place], leaves: Collection[str]) -> 
         x, anchor = (4.0, "start") if x < WIDTH / 3 else (WIDTH - 4.0, "end") if x > 2 * WIDTH / 3 else (x, "middle")
     at = f'x="{x:.0f}" y="{y:.0f}" text-anchor="{anchor}"'
     return f'<text class="small label" {at}>{escaped(clipped(link.says, room))}</text>'
+
+
+def _trips(count: float, link: Link, places: Mapping[str, Place], leaves: Collection[str]) -> str:
+    """Write the number of round trips at the middle of a link: above it, or below where that is taken, or the link falls."""
+    (x1, y1), (x2, y2) = sorted((places[end] for end in link.ends), key=lambda place: abs(place[0] - WIDTH / 2))
+    is_taken = bool(link.says) and not any(end in leaves for end in link.ends)
+    middle = (y1 + y2) / 2 - (25 if _is_bent(link, places) else 0)
+    at = f'x="{(x1 + x2) / 2:.0f}" y="{middle + (17 if is_taken or y2 > y1 + 1 else -7):.0f}" text-anchor="middle"'
+    return f'<text class="group label" {at}>{count:g} RTT</text>'
 
 
 def _box(name: str, place: Place, is_switch: bool) -> str:

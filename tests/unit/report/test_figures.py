@@ -186,6 +186,16 @@ def test_the_network_is_drawn_with_each_links_condition_and_the_varied_one_marke
     assert ("web-switch", "no condition", "") in found.rows
 
 
+def test_links_have_the_round_trips_of_an_operation_where_nothing_else_stands():
+    run = measured({"client-switch": "+10 ms RTT"})
+    found = topology_figure(run, {"client-switch": 4.0, "db-switch": 26.5, "web-switch": 0.0, "elsewhere": 3.0}, "rtt 10ms")
+    assert {"4 RTT", "26.5 RTT"} == {each for each in texts(found.svg) if each.endswith(" RTT") and not each.startswith("+")}
+    assert found.note == "On each link: the round trips (RTT) that an operation at rtt 10ms waits for."
+    labels = [tuple(map(float, each)) for each in re.findall(r'class="[^"]*label" x="([\d.]+)" y="([\d.]+)"', found.svg)]
+    assert len(labels) == 3
+    assert all(abs(one[0] - other[0]) > 40 or abs(one[1] - other[1]) > 12 for one in labels for other in labels if one != other)
+
+
 def test_many_hosts_share_a_box_and_an_older_run_has_no_drawing():
     names = [f"client{number}" for number in range(1, 1022)]
     links = {f"{name}-switch": [name, "switch"] for name in names} | {"server-switch": ["server", "switch"]}
