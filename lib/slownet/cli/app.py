@@ -54,7 +54,7 @@ class Commands(Group):
 
 @dataclass(frozen=True)
 class Command:
-    """Where a command, or a group of commands, is found: a module of this package, and a name in it.
+    """The place of a command, or of a group of commands: a module of this package, and a name in it.
 
     section: the heading of the program's help that it stands below. others: commands below it, beside what it does by itself.
     """

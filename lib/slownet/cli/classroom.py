@@ -21,7 +21,7 @@ TestOption = Annotated[
     list[Path] | None,
     typer.Option("--test", metavar="FILE", help="A file of pytest's that judges the code handed in, in a lab. Repeatable."),
 ]
-LimitOption = Annotated[str, typer.Option("--limit", metavar="TIME", help="How long the tests of code may take.")]
+LimitOption = Annotated[str, typer.Option("--limit", metavar="TIME", help="Time limit of the tests of code.")]
 MemoryOption = Annotated[int, typer.Option("--memory", metavar="MB", help="Memory of the lab that tests the code.")]
 LateOption = Annotated[str, typer.Option("--late", metavar="PART", help="What a late submission keeps of its points.")]
 VisibilityOption = Annotated[

@@ -1,4 +1,4 @@
-"""How a command ends: one line for whatever goes wrong, and the exit status that says what it was.
+"""How a command ends: one line for whatever goes wrong, and its exit status.
 
 This module imports little, so that it can also say that memory did not suffice for the others.
 """

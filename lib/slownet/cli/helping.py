@@ -131,4 +131,4 @@ class GroupWithOwn(Group):
 
 
 def _no_type(ctx: Any) -> None:
-    """Give an argument no type: its name says what it is."""
+    """Give an argument no type: its name is enough."""

@@ -41,7 +41,7 @@ def mininet(
     place: PlaceOption = "auto",
     kernel: KernelOption = None,
 ) -> None:
-    """Run an unchanged Mininet program with slownet's networks, whose TCLinks do what they say."""
+    """Run an unchanged Mininet program with slownet's networks, whose TCLinks do what they state."""
     from slownet.lab.run.clock import ClockRequest
     from slownet.lab.run.place import choose
 

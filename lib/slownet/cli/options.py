@@ -1,4 +1,4 @@
-"""The options that several commands share: where something runs, and on which clock."""
+"""The options that several commands share: place, clock and others."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def why(
     whole: Annotated[
         bool, typer.Option("--whole", help="Account for all connections to a server, not only for the last of several.")
     ] = False,
-    each_step: Annotated[bool, typer.Option("--steps", help="Print each step, with what its message says.")] = False,
+    each_step: Annotated[bool, typer.Option("--steps", help="Print each step, with the content of its message.")] = False,
     cures: Annotated[
         bool,
         typer.Option(

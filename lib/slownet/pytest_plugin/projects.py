@@ -97,7 +97,7 @@ def shares(config: pytest.Config) -> list[Share]:
 
 
 def variables(config: pytest.Config) -> dict[str, str]:
-    """Return the environment variables by which a lab finds the projects."""
+    """Return the environment variables that lead a lab to the projects."""
     if not shares(config):
         return {}
     from slownet.compose import handover

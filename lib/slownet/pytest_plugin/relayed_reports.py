@@ -139,7 +139,7 @@ class Alarms:
         self._ring, self._end_lab = ring, end_lab
         self._alarm: threading.Timer | None = None
         self.timed_out = ""
-        """What is said of the test whose time is over."""
+        """The report of the test whose time is over."""
 
     def take(self, event: Event) -> None:
         """Take an event: "alarm", with the test and its seconds, or "calm"."""

@@ -189,7 +189,7 @@ def of_a_place(item: pytest.Item) -> bool:
 
 
 def header() -> str:
-    """Return the line of pytest's header that says where this session runs."""
+    """Return the line of pytest's header: the place of this session."""
     return f"slownet: in a lab, {records.clock()}, Linux {platform.release()}"
 
 
