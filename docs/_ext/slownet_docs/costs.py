@@ -61,9 +61,8 @@ def surprises(rows: Iterable[Row]) -> str:
 
 
 def _boxed(kind: str, heads: str, body: str) -> str:
-    return (
-        f'<div class="costs-box"><table class="{kind}"><thead><tr>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>'
-    )
+    table = f'<table class="{kind}"><thead><tr>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody></table>'
+    return f'<div class="table-wrapper costs-box">{table}</div>'
 
 
 def table(rows: Sequence[Row]) -> str:
@@ -80,10 +79,7 @@ def table(rows: Sequence[Row]) -> str:
         )
         name = f"{escape(program)}{version}<br><small>{escape(own[0]['server'])}</small>"
         body.append(f'<tr><th scope="row">{name}</th>{cells}</tr>')
-    lines = "\n".join(body)
-    return (
-        f'<div class="costs-box"><table class="costs"><thead><tr>{heads}</tr></thead>\n<tbody>\n{lines}\n</tbody></table></div>'
-    )
+    return _boxed("costs", heads, "\n".join(body))
 
 
 def _operation(row: Row) -> str:
