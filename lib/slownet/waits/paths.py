@@ -7,7 +7,7 @@ of such packets near them in time, because a link's delay may change; a delay th
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +28,8 @@ SURE = 3
 STRETCHED = 0.2
 """The quantile of the gaps behind packets in a queue that shows the line's rate: short ones, but not those of the few packets
 that a token bucket passes at once."""
+RATES, UP = 32, 5e-4
+"""Times of a byte that are kept with the packets that had nothing ahead then, and by which part they are rounded up at most."""
 TICK_NS = 1000
 """Differences up to this do not count: programs read the clock between two packets."""
 Pair = tuple[str, str, bytes, bytes]
@@ -78,6 +80,7 @@ class _Way:
     def __init__(self, packets: Sequence[Packet], gaps: Mapping[int, int]) -> None:
         self._packets = packets
         self._gaps = [gaps.get(id(each)) for each in packets]
+        self._by_rate: dict[float, list[int]] = {}
         self._place = {id(each): number for number, each in enumerate(packets)}
         self.least = min(_took(each) for each in packets)
         self._stretched: list[tuple[int, float]] = []
@@ -133,6 +136,11 @@ class _Way:
 
     def _side(self, place: int, step: int, per_byte: float) -> list[int]:
         """Return the distances that the nearest packets show which had nothing ahead of them, before one or after it."""
+        if (known := self._places_alone(per_byte)) is not None:
+            here = bisect_left(known, place)
+            after = bisect_right(known, place)
+            near = known[max(0, here - NEAR) : here] if step < 0 else known[after : after + NEAR]
+            return [self._rest(each, per_byte) for each in near if abs(each - place) < FAR]
         found: list[int] = []
         at = place + step
         while 0 <= at < len(self._packets) and len(found) < NEAR and abs(at - place) < FAR:
@@ -140,6 +148,18 @@ class _Way:
                 found.append(self._rest(at, per_byte))
             at += step
         return found
+
+    def _places_alone(self, per_byte: float) -> Sequence[int] | None:
+        """Return the places of all packets that had nothing ahead, for a time of a byte that is rounded up in its fourth digit.
+
+        Where a link's rate is constant, there are few such times; otherwise, None.
+        """
+        rounded = float(f"{per_byte * (1 + UP):.3e}")
+        if rounded not in self._by_rate:
+            if len(self._by_rate) >= RATES:
+                return None
+            self._by_rate[rounded] = [each for each in range(len(self._packets)) if self._alone(each, rounded)]
+        return self._by_rate[rounded]
 
     def _alone(self, place: int, per_byte: float) -> bool:
         """Return whether a packet had nothing ahead of it."""
