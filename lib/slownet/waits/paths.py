@@ -21,6 +21,8 @@ SMALL, LARGE = 200, 600
 """Bytes of frames: a smaller and a larger one show by the difference of their times how long a byte takes."""
 NEAR = 8
 """Packets before, and after, that show the distance."""
+APART_NS, APART = 100_000_000, 10
+"""The longest time between two packets that show a rate together: ns, or so many times the way of the larger one."""
 FAR = 4096
 """Packets that are looked at for those."""
 SURE = 3
@@ -99,7 +101,8 @@ class _Way:
                 waiting, small, at = [], each, number
             elif each.size >= LARGE and len(waiting) < NEAR:
                 waiting.append((number, each, _difference(each, small) if small and number - at <= NEAR else inf))
-        self._differences += [(place, known) for place, _, known in waiting if known < inf]
+        self._differences += [(place, known) for place, _, known in waiting]
+        self._differences = [each for each in self._differences if each[1] < inf]
 
     def split(self, packet: Packet) -> Parts:
         """Return the parts of the time of a packet."""
@@ -176,7 +179,9 @@ def _took(packet: Packet) -> int:
 
 
 def _difference(large: Packet, small: Packet) -> float:
-    """Return the ns of a byte that two packets show."""
+    """Return the ns of a byte that two packets show; infinite if the link may have changed between them."""
+    if abs(large.sent - small.sent) > max(APART_NS, APART * _took(large)):
+        return inf
     return max(0.0, (_took(large) - _took(small)) / (large.size - small.size))
 
 

@@ -435,3 +435,21 @@ def test_an_upload_that_is_not_answered_ends_with_its_last_acknowledgement(told)
     found = account(told.captures())
     assert adds_up(found)
     assert found.elapsed_ns == 80 * 10**6
+
+
+def test_a_link_that_became_longer_is_not_slow(told):
+    """Small packets crossed it in an instant; 200 ms later it has 5 ms, and all packets are large: no byte takes time."""
+    opened(told, way=0.0)
+    at, sent = 0.0, 101
+    for number in range(20):
+        size, way = (60, 0.0) if number < 3 else (1200, 5.0)
+        at = at + 1.0 if number != 3 else 200.0
+        told.say("client", "web", "PA", sent, 501 + number, at=at, came=at + way, payload=bytes(size))
+        told.say(
+            "web", "client", "PA", 501 + number, sent + size, at=at + way, came=at + 2 * way, ports=(80, 40000), payload=b"!"
+        )
+        at, sent = at + 2 * way, sent + size
+    found = account(told.captures())
+    assert adds_up(found)
+    assert not list(found.of(Cause.SERIALISATION))
+    assert sum(each.ms for each in found.of(Cause.EXCHANGE)) == pytest.approx(17 * 10)
