@@ -45,7 +45,7 @@ class Actions:
     """Runs tools on the hosts of a network, each in a thread of its own.
 
     pages: URLs of web servers that run there. setting: sets a link, given its key and a condition, None for the present one;
-    returns the condition before.
+    returns the condition that it has then.
     """
 
     def __init__(self, network: Network, pages: list[str], post: Post, setting: Callable[[str, Condition | None], Condition]):
@@ -162,4 +162,5 @@ class Actions:
         length = record.pages[0].length
         k = slow_start.round_trips(length, until=slow_start.LAST_BYTE, header_bytes=HEADER_BYTES)
         ms = sum(each.total_ms for each in record.pages) / len(record.pages)
-        return Cost(ms, k, f"{length:,} bytes on a new connection: the handshake and {k - 1} flights of slow start")
+        flights = "1 flight" if k == 2 else f"{k - 1} flights"
+        return Cost(ms, k, f"{length:,} bytes on a new connection: the handshake and {flights} of slow start")

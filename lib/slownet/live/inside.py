@@ -119,20 +119,20 @@ class Engine:
         self._end_play(key)
         self._link(key)
         wire = replace(self._wires[key], named=named, fields=fields, cut=cut)
-        self._setting(key, wire.over(self._stated.get(key)))
+        condition = self._setting(key, wire.over(self._stated.get(key)))
         self._wires[key] = wire
-        self._show([key])
+        self._post(kind="conditions", links=[{"key": key, **scenes.shown(condition)}])
 
     def _setting(self, key: str, condition: Condition | None) -> Condition:
-        """Set a link, and return what it was; None only asks."""
+        """Set a link, or ask for its condition if none is given; return what it has then."""
         with self._changing:
             link = self._link(key)
-            before = link.condition
-            if condition is not None:
-                self._network.condition_log.begin()
-                link.set(condition, ping=False)
-                self._network.settings.clear()
-            return before
+            if condition is None:
+                return link.condition
+            self._network.condition_log.begin()
+            link.set(condition, ping=False)  # which reads it back
+            self._network.settings.clear()
+            return condition
 
     def do_edit(self, steps: list[Mapping[str, Any]]) -> None:
         """Turn the network into another one, step by step."""
