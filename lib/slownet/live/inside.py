@@ -82,6 +82,9 @@ class Engine:
     def _know(self, key: str, cable: Any) -> None:
         self._cables[key] = cable
         self._wires[key] = Wire(key, cable.intf1.node.name, cable.intf2.node.name)
+        self._stated[key] = None
+        if not self._network.shaping.is_set(cable):
+            return
         try:
             self._stated[key] = self._network.shaping.of_topology(cable)
         except ConditionError:  # its ends differ in more than one condition can state
@@ -128,7 +131,7 @@ class Engine:
         with self._changing:
             link = self._link(key)
             if condition is None:
-                return link.condition
+                return link.condition if self._network.shaping.is_set(self._cables[key]) else Condition()
             self._network.condition_log.begin()
             link.set(condition, ping=False)  # which reads it back
             self._network.settings.clear()
@@ -234,8 +237,12 @@ class Engine:
     # ---- what it says ----
 
     def _show(self, keys: list[str]) -> None:
-        """Say what links do now."""
-        links: list[Json] = [{"key": key, **scenes.shown(self._link(key).condition)} for key in keys]
+        """Report the conditions of links. Of one that was never set tc is not asked: each host has a tc of its own."""
+        is_set = self._network.shaping.is_set
+        links: list[Json] = []
+        for key in keys:
+            condition = self._link(key).condition if is_set(self._cables[key]) else Condition()
+            links.append({"key": key, **scenes.shown(condition)})
         self._post(kind="conditions", links=links)
 
     def _post_paths(self) -> None:

@@ -53,10 +53,15 @@ def across(
 
     blocked: the ports that a spanning tree blocks. parts: the hosts that reach each other, if not all do.
     """
+    if not parts:  # the nearest ones: of a large network the others are not looked at
+        nearest = [next(_hosts_from(end, other, blocked), None) for end, other in (ends, ends[::-1])]
+        if not nearest[0] or not nearest[1]:
+            return None
+        return nearest[0][0], nearest[1][0], [*nearest[0][1], ends[0].link, *nearest[1][1]]
     sides = [list(_hosts_from(end, other, blocked)) for end, other in (ends, ends[::-1])]
     for first, cables in sides[0]:
         for second, others in sides[1]:
-            if not parts or any(first in part and second in part for part in parts):
+            if any(first in part and second in part for part in parts):
                 return first, second, [*cables, ends[0].link, *others]
     return None
 
