@@ -96,7 +96,13 @@ def with_calls(
         traced = of_run.of_sample(other, captured(other, sample["cell"]), client, whole=whole)
     except SlownetError as error:
         return replace(found, notes=(*found.notes, f"the timers have no names: {error.line}"))
-    return timers.named_alike(found, traced)
+    made = timers.named_alike(found, traced)
+    if (left := timers.nameless(made)) < timers.LEAST * made.elapsed_ns:
+        return made
+    note = (
+        f"no call was found for {milliseconds(left)} of timers: programs in containers and slownet's own process are not traced"
+    )
+    return replace(made, notes=(*made.notes, note))
 
 
 def captured(run: RunData, cell: Mapping[str, str]) -> Sample:

@@ -26,6 +26,11 @@ def unnamed(account: Account) -> int:
     return sum(each.ns for each in account.steps if _is_open(each))
 
 
+def nameless(account: Account) -> int:
+    """Return the ns of an account's waits that have no name of a program's call."""
+    return sum(each.ns for each in account.steps if _is_open(each) and ": " not in each.detail)
+
+
 def named(account: Account, calls: Sequence[SleepingCall]) -> Account:
     """Return an account whose waits on hosts have their process and call, as far as the calls of the same time show them."""
     by_host: dict[str, list[SleepingCall]] = defaultdict(list)

@@ -36,7 +36,8 @@ def test_a_limit_that_ended_with_the_wait(slept):
     found = timers.named(slept, [call(60.01, 159.99, name="poll", limit=100.0)])
     assert detail(found) == "php-fpm: poll with limit 100 ms"
     assert answer(found).endswith("100 ms timer of the program on web (php-fpm: poll with limit 100 ms)")
-    assert timers.unnamed(found) == timers.unnamed(slept) == 100 * MS
+    assert timers.unnamed(found) == timers.unnamed(slept) == timers.nameless(slept) == 100 * MS
+    assert timers.nameless(found) == 0
 
 
 def test_several_sleeps_of_one_process_are_counted(slept):
