@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from slownet.costs import catalogue, record
+from slownet.costs.judging import WITHIN
 
 Row = Mapping[str, Any]
 ECOSYSTEMS = {
@@ -50,6 +51,7 @@ def surprises(rows: Iterable[Row]) -> str:
     """Return the table of those operations that cost the most beyond what one would guess."""
     found = [each for each in rows if each["guess"] is not None and each["guess"] != each["round_trips"]]
     found.sort(key=lambda each: abs(each["round_trips"] - each["guess"]), reverse=True)
+    found = list({(each["program"].split(",")[0], each["operation"]): each for each in reversed(found)}.values())[::-1]
     body = "".join(
         f"<tr><td>{escape(each['program'])}: {escape(each['operation'])}</td>"
         f'<td data-head="guess: ">{each["guess"]:g}</td><td data-head="measured: ">{_trips(each)}</td>'
@@ -93,7 +95,13 @@ def _operation(row: Row) -> str:
 
 
 def _trips(row: Row) -> str:
-    return f'<b data-trips="{row["round_trips"]:g}">{row["round_trips"]:g}</b>'
+    return _number(row["round_trips"])
+
+
+def _number(trips: float) -> str:
+    """Return a number of round trips: whole, where it is so within the margin that it was judged by."""
+    shown = round(trips) if abs(trips - round(trips)) <= WITHIN else trips
+    return f'<b data-trips="{shown:g}">{shown:g}</b>'
 
 
 def _why(row: Row) -> str:
@@ -101,9 +109,7 @@ def _why(row: Row) -> str:
     parts = [escape(", ".join(row["each"])), escape(row["note"])]
     if row["cure"]:
         cured = row["cured_round_trips"]
-        parts.append(
-            f"<i>{escape(row['cure'])}</i>" + (f': <b data-trips="{cured:g}">{cured:g}</b>' if cured is not None else "")
-        )
+        parts.append(f"<i>{escape(row['cure'])}</i>" + (f": {_number(cured)}" if cured is not None else ""))
     unlike = [
         f"{trips:g} in {escape(version)}" for version, trips in row["other_versions"].items() if trips != row["round_trips"]
     ]
