@@ -31,12 +31,7 @@ class Builder:
 
     def __init__(self, folder, profile):
         self._folder = folder
-        self._limits = [
-            *CAPABILITIES,
-            "--runtime=crun",
-            "--runtime-flag=cgroup-manager=disabled",
-            f"--security-opt=seccomp={profile}",
-        ]
+        self._limits = [*CAPABILITIES, f"--security-opt=seccomp={profile}"]
 
     def __call__(self, *words):
         store = [f"--root={self._folder}/storage", f"--runroot={self._folder}/runroot", "--storage-driver=vfs"]
