@@ -1,6 +1,7 @@
 """What is named by a module's name is that module: commands, and programs that are started."""
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import slownet
@@ -20,3 +21,9 @@ def test_each_program_that_is_started_by_its_name_is_there():
 def test_a_command_is_a_file_of_its_name():
     assert {name: each.module for name, each in COMMANDS.items() if each.module != name} == {}
     assert all((Path(slownet.__file__).parent / "cli" / f"{name}.py").is_file() for name in COMMANDS)
+
+
+def test_no_two_files_of_unit_tests_have_one_name():
+    """Pytest imports them by their basename: the second one would be an error of the whole run."""
+    counts = Counter(path.name for path in Path(__file__).parent.rglob("test_*.py"))
+    assert [name for name, count in counts.items() if count > 1] == []
