@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from itertools import combinations
 
 from slownet.judge.records.result import RunData
-from slownet.lab.run.outbox import Outbox
+from slownet.lab.run.outbox import Outbox, RefusedError
 from slownet.model.errors import ExperimentError, first_of, nearest
 from slownet.model.options import Option
 from slownet.model.sample import Sample, cell_in_words
@@ -101,8 +102,8 @@ def _key(run: RunData, sample: Sample, client: str | None, whole: bool) -> tuple
     names = [name for each in sample.get("captures") or () for name in (each["file"], each.get("before")) if name]
     files = []
     for name in names:
-        with suppress(OSError):
-            found = (run.directory / name).stat(follow_symlinks=False)
+        with suppress(OSError, RefusedError), Outbox(run.directory).open(name) as file:
+            found = os.fstat(file.fileno())
             files.append((name, found.st_ino, found.st_size, found.st_mtime_ns))
     facts = [run.facts.get(name) for name in ("cpu", "clock")]
     return str(run.directory), json.dumps(sample, sort_keys=True, default=str), *facts, *files, client, whole
