@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -100,11 +99,10 @@ _MADE: dict[tuple[object, ...], Account] = {}
 def _key(run: RunData, sample: Sample, client: str | None, whole: bool) -> tuple[object, ...]:
     """Return what an account depends on: the sample, its files as they are now, the clock, and the questions."""
     names = [name for each in sample.get("captures") or () for name in (each["file"], each.get("before")) if name]
-    files = []
+    outbox, files = Outbox(run.directory), []
     for name in names:
-        with suppress(OSError, RefusedError), Outbox(run.directory).open(name) as file:
-            found = os.fstat(file.fileno())
-            files.append((name, found.st_ino, found.st_size, found.st_mtime_ns))
+        with suppress(OSError, RefusedError):
+            files.append((name, *outbox.version(name)))
     facts = [run.facts.get(name) for name in ("cpu", "clock")]
     return str(run.directory), json.dumps(sample, sort_keys=True, default=str), *facts, *files, client, whole
 

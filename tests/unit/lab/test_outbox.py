@@ -219,3 +219,16 @@ def test_names_are_shown_not_sent(way, folder):
 def test_a_folder_that_is_missing_is_one_line(way, tmp_path):
     with pytest.raises(RefusedError, match=r"nowhere cannot be read \(No such file or directory\)"):
         Outbox(tmp_path / "nowhere").read("file")
+
+
+def test_a_file_that_was_changed_has_another_version_and_a_link_has_none(tmp_path):
+    path = tmp_path / "file"
+    path.write_text("one")
+    box = Outbox(tmp_path)
+    before = box.version("file")
+    assert before == box.version("file")
+    path.write_text("longer")
+    assert box.version("file") != before
+    (tmp_path / "link").symlink_to(path)
+    with pytest.raises(RefusedError):
+        box.version("link")
