@@ -1,4 +1,4 @@
-"""What GitHub is to run: actions named by their commits, shell steps that do what they say. See also `make test-workflows`."""
+"""What GitHub is to run: actions named by their commits, shell steps that were run here. See also `make test-workflows`."""
 
 import os
 import re

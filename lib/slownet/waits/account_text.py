@@ -216,7 +216,7 @@ def slopes(account: Account, links: Mapping[tuple[str, str], Sequence[str]] | No
 
 
 def steps(account: Account) -> Iterator[str]:
-    """Yield each step of more than 0.1 ms as a line, with all that its message says."""
+    """Yield each step of more than 0.1 ms as a line, with the whole of its message."""
     for each in account.steps:
         if each.ns > SHORT_NS:
             line = f"{(each.begin_ns - account.begin_ns) / 1e6:10.3f} {each.ms:10.3f}  {_kind(each)}  {each.asked}"
