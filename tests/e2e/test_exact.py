@@ -33,7 +33,7 @@ def test_a_command_in_an_emulated_machine_has_input_output_and_a_clock_that_jump
 
 EXEC = (
     "only `slownet run`, `check`, `sweep`, "
-    "`hunt`, `replay`, `reproduce`, `lab exec` and tests have the exact clock, --clock exact"
+    "`hunt`, `reproduce`, `lab exec` and tests have the exact clock, --clock exact"
 )
 REFUSED = (
     ["lab", "shell", "--clock", "exact"],
@@ -43,7 +43,8 @@ REFUSED = (
 
 
 def test_a_compose_project_is_refused_in_a_line(tmp_path):
-    done = slownet("run", "compose.yaml", "--tool", "ab", "--clock", "exact", cwd=tmp_path)
+    (tmp_path / "compose.yaml").write_text("services:\n  web:\n    image: web:1\n")
+    done = slownet("run", "compose.yaml", "--tool", "ab", "--option", "url=http://web:80/", "--clock", "exact", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
         "slownet: a compose project's containers do not run on the exact clock, --clock exact: leave it out, or use --tdf inf\n"
@@ -52,6 +53,7 @@ def test_a_compose_project_is_refused_in_a_line(tmp_path):
 
 @pytest.mark.parametrize("words", REFUSED)
 def test_a_command_that_cannot_do_with_it_is_one_line(built, tmp_path, words):
+    (tmp_path / "mine.py").touch()
     done = slownet(*words, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == f"slownet: {EXEC}: use the virtual clock, or leave it out\n"

@@ -275,7 +275,7 @@ def test_a_shell_is_refused(tmp_path):
     assert done.returncode == 2
     assert done.stderr.startswith(
         "slownet: only `slownet run`, `check`, `sweep`, "
-        "`hunt`, `replay`, `reproduce`, `lab exec` and tests have the exact clock, --clock exact: "
+        "`hunt`, `reproduce`, `lab exec` and tests have the exact clock, --clock exact: "
     )
     assert len(done.stderr.splitlines()) == 1
 

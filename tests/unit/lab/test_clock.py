@@ -307,7 +307,7 @@ def test_a_command_that_cannot_do_with_the_exact_clock_is_refused(able, where):
         choose(where, "exact")
     assert str(error.value) == (
         "only `slownet run`, `check`, `sweep`, "
-        "`hunt`, `replay`, `reproduce`, `lab exec` and tests have the exact clock, --clock exact: "
+        "`hunt`, `reproduce`, `lab exec` and tests have the exact clock, --clock exact: "
         "use the virtual clock, or leave it out"
     )
 

@@ -368,7 +368,7 @@ def _native(clock_is_asked_for: bool) -> Place:
 def _speed(asked: ClockRequest, exact: bool) -> int:
     """Return the speed of the exact clock. Raises LabError for an invalid one, or if the caller cannot use that clock."""
     if asked.kind == EXACT and not exact:
-        what = "only `slownet run`, `check`, `sweep`, `hunt`, `replay`, `reproduce`, `lab exec` and tests have the exact clock"
+        what = "only `slownet run`, `check`, `sweep`, `hunt`, `reproduce`, `lab exec` and tests have the exact clock"
         raise LabError(what, CLOCK.set(EXACT), "use the virtual clock, or leave it out")
     return SPEED if asked.speed is None else asked.speed
 
