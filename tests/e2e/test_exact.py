@@ -31,10 +31,7 @@ def test_a_command_in_an_emulated_machine_has_input_output_and_a_clock_that_jump
     assert all(0 < float(each) < 1 for each in re.findall(r"time=([\d.]+) ms", done.stdout))
 
 
-EXEC = (
-    "only `slownet run`, `check`, `sweep`, "
-    "`hunt`, `reproduce`, `lab exec` and tests have the exact clock, --clock exact"
-)
+EXEC = "only `slownet run`, `check`, `sweep`, `hunt`, `reproduce`, `lab exec` and tests have the exact clock, --clock exact"
 REFUSED = (
     ["lab", "shell", "--clock", "exact"],
     ["calibrate", "--clock", "exact"],
