@@ -10,7 +10,8 @@ from slownet.model.errors import SlownetError
 
 CHECKOUT = Path(__file__).parents[2]
 SOURCES = ["lib", "topologies", "experiments", "tests", "docs", "examples", "setup.py", "pyproject.toml", "LICENSE", "LICENSES",
-           "REUSE.toml", ".github", ".devcontainer", "Makefile", "Vagrantfile", "CITATION.cff", *(path.name for path in CHECKOUT.glob("*.md"))]  # fmt: skip
+           ".github", ".devcontainer", "REUSE.toml", "Makefile", "Vagrantfile", "CITATION.cff",
+           *(path.name for path in CHECKOUT.glob("*.md"))]  # fmt: skip
 SERVERS = ["mariadb", "nginx", "memcached", "redis-server", "varnish", "varnishncsa", "openvswitch-switch", "php8.4-fpm"]
 # Lists, from outside, the processes with that root: a service that was started would be among them.
 LEFT_RUNNING = """for each in /proc/[0-9]*; do
