@@ -172,8 +172,8 @@ def test_each_segment_of_each_capture(captures):
             wrong[path.name] = without[:3]
     print(f"{len(captures)} captures, {segments} segments; {dict(reasons)}")
     assert wrong == {}
-    assert segments > 3000
-    assert sum(reasons.values()) < 100
+    assert segments > 2 * len(captures)  # how many there are depends on the release of tcpdump
+    assert sum(count for reason, count in reasons.items() if reason not in (SECONDS, NOT_THEIRS)) < 100
 
 
 def test_no_capture_is_more_than_one_line_of_error(captures):

@@ -23,8 +23,8 @@ from slownet.lab.run.place import Place
 from slownet.model.errors import SlownetError, SweepError
 from slownet.model.options import Option
 from slownet.runner import compose_project, planning
+from slownet.runner.boot_store import task
 from slownet.runner.boot_store.sweep_store import Store
-from slownet.runner.boot_store.task import place_of
 from slownet.runner.engine import Workers
 from slownet.runner.sharing import check_labs
 from slownet.runner.where import Where
@@ -188,7 +188,7 @@ def run(
     chosen.check_values(named, values)
     test = Criterion.read(spec.criterion) if spec.criterion else None
     refinement = Refinement.read(spec.refine, chosen.factors_of(named, values)) if spec.refine else None
-    place = place_of(spec.where, spec.experiment)  # after all that a mistake may be in: the lab may not be built
+    place = task.place_of(spec.where, spec.experiment)  # after all that a mistake may be in: the lab may not be built
     check_labs(labs, place)
     spec = replace(spec, repeat=spec.repeat or _repetitions(named, place, bool(spec.criterion)))
     team = _team(cluster, on_file, labs, place, follow)
