@@ -14,8 +14,8 @@ import pytest
 CHECKOUT = Path(__file__).parents[2]
 DEVCONTAINER = CHECKOUT / ".devcontainer"
 PROFILE = "github.com/moby/profiles/seccomp@v0.3.0"
-BASE = "docker.io/library/debian:trixie-slim"
-"""What `FROM debian:trixie-slim` stands for; made of Debian's packages here, because no registry of images can be reached."""
+BASE = "debian:trixie-slim"
+"""What the recipe begins with; made of Debian's packages here, because no registry of images can be reached."""
 # Docker's default capabilities; buildah leaves out some of them.
 CAPABILITIES = ["--cap-add=AUDIT_WRITE", "--cap-add=MKNOD", "--cap-add=NET_RAW"]
 RUNTIME = ["--runtime=crun", "--runtime-flag=cgroup-manager=disabled"]
