@@ -80,7 +80,7 @@ def measure(items: Sequence[Item], labs: int = 1, follow: Follow = lambda line: 
     found: dict[int, Measured] = {}
     for group in _groups(items):
         prepared = _prepared(group, found, follow)
-        boots = list(_boots([each for each in prepared if each.item.name]))
+        boots = list(_boots(prepared))
         if boots:
             place = _place(prepared, follow)
             with ThreadPoolExecutor(labs) as pool:

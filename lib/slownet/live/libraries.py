@@ -7,7 +7,6 @@ import hashlib
 import shutil
 import subprocess
 import tarfile
-import tempfile
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -46,12 +45,11 @@ def need() -> Path:
         return folder
     if not (npm := shutil.which("npm")):
         raise LabError("npm is not installed", "slownet live", INSTALL)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix="half-") as half:
-        made = Path(half, "made")
+    with cache.scratch(FOLDER, cache.writable_root()) as half:
+        made = half / "made"
         made.mkdir()
         for library in found:
-            _take(_archive(npm, library, Path(half)), library, made)
+            _take(_archive(npm, library, half), library, made)
         try:
             made.rename(folder)
         except OSError:  # another process was faster

@@ -72,8 +72,7 @@ class Messages:
     def _size(self, name: str) -> int:
         if name not in self._sizes:
             try:
-                with self._captures[name].folder.open(self._captures[name].main, MOST_BYTES) as file:
-                    self._sizes[name] = os.fstat(file.fileno()).st_size
+                _, self._sizes[name], _ = self._captures[name].folder.version(self._captures[name].main, MOST_BYTES)
             except (RefusedError, OSError):
                 self._sizes[name] = 0
         return self._sizes[name]

@@ -10,6 +10,7 @@ from itertools import combinations
 
 from slownet.judge.records.result import RunData
 from slownet.lab.run.outbox import Outbox, RefusedError
+from slownet.links.packets.capture_file import MOST_BYTES
 from slownet.model.errors import ExperimentError, first_of, nearest
 from slownet.model.options import Option
 from slownet.model.sample import Sample, cell_in_words
@@ -102,7 +103,7 @@ def _key(run: RunData, sample: Sample, client: str | None, whole: bool) -> tuple
     outbox, files = Outbox(run.directory), []
     for name in names:
         with suppress(OSError, RefusedError):
-            files.append((name, *outbox.version(name)))
+            files.append((name, *outbox.version(name, MOST_BYTES)))
     facts = [run.facts.get(name) for name in ("cpu", "clock")]
     return str(run.directory), json.dumps(sample, sort_keys=True, default=str), *facts, *files, client, whole
 

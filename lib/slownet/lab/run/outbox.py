@@ -117,9 +117,9 @@ class Outbox:
         with _Folder(self.folder) as top:
             return os.fdopen(_regular(top.fd, parts, limit), "rb")
 
-    def version(self, name: str | PurePosixPath) -> tuple[int, int, int]:
+    def version(self, name: str | PurePosixPath, limit: int = LIMIT) -> tuple[int, int, int]:
         """Return a regular file's inode, size in bytes and last change in ns, which tell it from a later one; see `open`."""
-        with self.open(name) as file:
+        with self.open(name, limit) as file:
             found = os.fstat(file.fileno())
         return found.st_ino, found.st_size, found.st_mtime_ns
 
