@@ -504,7 +504,11 @@ print(time.monotonic_ns() - begin)
 
 
 def test_captures_do_not_change_what_is_measured(far, tmp_path):
-    """A page through a queue takes as long with captures as without, to a few readings of a clock."""
+    """A page through a queue takes as long with captures as without.
+
+    Within a tenth of what one packet takes on the link: each reading of a clock takes 1 us when the CPU is free, and what else
+    lives in the lab, and how many segments one recv() returns, may make for some dozens of them.
+    """
     program = [sys.executable, "-c", TIMED.format(web=far["web"].IP())]
 
     def measured():
@@ -518,7 +522,8 @@ def test_captures_do_not_change_what_is_measured(far, tmp_path):
         with interface_captures.capturing(interface_captures.find(far, ["hosts"]), tmp_path, "000", started := []):
             captured = measured()
     assert all(each.before.packets for each in started if each.node is far["web"])
-    assert captured == pytest.approx(without, abs=20_000)
+    packet_ns = 1514 * 8 * 100
+    assert captured == pytest.approx(without, abs=packet_ns / 10)
 
 
 PYTHON = Path(sys.executable).name
