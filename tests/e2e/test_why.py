@@ -30,7 +30,7 @@ def test_a_page_whose_reader_is_far(tmp_path):
     assert "has no captures: rtt 40ms is measured once more with them" in done.stderr
     found = json.loads(done.stdout)
     measured = load(run).at({"rtt": "40ms"}).summary("time_per_request_ms").mean
-    assert found["elapsed_ms"] == pytest.approx(measured, abs=0.1)
+    assert found["elapsed_ms"] == pytest.approx(measured, abs=0.01 * 40)  # ab's readings of the clock before and after
     assert sum(each["ms"] for each in found["steps"]) == pytest.approx(found["elapsed_ms"], abs=1e-3)
     assert found["remainder_ms"] == 0
     again = load(Path(found["run"]))
@@ -182,10 +182,12 @@ def test_cures_are_measured_and_two_runs_are_compared(tmp_path):
     page, trace = tmp_path / "two.html", tmp_path / "trace.json"
     compared = slownet("why", run, window["run"], "--out", f"page={page}")
     assert compared.returncode == 0, compared.stderr
-    assert compared.stdout.startswith("-80 ms (160 ms, then 80.2 ms): 2 fewer round trips to web (window)\n")
+    times = re.match(r"-(\S+) ms \((\S+) ms, then (\S+) ms\): 2 fewer round trips to web \(window\)\n", compared.stdout)
+    assert [float(each) for each in times.groups()] == pytest.approx([80, 160, 80], abs=1)
     assert "Which steps came, went or grew" in page.read_text()
     assert slownet("why", run, "--out", f"chrome-trace={trace}").returncode == 0
-    assert sum(each.get("dur", 0) for each in json.loads(trace.read_text())["traceEvents"]) == pytest.approx(160_188, abs=50)
+    drawn_us = sum(each.get("dur", 0) for each in json.loads(trace.read_text())["traceEvents"])
+    assert drawn_us == pytest.approx(1000 * window["before_ms"], abs=400)  # ab's time, to a percent of a round trip
 
 
 def test_the_cures_of_a_command_are_measured_with_it(tmp_path):

@@ -84,6 +84,17 @@ def ask(net, ask="s.sendall(b'?'); s.recv(9)", *, server="web", before="", port=
     return CLIENT.format(address=net[server].IP(), port=port, ask=ask, before=before)
 
 
+READINGS_MS = 1.0
+"""What readings of the clock may add to an operation: 1 us each at free CPU (the kernel's POLL_COST_NS), ten to fifty of them
+for each thing that a program does, as threads and a socket's limit have it. It is a tenth of the shortest round trip here."""
+
+
+def says(answer, elapsed_ms, rest):
+    """Return whether an answer's time is that of theory, but for readings of the clock, and the rest of it as expected."""
+    time, _, what = answer.partition(" ms: ")
+    return abs(float(time) - elapsed_ms) <= READINGS_MS and what == rest
+
+
 def ms(found, cause, detail=""):
     return sum(each.ms for each in found.of(cause) if each.detail.startswith(detail))
 
