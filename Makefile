@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 # Otherwise each worker and each command would compile all imported modules anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help run test check unit lab-tests e2e bench fuzz soak trust nightly nightly-status lab wheel release docs docs-figures docs-live docs-test proof delays \
+.PHONY: help run sums test check unit lab-tests e2e bench fuzz soak trust nightly nightly-status lab wheel release docs docs-figures docs-live docs-test proof delays \
 	examples walls kills test-experiments test-report test-commands test-compose-go test-web-vitals test-workflows test-tshark test-wide test-why test-exact test-long test-packaging test-mininet test-theory test-stock-kernel test-vagrant \
 	test-provision test-kernels test-chromium clean
 .DELETE_ON_ERROR:
@@ -12,7 +12,11 @@ export PYTHONDONTWRITEBYTECODE :=
 help: ## print this list
 	@sed -n 's/^\([a-z0-9.-]*\):.*## /\1 /p' $(MAKEFILE_LIST) | while read -r name text; do printf '%-18s%s\n' "$$name" "$$text"; done
 
-run: $(VENV)/ready ## set everything up, run the first two experiments and print their tables
+# Takes the lab that SLOWNET_LAB_FROM or the project's file offers; what builds one is installed only if none is there.
+LAB_OR_BUILDERS = $(BIN)/python -m slownet.transfer.offered || lib/slownet/lab/host/setup-host
+
+run: $(VENV)/ready ## set everything up, run the first two experiments and print their tables (SLOWNET_LAB_FROM=FOLDER, which has a built lab)
+	$(LAB_OR_BUILDERS)
 	$(BIN)/slownet lab build --quick
 	$(BIN)/slownet run client_delay database_delay
 
@@ -152,7 +156,10 @@ wheel: docs lab ## make dist/ a wheel that carries the lab's kernel, its WordPre
 	rm -rf build
 	$(BIN)/python -m build --sdist
 
-release: wheel ## make dist/ all that a release publishes: wheel, source archive, lab file, notes, checksums; nothing is uploaded
+sums: $(VENV)/dev lab ## write the SHA-256 of this machine's lab into lib/slownet/data/lab-sums.txt, by which slownet trusts it
+	$(BIN)/python -m slownet.transfer.release
+
+release: sums wheel ## make dist/ all that a release publishes: wheel, source archive, lab file, notes, checksums; nothing is uploaded
 	$(BIN)/python -m slownet.transfer.release dist
 	cd dist && sha256sum --check --quiet SHA256SUMS
 
@@ -176,17 +183,19 @@ fuzz: $(VENV)/dev ## feed all readers of files, parsers and decoders random inpu
 	$(BIN)/python tests/fuzz.py --minutes $(or $(MINUTES),60) $(ONLY)
 
 lab: $(VENV)/ready ## build the lab's kernel and image, once per machine
+	$(LAB_OR_BUILDERS)
 	$(BIN)/slownet lab build
 
-$(VENV)/ready: pyproject.toml setup.py lib/slownet/lab/host/host-packages.txt lib/slownet/lab/host/setup-host
+$(VENV)/ready: pyproject.toml setup.py lib/slownet/lab/host/host-packages.txt lib/slownet/lab/host/setup-host lib/slownet/lab/host/install-python
 	@lib/slownet/lab/host/setup-says
-	lib/slownet/lab/host/setup-host
+	lib/slownet/lab/host/setup-host --to-run
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	lib/slownet/lab/host/install-python $(VENV) --editable .
 	touch $@
 
 $(VENV)/dev: $(VENV)/ready
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	lib/slownet/lab/host/setup-host
+	lib/slownet/lab/host/install-python $(VENV) --editable '.[dev]'
 	touch $@
 
 clean: ## remove what these targets created here, but not the cache

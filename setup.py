@@ -117,7 +117,7 @@ setup(
             "wordpress/*",
             "wordpress/theme/*",
         ],
-        "slownet.lab.host": ["*.txt", "setup-host", "setup-says", "setup-native"],
+        "slownet.lab.host": ["*.txt", "setup-host", "setup-says", "setup-native", "install-python"],
         "slownet.classroom": ["autograder/*"],
         "slownet.cli": ["starter/*"],
         "slownet.costs": ["entries/*/*.toml", "servers/*.toml", "clients/*", "measured.json"],
@@ -125,6 +125,6 @@ setup(
         "slownet.live": ["page/*", "saved/*"],
         "slownet.report": ["*.css", "*.js", "*.j2"],
         "slownet.reproductions.programs": ["*.php"],
-        "slownet": ["*.pyi", "data/*.toml", "data/*.md", "py.typed"],
+        "slownet": ["*.pyi", "data/*.toml", "data/*.md", "data/*.txt", "py.typed"],
     },
 )

@@ -49,17 +49,22 @@ def build(
     from slownet.lab.build import bytecode, parts
     from slownet.lab.build.project import check_kernel
     from slownet.lab.exact import emulator
+    from slownet.transfer import offered
 
     if system:
         cache.use_system()
     if kernel is not None:
         check_kernel(kernel, "--kernel")
-    only_exact = quick and emulator.is_installed() and not parts.has_kernel()
+
+    def say(line: str) -> None:
+        sys.stderr.write(f"lab: {line}\n")  # whole lines, from several threads
 
     def report(what: str, done: bool) -> None:
-        sys.stderr.write(f"lab: {what} {'ready' if done else '...'}\n")  # whole lines, from several threads
+        say(f"{what} {'ready' if done else '...'}")
 
     project = here()
+    offered.take(project, say)
+    only_exact = quick and emulator.is_installed() and not parts.has_kernel()
     built = parts.build(report, only_exact=only_exact and kernel is None)
     if wanted := kernel or (project.kernel if project and not only_exact else ""):
         built = parts.build_kernel(built, wanted, report)

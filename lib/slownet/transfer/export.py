@@ -45,11 +45,11 @@ class _File:
         return Member(self.name, size, digest.hexdigest(), self.path is not None and os.access(self.path, os.X_OK))
 
 
-def write(path: Path, of: Project | None, images: bool, *, layers: bool = True) -> Manifest:
+def write(path: Path, of: Project | None, images: bool, *, only_base: bool = False) -> Manifest:
     """Write this machine's lab to a file; return its manifest.
 
-    It holds kernel (the wide one, too, if it is built), init and image, with `layers` those that projects on this machine use,
-    and with `images` all kept container images.
+    It holds kernel, init and image, the wide kernel, too, if it is built, the layers that projects on this machine use, and
+    with `images` all kept container images. `only_base`: what every machine builds, so without the wide kernel and the layers.
     What was measured of this machine is no part of it. The file gets its name when it is whole.
     Raises LabError; ExperimentError if it cannot be written.
     """
@@ -57,7 +57,8 @@ def write(path: Path, of: Project | None, images: bool, *, layers: bool = True) 
     if path.is_dir() or not folder.is_dir():
         raise LabError(f"{path if path.is_dir() else folder} is {'' if path.is_dir() else 'not '}a folder", fix="name a file")
     found = parts.need()
-    files = [*_parts(found), *(_layers(found, of) if layers else ()), *(_images() if images else ())]
+    others = () if only_base else (*_wide(), *_layers(found, of))
+    files = [*_parts(found), *others, *(_images() if images else ())]
     with whole_file.output(path) as half:
         return _write(half, files, found)
 
@@ -85,10 +86,13 @@ def _add(tar: tarfile.TarFile, member: Member, content: io.BufferedIOBase) -> No
 
 def _parts(found: Parts) -> Iterator[_File]:
     yield from _folder("kernel", found.kernel.path.parent)
-    if wide := kernel.find(kernel.WIDE):
-        yield from _folder("kernel", wide.path.parent)
     yield from _folder("init", found.tools)
     yield from _folder("image", found.image.path.parent)
+
+
+def _wide() -> Iterator[_File]:
+    if wide := kernel.find(kernel.WIDE):
+        yield from _folder("kernel", wide.path.parent)
 
 
 def _layers(found: Parts, of: Project | None) -> Iterator[_File]:

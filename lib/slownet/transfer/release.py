@@ -6,15 +6,16 @@ The same sources on a machine with the same lab give the same bytes.
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 import sys
+import tempfile
 from pathlib import Path
 
+from slownet.lab.build import parts
 from slownet.model.errors import LabError, SlownetError
 from slownet.model.version import __version__
 from slownet.model.whole_file import place
-from slownet.transfer import export
+from slownet.transfer import export, offered
 
 CHECKOUT = Path(__file__).parents[3]
 SUMS = "SHA256SUMS"
@@ -23,10 +24,10 @@ INSTALL = """\
 ## Install
 
     python -m pip install ./{wheel}
-    slownet lab import {lab}
+    SLOWNET_LAB_FROM={lab} slownet lab build
 
-The wheel is for Linux on x86-64. Without the lab file, `slownet lab build` makes the same lab from Debian's packages. The files
-are whole if `sha256sum -c {sums}` says so.
+The wheel is for Linux on x86-64, and has the sum of the lab file. Without the lab file, `slownet lab build` makes the same lab
+from Debian's packages. The files are whole if `sha256sum -c {sums}` says so.
 """
 
 
@@ -36,12 +37,12 @@ def complete(folder: Path, changes: Path = CHECKOUT / "CHANGELOG.md") -> list[Pa
     Raises LabError if the lab is not built, or the folder holds something else than the two of this version.
     """
     wheel, archive = _one(folder, f"slownet-{__version__}-*.whl"), _one(folder, f"slownet-{__version__}.tar.gz")
-    lab = folder / f"slownet-lab-{__version__}-{os.uname().machine}.tar"
+    lab = folder / offered.name(parts.key(None))
     made = (lab, folder / NOTES, folder / SUMS)
     if others := sorted({each.name for each in folder.iterdir()} - {each.name for each in (wheel, archive, *made)}):
         raise LabError(f"{folder / others[0]} is not part of a release of {__version__}", fix="remove it, or run make release")
     text = notes(changes.read_text("utf-8"))
-    export.write(lab, None, images=False, layers=False)
+    export.write(lab, None, images=False, only_base=True)
     place(folder / NOTES, f"{text}\n{INSTALL.format(wheel=wheel.name, lab=lab.name, sums=SUMS)}".encode())
     summed = (wheel, archive, lab, folder / NOTES)
     place(folder / SUMS, "".join(f"{_sum(each)}  {each.name}\n" for each in summed).encode())
@@ -71,9 +72,19 @@ def _sum(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def publish(path: Path = offered.SUMS) -> None:
+    """Write the sum of this machine's lab into the source, for the wheel and for clones. Raises LabError, OSError."""
+    with tempfile.TemporaryDirectory(prefix="slownet-release-") as name:
+        lab = Path(name) / "lab.tar"
+        export.write(lab, None, images=False, only_base=True)
+        offered.publish(parts.key(None), _sum(lab), path)
+
+
 if __name__ == "__main__":
     try:
-        for each in complete(Path(sys.argv[1])):
+        if len(sys.argv) == 1:
+            publish()
+        for each in complete(Path(sys.argv[1])) if sys.argv[1:] else [offered.SUMS]:
             print(each)
     except SlownetError as error:
         sys.exit(f"slownet: {error}")

@@ -18,7 +18,7 @@ from slownet.model import userfile
 from slownet.model.errors import LabError, nearest
 
 OWN, SHARED = "slownet.toml", "pyproject.toml"
-KEYS = ("packages", "dependencies", "requirements", "share", "write", "require_confinement", "kernel")
+KEYS = ("packages", "dependencies", "requirements", "share", "write", "require_confinement", "kernel", "lab")
 PACKAGE = re.compile(r"[a-z0-9][a-z0-9+.-]+(=[A-Za-z0-9.+:~-]+)?")
 """A Debian package, as for apt-get: ``jq`` or ``jq=1.7.1-6``."""
 MENTIONED = re.compile(rb"\btool\b.*\bslownet\b", re.DOTALL)
@@ -47,6 +47,8 @@ class Project:
     """Whether labs must not run where nothing but their own kernel confines them."""
     kernel: str = ""
     """The kind of kernel that its labs have; empty if it does not say."""
+    lab: str = ""
+    """A folder, a file or an address where a built lab may be found (`slownet.transfer.offered`); empty if it does not say."""
 
     @property
     def needs_layer(self) -> bool:
@@ -113,7 +115,12 @@ def parse(file: Path, table: Mapping[str, object]) -> Project:
     if not isinstance(required, bool):
         raise LabError("require_confinement is not true or false", str(file), "write require_confinement = true")
     kind = check_kernel(table["kernel"], str(file)) if "kernel" in table else ""
-    return Project(file, tuple(sorted(set(packages))), tuple(lines), tuple(limits), shares, tuple(write), required, kind)
+    offered = table.get("lab", "")
+    if not isinstance(offered, str) or ("lab" in table and not offered.strip()):
+        raise LabError("lab is not a text", str(file), 'write for example lab = "https://files.example/lab.tar#sha256=..."')
+    return Project(
+        file, tuple(sorted(set(packages))), tuple(lines), tuple(limits), shares, tuple(write), required, kind, offered.strip()
+    )
 
 
 def check_kernel(kind: object, where: str) -> str:
