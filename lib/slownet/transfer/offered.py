@@ -1,4 +1,4 @@
-"""A built lab that somebody offers, in a folder or at an address: it is taken instead of building one, and trusted by its sum.
+"""A built lab in a folder or at an address, which is taken instead of building one, and trusted by its sum.
 
 The sums of published labs are part of the source (`SUMS`); `make release` adds that of the lab which it makes. Who offers
 another one states its sum: ``https://files.example/lab.tar#sha256=...``.
@@ -31,7 +31,7 @@ HEAD = """\
 """
 INSTEAD = f"correct it, or build a lab here: {VARIABLE}= slownet lab build"
 
-Say = Callable[[str], None]
+Report = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -47,18 +47,18 @@ class Published:
 
 @dataclass(frozen=True)
 class Offer:
-    """Where a lab may be found."""
+    """A place where a lab may be found."""
 
     place: str
     """A folder or a file, or the URL of one; a URL that ends with a slash is that of a folder."""
     sha256: str
-    """What the file has to be; empty if the sums say so."""
+    """Of the file; empty if the sums have it."""
     where: str
-    """Who says so: the variable, or a project's file."""
+    """The variable, or a project's file: for messages."""
 
     @property
     def is_url(self) -> bool:
-        """Whether it comes over HTTP."""
+        """True if it comes over HTTP."""
         return bool(lab_download.URL.match(self.place))
 
     def file(self, its: str) -> str:
@@ -95,7 +95,7 @@ def publish(key: str, sha256: str, path: Path = SUMS) -> None:
 
 
 def stated(project: Project | None) -> Offer | None:
-    """Return what the variable says, or else the project's file. A variable that is set to nothing: build. Raises LabError."""
+    """Return the offer of the variable, or else of the project's file; None if the variable is empty. Raises LabError."""
     if (text := os.environ.get(VARIABLE)) is not None:
         return _offer(text, VARIABLE, Path.cwd()) if text else None
     return _offer(project.lab, f"{project.file}, lab", project.file.parent) if project and project.lab else None
@@ -107,10 +107,10 @@ def _offer(text: str, where: str, base: Path) -> Offer:
     return Offer(at if lab_download.URL.match(at) else str(base / expanded(at, where, LabError)), sha256, where)
 
 
-def take(project: Project | None, say: Say) -> bool:
-    """Put the lab that is offered into the cache unless a lab is there; return whether that was done.
+def take(project: Project | None, report: Report) -> bool:
+    """Put the lab that is offered into the cache unless one is built; return whether that was done.
 
-    say: gets a line on what is taken and from where, or why nothing is. Raises LabError if what is offered is damaged, is
+    report: gets a line on what is taken and from where, or why nothing is. Raises LabError if what is offered is damaged, is
     not what its sum says, or cannot be read.
     """
     offer = stated(project)
@@ -120,20 +120,20 @@ def take(project: Project | None, say: Say) -> bool:
     sha256 = offer.sha256 or next((each.sha256 for each in sums() if each.key == key), "")
     if not sha256:
         what = f"{SUMS.name} has no sum for this version's lab, and {offer.place} is named without #sha256="
-        say(f"{what}, {offer.where}: building one")
+        report(f"{what}, {offer.where}: building one")
         return False
     source = Source(offer.file(name(key)), sha256)
     if not offer.is_url and Path(offer.place).is_dir() and not Path(source.place).is_file():
-        say(f"{offer.place} has no {name(key)}, {offer.where}: building one")
+        report(f"{offer.place} has no {name(key)}, {offer.where}: building one")
         return False
-    say(f"taking the lab of {source.place}, {offer.where}")
+    report(f"taking the lab of {source.place}, {offer.where}")
     try:
         new = lab_download.take(source)
     except LabError as error:
         named = offer.where if source.place in error.what else f"{source.place}, {offer.where}"
         raise LabError(error.what, named, INSTEAD) from error
-    origin = "as stated there" if offer.sha256 else f"as in {SUMS.name}"
-    say(f"{', '.join(each.partition('/')[0] for each in new)} taken, SHA-256 {source.sha256[:16]}... {origin}")
+    origin = "given there" if offer.sha256 else f"of {SUMS.name}"
+    report(f"{', '.join(each.partition('/')[0] for each in new)} taken, SHA-256 {source.sha256[:16]}... {origin}")
     return True
 
 
@@ -144,12 +144,12 @@ def _is_built() -> bool:
 
 
 def main() -> int:
-    """Take the lab that is offered; return 0 if one is there now, and 1 if it has to be built."""
+    """Take the lab that is offered; return 0 if one is built now, and 1 if it has to be."""
 
-    def say(line: str) -> None:
+    def report(line: str) -> None:
         sys.stderr.write(f"lab: {line}\n")
 
-    take(place.here(), say)
+    take(place.here(), report)
     return 0 if _is_built() else 1
 
 

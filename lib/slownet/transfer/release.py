@@ -27,7 +27,7 @@ INSTALL = """\
     SLOWNET_LAB_FROM={lab} slownet lab build
 
 The wheel is for Linux on x86-64, and has the sum of the lab file. Without the lab file, `slownet lab build` makes the same lab
-from Debian's packages. The files are whole if `sha256sum -c {sums}` says so.
+from Debian's packages. `sha256sum -c {sums}` checks the files.
 """
 
 

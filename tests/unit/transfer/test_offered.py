@@ -52,7 +52,7 @@ def test_one_in_a_folder_is_taken_if_its_sum_is_a_known_one(lab, monkeypatch):
     assert taken
     assert lines == [
         f"taking the lab of {lab}, SLOWNET_LAB_FROM",
-        f"kernel, init, image taken, SHA-256 {sha256(lab)[:16]}... as in lab-sums.txt",
+        f"kernel, init, image taken, SHA-256 {sha256(lab)[:16]}... of lab-sums.txt",
     ]
     assert parts.need().kernel.release == "7.3.4"
     assert take(monkeypatch) == (False, [])
@@ -62,7 +62,7 @@ def test_a_file_too_and_one_of_which_the_sum_is_stated(lab, monkeypatch, tmp_pat
     other = tmp_path / "mine.tar"
     lab.rename(other)
     offered.SUMS.unlink()
-    assert take(monkeypatch, f"{other}#sha256={sha256(other)}")[1][1].endswith("as stated there")
+    assert take(monkeypatch, f"{other}#sha256={sha256(other)}")[1][1].endswith("given there")
     assert parts.find()
 
 

@@ -48,7 +48,7 @@ class Project:
     kernel: str = ""
     """The kind of kernel that its labs have; empty if it does not say."""
     lab: str = ""
-    """A folder, a file or an address where a built lab may be found (`slownet.transfer.offered`); empty if it does not say."""
+    """A folder, a file or an address where a built lab may be found (`slownet.transfer.offered`); empty for none."""
 
     @property
     def needs_layer(self) -> bool:
