@@ -6,6 +6,7 @@ A message's variable parts are written as ``<name>``. Where a function gets the 
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,6 +16,7 @@ from itertools import product
 from pathlib import Path
 
 import slownet
+from slownet.model import options
 
 LIB = Path(slownet.__file__).parent
 MENDS = Path(__file__).parents[2] / "reference/mends.toml"
@@ -35,14 +37,18 @@ class Message:
     fix: str
 
 
-def _named_at_top(tree: ast.Module) -> dict[str, str]:
-    return {
-        target.id: str(node.value.value)
+def _named_at_top(tree: ast.Module, file: str) -> dict[str, str]:
+    found = {
+        target.id: node.value
         for node in tree.body
-        if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Constant)
+        if isinstance(node, ast.Assign | ast.AnnAssign)
         for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
         if isinstance(target, ast.Name)
     }
+    joined = {name for name, value in found.items() if isinstance(value, ast.JoinedStr) and "\n" not in ast.unparse(value)}
+    made = vars(importlib.import_module(f"slownet.{file.removesuffix('.py').replace('/', '.')}")) if joined else {}
+    plain = {name: value.value for name, value in found.items() if isinstance(value, ast.Constant)}
+    return {name: str(value) for name, value in {**plain, **{name: made[name] for name in joined}}.items()}
 
 
 @cache
@@ -52,7 +58,7 @@ def _parsed(path: Path) -> ast.Module:
 
 @cache
 def _of_file(path: Path) -> dict[str, str]:
-    return _named_at_top(_parsed(path)) if path.is_file() else {}
+    return _named_at_top(_parsed(path), str(path.relative_to(LIB))) if path.is_file() else {}
 
 
 def _imported(tree: ast.Module) -> dict[str, str]:
@@ -61,6 +67,8 @@ def _imported(tree: ast.Module) -> dict[str, str]:
     found = {}
     for node in imports:
         constants = _of_file(LIB.joinpath(*str(node.module).split(".")[1:]).with_suffix(".py"))
+        if node.module == options.__name__:
+            constants = {name: each.typed for name, each in vars(options).items() if isinstance(each, options.Option)}
         found |= {each.asname or each.name: constants[each.name] for each in node.names if each.name in constants}
     return found
 
@@ -75,7 +83,7 @@ class Module:
     @cached_property
     def constants(self) -> Mapping[str, str]:
         """The texts and numbers that the module names at its top, or imports from another file of the library."""
-        return {**_imported(self.tree), **_named_at_top(self.tree)}
+        return {**_imported(self.tree), **_named_at_top(self.tree, self.file)}
 
     @cached_property
     def around(self) -> Mapping[ast.AST, ast.FunctionDef | None]:
@@ -259,8 +267,8 @@ def texts(node: ast.expr | None, scope: Scope, depth: int = 4) -> list[str]:
             return [text for each in values for text in texts(each, scope, depth)]
         case ast.Name(id=name) if depth and (found := scope.values(name)):
             return list(dict.fromkeys(text for each in found for text in texts(each, scope, depth - 1)))
-        case ast.Call() if name_of(node) == "nearest":
-            return [NEAREST]
+        case _ if _is_known(node):
+            return _known(node, scope, depth)
     return [f"<{_named(node)}>"]
 
 
@@ -268,10 +276,40 @@ def _part(node: ast.expr, scope: Scope, depth: int) -> list[str]:
     """Return what a part of an f-string may say; a variable stays one unless it is a choice of texts."""
     if isinstance(node, ast.FormattedValue):
         inner = node.value
-        found = texts(inner, scope, depth - 1) if isinstance(inner, ast.IfExp | ast.Name) else []
+        is_spelled = isinstance(inner, ast.IfExp | ast.Name) or _is_known(inner)
+        found = texts(inner, scope, depth - 1) if is_spelled else []
         spelled = [each for each in found if not each.startswith("<")]
         return spelled if spelled and len(spelled) == len(found) <= 3 else [f"<{_named(inner)}>"]
     return texts(node, scope, depth)
+
+
+def _known(node: ast.expr, scope: Scope, depth: int) -> list[str]:
+    """Return the text of an option of slownet, alone, with its value, or in a command; and of a list of known names."""
+    match node:
+        case ast.Call(func=ast.Name(id="nearest")):
+            return [NEAREST]
+        case ast.Call(func=ast.Name(id="Option"), args=[ast.Constant(value=str(name))]):
+            return [options.Option(name).typed]
+        case ast.Attribute(value=ast.Name() | ast.Call() as option, attr="typed"):
+            return texts(option, scope, depth)
+        case ast.Call(func=ast.Attribute(value=option, attr="set"), args=[ast.Constant(value=value)]):
+            return _joined([texts(option, scope, depth), [f" {value}"]])
+        case ast.Call(func=ast.Attribute(value=option, attr="set"), args=[value]):
+            return _joined([texts(option, scope, depth), [" "], _part(value, scope, depth)])
+        case ast.Call(func=ast.Attribute(value=option, attr="in_command"), args=[command, *values]):
+            after = [part for each in values for part in ([" "], _part(each, scope, depth))]
+            return _joined([["slownet "], texts(command, scope, depth), [" "], texts(option, scope, depth), *after])
+    return [f"<{_named(node)}>"]
+
+
+def _is_known(node: ast.expr) -> bool:
+    """Return whether `_option` knows it: `TDF.typed`, `TDF.set("inf")`, `TDF.in_command("run", "auto")`."""
+    match node:
+        case ast.Call(func=ast.Name(id="Option" | "nearest")) | ast.Attribute(attr="typed"):
+            return True
+        case ast.Call(func=ast.Attribute(attr="set" | "in_command")):
+            return True
+    return False
 
 
 def _joined(parts: Sequence[list[str]]) -> list[str]:

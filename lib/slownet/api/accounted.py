@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from slownet.judge.records.result import RunData
 from slownet.model.errors import ExperimentError, SlownetError
+from slownet.model.options import CAPTURE, CELL
 from slownet.model.sample import Sample, cell_in_words
 from slownet.net import sleeping_calls
 from slownet.runner import RUNS
@@ -110,7 +111,7 @@ def captured(run: RunData, cell: Mapping[str, str]) -> Sample:
     sample = of_run.sample_of(run, dict(cell))
     if not of_run.has_captures(sample):
         what = f"the cell was not captured: {sample.get('error') or 'it has no packets'}"
-        raise ExperimentError(what, f"run {run.directory}", "name another cell with --cell")
+        raise ExperimentError(what, f"run {run.directory}", f"name another cell with {CELL}")
     return sample
 
 
@@ -124,7 +125,7 @@ def again(run: RunData, cell: Mapping[str, str], env: Mapping[str, str] | None =
 
     facts = run.facts
     if facts.get("compose") or not facts.get("source"):
-        fix = "run it again with --capture"
+        fix = f"run it again with {CAPTURE}"
         raise ExperimentError("a compose project's run is not measured again", f"run {run.directory}", fix)
     place, asked, kernel = planning.where_it_ran(run.directory)
     return calls.run(

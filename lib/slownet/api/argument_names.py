@@ -8,16 +8,17 @@ from dataclasses import fields
 
 from slownet.model.errors import SlownetError
 from slownet.model.option_names import here, of_another_program
+from slownet.model.options import CLOCK, CPU, PLACE, TDF
 from slownet.runner.run_request import RunRequest
 
 OF_COMPARE = ("within", "fail_if_slower", "metric", "at", "t0")
 NAMES = {f"--{name.replace('_', '-')}": f"{name}=" for name in (*(each.name for each in fields(RunRequest)), *OF_COMPARE)}
 PHRASES = {
-    r"--tdf inf\b": 'tdf="inf"',
+    rf"{TDF.typed} inf\b": 'tdf="inf"',
     r"--(repeat|tdf|budget) (\d+)\b": r"\1=\2",
-    r"--clock ((?:real|virtual|exact)(?::\w+)?)\b": r'clock="\1"',
-    r"--cpu (work|time)\b": r'cpu="\1"',
-    r"--place (lab|native|confined)\b": r'place="\1"',
+    rf"{CLOCK.typed} ((?:real|virtual|exact)(?::\w+)?)\b": r'clock="\1"',
+    rf"{CPU.typed} (work|time)\b": r'cpu="\1"',
+    rf"{PLACE.typed} (lab|native|confined)\b": r'place="\1"',
 }
 
 

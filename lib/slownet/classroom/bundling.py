@@ -26,7 +26,7 @@ from slownet.hypotheses.answers import questions
 from slownet.hypotheses.source import read_text
 from slownet.model import userfile, whole_file
 from slownet.model.errors import ExperimentError, nearest
-from slownet.model.options import Option
+from slownet.model.options import KEY, LAB, MEMORY, OUT, SLOWNET, TEST, Option
 
 FILES = (".whl", ".tar.gz")
 """The ends of what pip installs from a file."""
@@ -60,14 +60,14 @@ def write(path: Path, kind: str, wanted: Wanted) -> list[str]:
     """Write a bundle; return the names in it. Raises ExperimentError."""
     key = _checked(wanted)
     if not wanted.slownet and kind != "submitty":
-        fix = "--slownet slownet-1.0-py3-none-any.whl, or the environment variable SLOWNET"
-        raise ExperimentError("it is not said what pip installs as slownet there", "--slownet", fix)
+        fix = f"{SLOWNET.set('slownet-1.0-py3-none-any.whl')}, or the environment variable SLOWNET"
+        raise ExperimentError("it is not said what pip installs as slownet there", SLOWNET, fix)
     if wanted.slownet.endswith(FILES) and "://" not in wanted.slownet and not wanted.package:
-        raise ExperimentError(f"no file {wanted.slownet}", "--slownet", "name a wheel of slownet, its address or its version")
+        raise ExperimentError(f"no file {wanted.slownet}", SLOWNET, "name a wheel of slownet, its address or its version")
     if wanted.tests and not wanted.lab and kind == "gradescope":
-        raise ExperimentError("tests of code need a lab there", Option("lab"), "slownet lab export lab.tar, then --lab lab.tar")
+        raise ExperimentError("tests of code need a lab there", LAB, f"slownet lab export lab.tar, then {LAB.set('lab.tar')}")
     files = _KINDS[kind](wanted, key)
-    with whole_file.output(path, "--out") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+    with whole_file.output(path, OUT) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for each, content in files.items():
             info = zipfile.ZipInfo(each, _EPOCH)
             info.compress_type = zipfile.ZIP_DEFLATED
@@ -93,7 +93,7 @@ def _checked(wanted: Wanted) -> list[Exercise]:
             raise ExperimentError(f"the key has no exercise '{read.name}'", str(wanted.key), nearest(read.name, known))
         if asked != known.get(read.name, set()):
             what = f"the key's answers to {read.name} are not those that {path} leaves open"
-            raise ExperimentError(what, str(wanted.key), f"slownet check --key {wanted.key} {path}")
+            raise ExperimentError(what, str(wanted.key), KEY.in_command("check", f"{wanted.key} {path}"))
         kept.add(read.name)
     for path in wanted.tests:
         student_code.names(path)
@@ -103,8 +103,8 @@ def _checked(wanted: Wanted) -> list[Exercise]:
 
 
 def _gradescope(wanted: Wanted, key: Sequence[Exercise]) -> Mapping[str, str | Path]:
-    tests = "".join(f' --test "$root/source/tests/"{shlex.quote(each.name)}' for each in wanted.tests)
-    code = f"{tests} --limit {wanted.limit} --memory {wanted.memory}" if tests else ""
+    tests = "".join(f' {TEST.typed} "$root/source/tests/"{shlex.quote(each.name)}' for each in wanted.tests)
+    code = f"{tests} {Option('limit').typed} {wanted.limit} {MEMORY.typed} {wanted.memory}" if tests else ""
     package = wanted.package
     what = f'"$root/source/"{shlex.quote(package.name)}' if package else shlex.quote(wanted.slownet)
     files: dict[str, str | Path] = {
@@ -126,7 +126,8 @@ def _along(wanted: Wanted) -> dict[str, str | Path]:
 
 def _submitty(wanted: Wanted, key: Sequence[Exercise]) -> Mapping[str, str | Path]:
     if wanted.tests:
-        raise ExperimentError("Submitty's graders have no lab", Option("test"), "leave out --test, or bundle --for gradescope")
+        fix = f"leave it out, or bundle {Option('for').set('gradescope')}"
+        raise ExperimentError("Submitty's graders have no lab", TEST, fix)
     cases = [
         {
             "title": name(exercise, one.name),
@@ -156,7 +157,7 @@ def _submitty(wanted: Wanted, key: Sequence[Exercise]) -> Mapping[str, str | Pat
 
 def _github(wanted: Wanted, key: Sequence[Exercise]) -> Mapping[str, str | Path]:
     if wanted.tests:
-        raise ExperimentError("a workflow of a student's repository could be edited", Option("test"), "leave out --test")
+        raise ExperimentError("a workflow of a student's repository could be edited", TEST, "leave it out")
     steps: list[str] = []
     runners: list[str] = []
     for exercise in _as_seen(key):

@@ -16,10 +16,11 @@ from slownet.hypotheses.source import read_toml
 from slownet.judge.claim import SUPPORTED, Judgement
 from slownet.judge.records.result import RunData
 from slownet.model.errors import ExperimentError, SlownetError
+from slownet.model.options import KEY
 from slownet.model.userfile import toml_text
 
-HEAD = """\
-# Measured by `slownet check --key`. Answers from low to high are right; a missing limit is none.
+HEAD = f"""\
+# Measured by `{KEY.in_command("check")}`. Answers from low to high are right; a missing limit is none.
 # Widen a range where more answers are.
 """
 OWN = {".toml": HEAD[:20], ".md": ""}
@@ -112,16 +113,16 @@ def as_toml(exercises: Sequence[Exercise]) -> str:
 def read(path: Path) -> list[Exercise]:
     """Read a key. Raises ExperimentError."""
     if path.suffix == ".md" and path.is_file():
-        raise ExperimentError(f"{path} is a key for people", fix="slownet check --key KEY.toml writes one that marks")
+        raise ExperimentError(f"{path} is a key for people", fix=f"{KEY.in_command('check', 'KEY.toml')} writes one that marks")
     found = []
     for name, table in read_toml(path)[1].items():
         answers = table.get("answers") if isinstance(table, dict) else None
         if not isinstance(answers, dict) or not answers:
-            raise ExperimentError(f"{name} has no answers", str(path), "slownet check --key KEY.toml writes a key")
+            raise ExperimentError(f"{name} has no answers", str(path), f"{KEY.in_command('check', 'KEY.toml')} writes a key")
         solutions = [_solution(path, name, field, each) for field, each in answers.items()]
         found.append(Exercise(name, str(table.get("question", name)), str(table.get("clock", "")), solutions))
     if not found:
-        raise ExperimentError("it is not a key", str(path), "slownet check --key KEY.toml writes one")
+        raise ExperimentError("it is not a key", str(path), f"{KEY.in_command('check', 'KEY.toml')} writes one")
     return found
 
 

@@ -27,7 +27,7 @@ from slownet.lab.run.outbox import Outbox, RefusedError
 from slownet.model import userfile
 from slownet.model.control_characters import visible
 from slownet.model.errors import ExperimentError, LabError
-from slownet.model.options import Option
+from slownet.model.options import MEMORY, TDF, Option
 from slownet.model.whole_file import place
 
 SUBMISSION = "submission"
@@ -102,7 +102,7 @@ def _copy(folder: Path, target: Path) -> str:
 def _run(work: Path, tests: Sequence[str], limit_s: float, megabytes: int) -> tuple[dict[tuple[str, str], str], str]:
     """Run tests in a lab; return what is wrong with each, empty if it passed, and why there is no result."""
     script = _SCRIPT.format(tests=" ".join(f"./{each}" for each in tests))
-    words = [sys.executable, "-m", "slownet.cli", "lab", "exec", "--tdf", "inf", "--memory", str(megabytes), "--"]
+    words = [sys.executable, "-m", "slownet.cli", "lab", "exec", TDF.typed, "inf", MEMORY.typed, str(megabytes), "--"]
     process = subprocess.Popen(
         [*words, "sh", "-c", script], cwd=work, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
         start_new_session=True,

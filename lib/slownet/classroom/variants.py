@@ -30,7 +30,7 @@ from slownet.hypotheses import own
 from slownet.hypotheses.source import read_text, read_toml
 from slownet.model import userfile, whole_file
 from slownet.model.errors import ExperimentError, nearest, writing
-from slownet.model.options import Option
+from slownet.model.options import OUT
 
 MARK = "__"
 _NUMBERED = re.compile(rf"(.+?){MARK}([1-9]\d*)")
@@ -79,11 +79,11 @@ def write(path: Path, variants: Variants, folder: Path, student: str | None = No
             continue
         target = folder / (f"{path.stem}.toml" if student is not None else f"{path.stem}{MARK}{count}.toml")
         if target.exists() and path.exists() and target.samefile(path):
-            raise ExperimentError(f"{target} is the exercise itself", Option("out"), "name another folder")
+            raise ExperimentError(f"{target} is the exercise itself", OUT, "name another folder")
         text = fill(path, values)
-        with writing(target, "--out"):
+        with writing(target, OUT):
             folder.mkdir(parents=True, exist_ok=True)
-        whole_file.write(target, text, "--out", {".toml": ""})
+        whole_file.write(target, text, OUT, {".toml": ""})
         _bring_along(path, read_toml(target)[1], folder)
         hypothesis.read(target)
         written.append(target)
@@ -95,9 +95,9 @@ def _bring_along(path: Path, exercise: Mapping[str, Any], folder: Path) -> None:
     for each in {own.file_of(exercise.get(key)) for key in ("topology", "service", "tool")} - {""}:
         source, target = path.parent / each, folder / each
         if source.is_file() and not (target.exists() and target.samefile(source)):
-            with writing(target, "--out"):
+            with writing(target, OUT):
                 target.parent.mkdir(parents=True, exist_ok=True)
-            with userfile.opened(source) as reading, whole_file.output(target, "--out", {target.suffix.lower(): ""}) as file:
+            with userfile.opened(source) as reading, whole_file.output(target, OUT, {target.suffix.lower(): ""}) as file:
                 shutil.copyfileobj(reading, file)
 
 

@@ -18,12 +18,13 @@ from slownet.judge.records.quantity import quantity
 from slownet.judge.records.samples import finite
 from slownet.model import userfile, whole_file
 from slownet.model.errors import ExperimentError
+from slownet.model.options import OUT
 from slownet.model.units import show_percent
 from slownet.report import summary
 from slownet.report.text import confidence
 from slownet.theory.stats import DECIDING, Summary
 
-OPTION = "--out history"
+OPTION = OUT.set("history")
 SHOWN = 10
 """Numbers that are listed: those that differ first, then those that are open, each by the size of the change."""
 RUNS = 12

@@ -40,9 +40,7 @@ def compare(
     if isinstance(one, Field) and isinstance(other, RunData):
         raise SlownetError(f"{first} is a field measurement", "as the first argument", "name the run first")
     if one_sided and (isinstance(one, Field) or isinstance(other, Field)):
-        raise SlownetError(
-            "--fail-if-slower compares two runs; this is a field measurement", Option("fail_if_slower"), "compare two runs"
-        )
+        raise SlownetError("this is a field measurement", Option("fail_if_slower"), "compare two runs")
     if isinstance(one, RunData) and isinstance(other, Field):
         if metrics:
             raise SlownetError("a field measurement is compared by its page time only", Option("metric"), "leave it out")

@@ -21,6 +21,7 @@ from slownet.judge.claim import fitted
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.result import RunData
 from slownet.model.errors import ExperimentError, SlownetError, TooFewError
+from slownet.model.options import Option
 from slownet.model.units import duration
 from slownet.report.text import number
 from slownet.theory.law import Law, fit
@@ -110,7 +111,7 @@ def _predicted(lines: _Lines, rtt: Summary, page: Cell, within: float, t0: str |
     time, k, at = page.summary(TIME), lines.k, f"RTT {number(rtt.mean)} ms"
     trips = (k.scaled(rtt.mean), rtt.scaled(k.mean))
     if t0 is not None:
-        predicted = _sum(duration(t0, "--t0") * 1000 + k.mean * rtt.mean, *trips)
+        predicted = _sum(duration(t0, str(Option("t0"))) * 1000 + k.mean * rtt.mean, *trips)
         return [compared(f"{at}, law with T0 {t0}", TIME, predicted, time, within)]
     line = lines.time
     rows = [compared(f"{at}, law", TIME, _sum(line.mean, line, rtt.scaled(k.mean)), time, within)]
@@ -149,9 +150,8 @@ def _doubts(law: Law, own: float | None, rtt: Summary) -> list[str]:
     if law.bent:
         notes.append("the run's data deviate significantly from a straight line: the cells next to the field's RTT are used")
     if not rtt.known:
-        notes.append(
-            f"{rtt.n} requests are too few for the interval of a round trip: --requests {needed(50, DECIDING)} or more"
-        )
+        enough = Option("requests").set(needed(50, DECIDING))
+        notes.append(f"{rtt.n} requests are too few for the interval of a round trip: {enough} or more")
     return notes
 
 

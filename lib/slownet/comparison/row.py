@@ -77,7 +77,9 @@ def asked_margin(within: float | str | None, slower: str | None) -> float | None
     if slower is None:
         return None if within is None else margin(str(within))
     if within is not None:
-        raise ExperimentError("either a margin for both directions or one for what is slower", SLOWER, "leave out --within")
+        raise ExperimentError(
+            "either a margin for both directions or one for what is slower", SLOWER, f"leave out {Option('within')}"
+        )
     part = percent(slower, str(SLOWER))
     if not part:
         raise ExperimentError("a margin of 0 %", SLOWER, "write a percentage above 0, such as 5%")

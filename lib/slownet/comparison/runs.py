@@ -17,12 +17,14 @@ from slownet.judge.records.charging import Charging
 from slownet.judge.records.result import RunData
 from slownet.judge.records.samples import cell_key, finite
 from slownet.model.errors import ExperimentError, SlownetError, nearest
-from slownet.model.options import Option
+from slownet.model.options import METRIC, TDF, Option
 from slownet.report.words import few_boots, instructions_compared
 from slownet.theory.law import Law, fit
 from slownet.theory.stats import DECIDING, Summary
 
-FREE_IN_BOTH = "the CPU was free in both runs: what programs compute is not compared (slownet run --tdf auto charges it)"
+FREE_IN_BOTH = (
+    f"the CPU was free in both runs: what programs compute is not compared ({TDF.in_command('run', 'auto')} charges it)"
+)
 NOT_AGAIN = "not measured again"
 SETTINGS = ("experiment", "clock", "tdf", "kernel", "slownet")
 
@@ -131,7 +133,7 @@ def compare_cells(
     ] or shared  # fmt: skip
     rows = [row for title, one, other in pairs for row in _rows(title, one, other, chosen, within)]
     left_out = [] if metrics else [name for name in shared if name not in chosen]
-    notes = [f"not compared, for lack of an interval (--metric compares them): {', '.join(left_out)}"] if left_out else []
+    notes = [f"not compared, for lack of an interval ({METRIC} compares them): {', '.join(left_out)}"] if left_out else []
     return rows, notes
 
 

@@ -7,7 +7,7 @@ import os
 
 from slownet.comparison.record import Field
 from slownet.model.errors import SlownetError
-from slownet.model.options import Option
+from slownet.model.options import TIMEOUT, Option
 from slownet.model.units import duration
 from slownet.model.version import __version__
 from slownet.tools.web.address import Address
@@ -30,9 +30,9 @@ def measure(
     """
     if not 1 <= requests <= MOST:
         raise SlownetError(f"{requests} requests", Option("requests"), f"give 1 to {MOST}: this is not a load generator")
-    pause_s, timeout_s = duration(pause, "--pause"), duration(timeout, "--timeout")
+    pause_s, timeout_s = duration(pause, str(Option("pause"))), duration(timeout, str(TIMEOUT))
     if not timeout_s:
-        raise SlownetError("a timeout of 0", Option("timeout"), "give more than 0, such as 10s")
+        raise SlownetError("a timeout of 0", TIMEOUT, "give more than 0, such as 10s")
     protocol = read(http, tls, address)
     started = datetime.datetime.now(datetime.UTC)
     found = visit(address, requests, pause_s, timeout_s, protocol, follow)

@@ -7,14 +7,16 @@ from collections.abc import Collection, Sequence
 
 from slownet.comparison.row import Row
 from slownet.judge.records.charging import Charging
+from slownet.model.options import CLOCK, RESUME
+from slownet.model.options import REPEAT as REPETITIONS
 from slownet.report.text import number
 
 NOTED = 0.0005
 """What measurements vary less than that is not spoken of."""
 FINDS_MORE = "a smaller margin"
-REPEAT = "more repetitions (slownet run --resume RUN --repeat N)"
+REPEAT = f"more repetitions ({RESUME.in_command('run', 'RUN')} {REPETITIONS.typed} N)"
 MORE = "more requests or repetitions"
-COUNT = "both runs on the exact clock (slownet run --clock exact), which needs QEMU and no counter"
+COUNT = f"both runs on the exact clock ({CLOCK.in_command('run', 'exact')}), which needs QEMU and no counter"
 
 
 def smallest(row: Row) -> tuple[float, float] | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from slownet.compose.document import Map, Reset
+from slownet.model.options import MEMORY, TDF, Option
 
 DONE, IGNORED, REFUSED = "done", "ignored", "refused"
 ANY = "*"
@@ -46,7 +47,7 @@ def _refused(note: str, *harmless: Any) -> Field:
 
 
 _SET_LINK = "x-slownet says what a link does"
-_NO_LIMIT = "a lab has no cgroup controllers (--memory limits the lab, --tdf sets its CPU)"
+_NO_LIMIT = f"a lab has no cgroup controllers ({MEMORY} limits the lab, {TDF} sets its CPU)"
 _NO_DAEMON = "there is no container engine"
 _OWN_NAMESPACE = "a container has namespaces of its own in a lab"
 _NO_DEVICE = "a lab has no devices of the host's"
@@ -123,7 +124,7 @@ SERVICE: Mapping[str, Field] = {
     "pre_start": _refused("write a service of its own, with depends_on and service_completed_successfully"),
     "pre_stop": _done("before the container gets its stop signal"),
     "privileged": _refused("a container has the default capabilities"),
-    "profiles": _done("COMPOSE_PROFILES, or slownet shell compose --profile"),
+    "profiles": _done(f"COMPOSE_PROFILES, or {Option('profile').in_command('shell compose')}"),
     "provider": _refused("only containers are services of a lab"),
     "pull_policy": _ignored("images are added by slownet lab image add"),
     "pull_refresh_after": _ignored("images are added by slownet lab image add"),

@@ -12,6 +12,7 @@ from slownet.compose.model import HEALTHY, Project, Service
 from slownet.containers import store
 from slownet.containers.store import StoredImage
 from slownet.model.errors import ComposeError, ImageError
+from slownet.model.options import Option
 
 BUILDERS = {"buildah": "containers-storage:localhost/", "podman": "containers-storage:localhost/", "docker": "docker-daemon:"}
 """Programs that build images, and how `slownet lab image add` names what each has built."""
@@ -83,7 +84,9 @@ def _with_number(missing: Sequence[ComposeError]) -> ComposeError:
     if not others:
         return first
     more = "another one is" if len(others) == 1 else f"{len(others)} others are"
-    return ComposeError(first.what, first.where, f"{first.fix} ({more} missing: slownet shell compose --check lists all)")
+    return ComposeError(
+        first.what, first.where, f"{first.fix} ({more} missing: {Option('check').in_command('shell compose')} lists all)"
+    )
 
 
 def how_to_build(service: Service) -> str:

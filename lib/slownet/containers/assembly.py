@@ -15,6 +15,7 @@ from slownet.containers.root import Data, Root
 from slownet.containers.store import StoredImage
 from slownet.lab.host import native
 from slownet.model.errors import ImageError
+from slownet.model.options import SHARE
 
 INIT = "/dev/init"
 """Where a container sees the init that starts its program."""
@@ -140,6 +141,6 @@ def _unseen(mount: Mount) -> ImageError:
     where = f"the mount at {mount.target}"
     path = Path(mount.source).absolute()
     if native.inside_lab():
-        fix = f"share it: --share {path}, or its folder if it is a file; make it if none exists"
+        fix = f"share it: {SHARE.set(path)}, or its folder if it is a file; make it if none exists"
         return ImageError(f"the lab does not see {path}", where, fix)
     return ImageError(f"there is no {path}", where)

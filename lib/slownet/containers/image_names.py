@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 from slownet.model.errors import ImageError
+from slownet.model.options import Option
 
+CHOSEN = Option("name")
 NAME = re.compile(
     r"(?:(?:[A-Za-z0-9][A-Za-z0-9.-]*|\[[0-9a-fA-F:]+\])(?::\d+)?/)?"  # a registry
     r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*"
@@ -16,7 +18,7 @@ DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 LEAST_HEX = 6
 
 
-def check(text: str, where: str = "--name") -> str:
+def check(text: str, where: str | Option = CHOSEN) -> str:
     """Return a name with its tag, ``latest`` unless given. Raises ImageError."""
     if not NAME.fullmatch(text):
         raise ImageError(f"'{text}' is not a name of an image", where=where, fix="write for example shop:1, in lower case")

@@ -10,6 +10,7 @@ from typing import TypeVar
 from slownet.containers import config, image_names
 from slownet.containers.layers import Layer
 from slownet.model.errors import ImageError
+from slownet.model.options import TAG
 
 MOST_LAYERS = 500
 """Docker makes at most 127."""
@@ -66,5 +67,5 @@ def choice(tag: str, found: Sequence[str], where: str) -> ImageError:
     """Return the error for several images of which none is chosen, or one that is not there."""
     which = ", ".join(dict.fromkeys(found))
     if tag:
-        return ImageError(f"it has no image '{tag}', but {which}", where=where, fix=f"write for example --tag {found[0]}")
-    return ImageError(f"it has {len(found)} images: {which}", where=where, fix=f"choose one, for example --tag {found[0]}")
+        return ImageError(f"it has no image '{tag}', but {which}", where=where, fix=f"write for example {TAG.set(found[0])}")
+    return ImageError(f"it has {len(found)} images: {which}", where=where, fix=f"choose one, for example {TAG.set(found[0])}")

@@ -10,6 +10,7 @@ import threading
 from pathlib import Path
 
 from slownet.model.errors import ServiceError
+from slownet.model.options import PLACE
 
 # linux/loop.h
 _GET_FREE, _CONFIGURE = 0x4C82, 0x4C0A
@@ -58,7 +59,9 @@ def _attached(backing: int) -> tuple[int, str]:
     try:
         control = os.open(_CONTROL, os.O_RDWR | os.O_CLOEXEC)
     except FileNotFoundError as error:
-        raise ServiceError("this machine has no loop devices", _CONTROL, "modprobe loop, or use a lab (--place lab)") from error
+        raise ServiceError(
+            "this machine has no loop devices", _CONTROL, f"modprobe loop, or use a lab ({PLACE.set('lab')})"
+        ) from error
     wanted = _CONFIG.pack(backing, *[0] * 9, _READ_ONLY | _AUTOCLEAR, b"", b"", b"", *[0] * 10)
     try:
         while True:  # until nobody else takes the free one first

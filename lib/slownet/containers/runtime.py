@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from slownet.model.errors import ImageError, ServiceError, nearest
+from slownet.model.options import PLACE
 
 ID = "container"
 """Its name for crun, which has a folder of its own for each."""
@@ -22,7 +23,7 @@ def program(search: str) -> str:
     """Return the path of crun. Raises ServiceError if it is not installed."""
     found = shutil.which("crun", path=search)
     if not found:
-        raise ServiceError("crun is not installed", fix="apt-get install crun, or use a lab (--place lab)")
+        raise ServiceError("crun is not installed", fix=f"apt-get install crun, or use a lab ({PLACE.set('lab')})")
     return found
 
 
@@ -30,7 +31,7 @@ def init(search: str) -> str:
     """Return the path of an init for containers. Raises ServiceError if it is not installed."""
     found = shutil.which("tini-static", path=search)
     if not found:
-        raise ServiceError("tini is not installed", fix="apt-get install tini, or use a lab (--place lab)")
+        raise ServiceError("tini is not installed", fix=f"apt-get install tini, or use a lab ({PLACE.set('lab')})")
     return found
 
 

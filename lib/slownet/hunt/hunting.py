@@ -17,7 +17,7 @@ from slownet.links.fault_file import FaultFile
 from slownet.links.faults import Faults
 from slownet.model.errors import ExperimentError, SlownetError
 from slownet.model.importing import Terminated
-from slownet.model.options import Option
+from slownet.model.options import RESUME, Option
 from slownet.runner import planning
 from slownet.runner.boot_store import task
 from slownet.runner.boot_store.sweep_store import Store
@@ -81,7 +81,7 @@ class Hunt:
         if (self.directory / HEADER).exists() and "hunt" not in read_header(self.directory):
             raise ExperimentError(f"{self.directory} holds a sweep", Option("out"), "name another folder")
         if (self.directory / HEADER).exists() and not self.resume:
-            raise ExperimentError(f"{self.directory} has a hunt", Option("out"), "go on with --resume, or name another folder")
+            raise ExperimentError(f"{self.directory} has a hunt", Option("out"), f"go on with {RESUME}, or name another folder")
         self._until = time.monotonic() + self.budget_s
         with Store(self.directory) as store:
             earlier = store.header.get("hunt") or {}

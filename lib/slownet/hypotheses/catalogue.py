@@ -10,6 +10,7 @@ from slownet.hypotheses.experiment import Experiment
 from slownet.model import importing
 from slownet.model.errors import ExperimentError, nearest
 from slownet.model.extensions import Register
+from slownet.model.options import OUT
 
 FILES = (".py", ".toml")
 RECORD = ".json"
@@ -70,7 +71,7 @@ def find(name: str) -> Experiment:
     here = " or ".join(each for each in beside if Path(each).is_file())
     fix = f"name the file: {here}" if here else nearest(name, [*known, *ADDED, *layered()])
     if Path(name).is_dir() and not fix.startswith("did you mean"):
-        fix = "it is a folder: name an experiment or its file, and the folder by an option, such as --out"
+        fix = f"it is a folder: name an experiment or its file, and the folder by an option, such as {OUT}"
     raise ExperimentError(f"no experiment '{name}'", fix=fix)
 
 

@@ -24,7 +24,7 @@ from slownet.hypotheses.recorded import Recorded
 from slownet.judge.measured import Metrics
 from slownet.lab.host import native, owner
 from slownet.model.errors import ExperimentError, ToolError, nearest
-from slownet.model.options import Option
+from slownet.model.options import FROM, Option
 from slownet.model.sample import Metric
 from slownet.model.shapes import Json
 from slownet.model.units import show_duration
@@ -159,7 +159,7 @@ def run(host: Any, command: Sequence[str], limit_s: float = LIMIT_S) -> Ran:
         after = show_duration(time.monotonic() - began)
         raise ToolError(f"{command[0]} was interrupted after {after}", f"host '{host.name}'", "what it did until then is kept")
     if done.status and project_tools.is_absent(done.stderr):
-        raise project_tools.not_in_container(command[0], host.name, "--from", f"--from {host.name}", done.raw)
+        raise project_tools.not_in_container(command[0], host.name, str(FROM), FROM.set(host.name), done.raw)
     files = {KEYS: log.read_bytes()} if log.is_file() else {}
     complaint = tool.why(done) if done.status else ""
     return Ran(tuple(command), done.raw, done.seconds, done.status, complaint, host.name, files)

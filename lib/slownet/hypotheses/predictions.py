@@ -22,6 +22,7 @@ from slownet.judge import claim as claims
 from slownet.judge.claim.description import described, shown
 from slownet.model.errors import ExperimentError, SlownetError, nearest
 from slownet.model.extensions import Register
+from slownet.model.options import BLIND
 from slownet.model.shapes import Json
 
 OPEN = "?"
@@ -77,7 +78,9 @@ class Prediction:
         """Return the claim. Raises ExperimentError while a field is open."""
         if self.open:
             raise ExperimentError(
-                f"{self.open[0]} is left to be predicted", self.text.removesuffix(":"), "write a number, or run it with --blind"
+                f"{self.open[0]} is left to be predicted",
+                self.text.removesuffix(":"),
+                f"write a number, or run it with {BLIND}",
             )
         return _made(self.kind, self.fields)
 

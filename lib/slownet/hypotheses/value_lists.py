@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from slownet.model.errors import ExperimentError
+from slownet.model.options import VARY
 
 _PART = re.compile(r'\s*(?:"(?P<quoted>[^"]*)"\s*|(?P<plain>[^,]*))(?:,|$)')
 
@@ -56,8 +57,8 @@ def whole(name: str, parts: Sequence[str], known: Sequence[str], of: str) -> lis
         ends = (end for end in range(len(parts), at, -1) if _words(",".join(parts[at:end])) in by_words)
         end = next(ends, None)
         if end is None:
-            fix = f"choose from {shown(known)}; in a shell, quote the whole: --vary '{name}=...'"
-            raise ExperimentError(f"{of} has no {name} '{parts[at]}'", f"--vary {name}", fix)
+            fix = f"choose from {shown(known)}; in a shell, quote the whole: {VARY.typed} '{name}=...'"
+            raise ExperimentError(f"{of} has no {name} '{parts[at]}'", VARY.set(name), fix)
         found.append(by_words[_words(",".join(parts[at:end]))])
         at = end
     return found

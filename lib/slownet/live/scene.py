@@ -21,6 +21,7 @@ from slownet.links.conditions.impairment import Chance
 from slownet.links.conditions.link import Condition
 from slownet.model import shapes
 from slownet.model.errors import ExperimentError, nearest
+from slownet.model.options import STP
 from slownet.model.shapes import Json, ShapeError
 
 HOST, SWITCH, ROUTER = "host", "switch", "router"
@@ -159,7 +160,7 @@ class Scene:
             raise ExperimentError(f"there are {MOST_LINKS} links", fix="remove some first")
         if not loops and all(each.kind == SWITCH for each in ends) and self._joined(first, second):
             what = f"a link {first}-{second} would make a loop of switches, and frames would run for ever"
-            raise ExperimentError(what, fix="remove a link of the loop first, or start with --stp")
+            raise ExperimentError(what, fix=f"remove a link of the loop first, or start with {STP}")
         keys = {each.key for each in self.wires}
         key = f"{first}-{second}"
         number = next(n for n in range(MOST_LINKS + 2) if (f"{key}~{n}" if n else key) not in keys)

@@ -21,6 +21,7 @@ from slownet.live import orders
 from slownet.live.libraries import PAGE
 from slownet.live.session import Client, Session
 from slownet.model.errors import LabError, SlownetError
+from slownet.model.options import Option
 
 ADDRESS = "127.0.0.1"
 OWN = ("live.js", "live.css")
@@ -112,7 +113,7 @@ class Server:
         except OSError as error:
             taken = error.errno == errno.EADDRINUSE
             what = f"port {port} is taken" if taken else f"cannot listen on port {port} ({error.strerror})"
-            raise LabError(what, "--port", "choose another one, or leave it out") from error
+            raise LabError(what, Option("port"), "choose another one, or leave it out") from error
         self.port = runner.addresses[0][1]
 
     async def _until(self, until: asyncio.Event) -> None:

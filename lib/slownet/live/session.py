@@ -22,6 +22,7 @@ from slownet.live.messages import TICK_S, Message
 from slownet.live.orders import Order, read
 from slownet.live.scene import Scene
 from slownet.model.errors import ExperimentError, SlownetError
+from slownet.model.options import CLOCK
 from slownet.model.shapes import Json
 
 WINDOW = 480
@@ -400,7 +401,7 @@ class Session:
 
     def _need_virtual(self) -> None:
         if not self._need()[0].virtual:
-            raise ExperimentError("the real clock cannot be paused", fix="start with --clock virtual")
+            raise ExperimentError("the real clock cannot be paused", fix=f"start with {CLOCK.set('virtual')}")
 
     def _do_restart(self, client: Client, order: Order) -> None:
         if self._line is not None or self._scene is None:

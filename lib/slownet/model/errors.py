@@ -73,7 +73,7 @@ class ExperimentError(SlownetError):
 
 
 @contextlib.contextmanager
-def writing(path: Path, where: str = "") -> Iterator[None]:
+def writing(path: Path, where: str | Option = "") -> Iterator[None]:
     """Raise ExperimentError if the caller's file cannot be written in this block. where: the option that names it."""
     try:
         yield

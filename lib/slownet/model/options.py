@@ -51,9 +51,23 @@ class Option:
         """Return it with a value as one writes it where one is: ``--tdf inf``, ``tdf="inf"``."""
         return option_names.here(f"{self.typed} {value}")
 
+    def in_command(self, command: str, value: object = "") -> str:
+        """Return a command of slownet with it, which is typed alike wherever one reads it.
 
-PLACE, CLOCK, TDF, CPU, KERNEL, RESUME, VARY = map(Option, ("place", "clock", "tdf", "cpu", "kernel", "resume", "vary"))
-"""Those that errors of several rooms name; `slownet.runner.where` and `slownet.runner.run_options` declare them."""
+        >>> Option("kernel").in_command("lab build", "wide")
+        'slownet lab build --kernel wide'
+        """
+        return f"slownet {command} {self.typed} {value}".rstrip()
+
+
+BLIND, BUDGET, CAPTURE, CELL, CLOCK, COLD, CPU, CURES, ENV, FROM, HTTP, KERNEL = map(
+    Option, ("blind", "budget", "capture", "cell", "clock", "cold", "cpu", "cures", "env", "from", "http", "kernel")
+)
+KEY, LAB, MEMORY, METRIC, NAME, OUT, PLACE, REPEAT, RESUME, SHARE, SLOWNET = map(
+    Option, ("key", "lab", "memory", "metric", "name", "out", "place", "repeat", "resume", "share", "slownet")
+)
+STP, SYSTEM, TAG, TDF, TEST, TIMEOUT, VARY = map(Option, ("stp", "system", "tag", "tdf", "test", "timeout", "vary"))
+"""Those that messages name; dataclasses such as `slownet.runner.run_options.RunOptions` and the command line declare them."""
 
 
 def stated(metavar: str, text: str, words: Iterable[str] = ()) -> dict[str, Option]:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from slownet.model.errors import ExperimentError, SlownetError
+from slownet.model.options import Option
 from slownet.model.shapes import Json
 
 MEBIBYTE = 1 << 20
@@ -310,7 +311,7 @@ LONGEST_NAME, LONGEST_PATH = 255, 4095
 _SHOWN = 60
 
 
-def expanded(path: Path | str, where: str = "", error: type[SlownetError] = ExperimentError) -> Path:
+def expanded(path: Path | str, where: str | Option = "", error: type[SlownetError] = ExperimentError) -> Path:
     """Return a path whose ``~`` or ``~user`` is that user's home. where: what names the path.
 
     Raises `error`, also for what no file can be named: so whoever asks whether there is one gets an answer.
@@ -334,6 +335,6 @@ def expanded(path: Path | str, where: str = "", error: type[SlownetError] = Expe
         raise error(f"{what}, for {path}", where, "write the whole path, or ./ before a name that begins with ~") from problem
 
 
-def beside(folder: Path, given: Path | str, where: str = "", error: type[SlownetError] = ExperimentError) -> Path:
+def beside(folder: Path, given: Path | str, where: str | Option = "", error: type[SlownetError] = ExperimentError) -> Path:
     """Return a path that a file in `folder` names, whole or relative to it, as `expanded` does. Raises `error`."""
     return expanded(folder / expanded(given, where, error), where, error)

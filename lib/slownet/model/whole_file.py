@@ -28,6 +28,7 @@ from typing import BinaryIO
 
 from slownet.model import userfile
 from slownet.model.errors import ExperimentError, writing
+from slownet.model.options import Option
 
 RECORDS = frozenset(
     {
@@ -55,14 +56,16 @@ _LINKS = 40
 
 
 @contextlib.contextmanager
-def output(path: Path | str, where: str = "", own: Mapping[str, str] = NONE, *, is_input: bool = False) -> Iterator[BinaryIO]:
+def output(
+    path: Path | str, where: str | Option = "", own: Mapping[str, str] = NONE, *, is_input: bool = False
+) -> Iterator[BinaryIO]:
     """Give a file to write in, which is at the user's path when the block ends; after an error there is what was before.
 
     Parameters
     ----------
     path : Path or str
         What the user named; its folder exists.
-    where : str
+    where : str or Option
         The option that named it.
     own, is_input : mapping, bool
         See `check`.
@@ -92,14 +95,14 @@ def output(path: Path | str, where: str = "", own: Mapping[str, str] = NONE, *, 
 
 
 def write(
-    path: Path | str, content: str | bytes, where: str = "", own: Mapping[str, str] = NONE, *, is_input: bool = False
+    path: Path | str, content: str | bytes, where: str | Option = "", own: Mapping[str, str] = NONE, *, is_input: bool = False
 ) -> None:
     """Write a user's file: see `output`. A text is written as UTF-8. Raises ExperimentError."""
     with output(path, where, own, is_input=is_input) as file:
         file.write(content.encode(errors="surrogateescape") if isinstance(content, str) else content)
 
 
-def append(path: Path | str, text: str, where: str = "") -> None:
+def append(path: Path | str, text: str, where: str | Option = "") -> None:
     """Add a text to the end of a user's file: all of it, or nothing. Raises ExperimentError as `output` does."""
     path = Path(path)
     check(path, where, {path.suffix.lower(): ""}, is_input=True)
@@ -119,14 +122,14 @@ def append(path: Path | str, text: str, where: str = "") -> None:
                 raise
 
 
-def check(path: Path | str, where: str = "", own: Mapping[str, str] = NONE, *, is_input: bool = False) -> None:
+def check(path: Path | str, where: str | Option = "", own: Mapping[str, str] = NONE, *, is_input: bool = False) -> None:
     """Raise ExperimentError for what must not be overwritten, so before something is measured for it, too.
 
     Parameters
     ----------
     path : Path or str
         What the user named.
-    where : str
+    where : str or Option
         The option that named it.
     own : mapping of str to str
         How the files begin that this writer makes, by the ends of names (``.csv``) under which people have other files, too.

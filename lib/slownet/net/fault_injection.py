@@ -12,6 +12,7 @@ from typing import Any, Protocol, Self
 from slownet.lab.host import native
 from slownet.links.faults import SLOW, Action, Cut, Faults, Heal, HostFault, Mtu, Reset, ServiceFault
 from slownet.model.errors import ConditionError, NetworkError
+from slownet.model.options import TDF
 from slownet.net import host_faults, nft
 from slownet.net.addresses import ipv6
 from slownet.net.host_faults import Corrupted, SlowCpu
@@ -221,7 +222,7 @@ def _check_cpu(faults: Faults) -> None:
     slow = next((step for step in faults.steps if isinstance(step.action, ServiceFault) and step.action.is_of_cpu), None)
     if slow and native.cpu_is_free():
         what = f"'{slow}' changes nothing: computing takes no time on this clock"
-        raise ConditionError(what, fix="run with --tdf 1, or pause the service")
+        raise ConditionError(what, fix=f"run with {TDF.set(1)}, or pause the service")
 
 
 def drop(host: Any, sources: Sequence[str]) -> None:

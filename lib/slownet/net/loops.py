@@ -17,6 +17,7 @@ from mininet.nodelib import LinuxBridge
 from mininet.topo import Topo
 
 from slownet.model.errors import NetworkError, first_of
+from slownet.model.options import STP
 from slownet.net import places
 from slownet.net.parameters import class_of, preset, special
 
@@ -166,5 +167,5 @@ def _refuse(loop: Sequence[str], where: str) -> None:
         what = f"the switch {loop[0]} is linked to itself: its broadcasts would circle for ever"
     else:
         what = f"the switches {first_of(loop, MOST_NAMED)} form a loop, where broadcasts circle for ever"
-    fix = "give the switches stp=True, or --stp to slownet shell and slownet shell mininet, or leave out a link"
+    fix = f"give the switches stp=True, or {STP.typed} to slownet shell and slownet shell mininet, or leave out a link"
     raise NetworkError(what, where, fix)

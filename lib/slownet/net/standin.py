@@ -20,6 +20,7 @@ from types import ModuleType
 from typing import Any
 
 from slownet.model.errors import ExperimentError, SlownetError
+from slownet.model.options import Option
 from slownet.net import blocked_writers, machine, missing_commands
 
 
@@ -31,7 +32,7 @@ class _StandIn(ModuleType):
         self.__dict__.update({**vars(real), **names})
 
 
-STP = "--stp"
+STP = Option("stp").typed
 MN = "mn"
 """Mininet's own command."""
 _KEYS = re.compile(r"dict_keys\(\[(.*)\]\)")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from slownet.model.options import CURES
 from slownet.report.account_figure import Axis, Part, account_figure, legend, parts, picture, stroke
 from slownet.report.explained import explained
 from slownet.report.figure import Figure
@@ -173,7 +174,7 @@ def _opened(account: Account, part: Part) -> Opened:
 def _gain(account: Account, each: Outcome) -> Gain:
     because = f"{each.cure.because}{f'; {each.metric} with it' if each.metric else ''}"
     if each.saved_ms is None or each.after_ms is None:
-        why = each.error or each.cure.not_switched or "slownet why --cures measures it"
+        why = each.error or each.cure.not_switched or f"{CURES.in_command('why')} measures it"
         return Gain(each.cure.name, milliseconds(each.cure.saves_ns), "", "", f"{because}; not measured: {why}")
     saved, remains = (f"{ms:.3f} ms" for ms in (each.saved_ms, each.after_ms))
     return Gain(each.cure.name, milliseconds(each.cure.saves_ns), saved, remains, because)

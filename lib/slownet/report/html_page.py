@@ -12,6 +12,7 @@ from typing import Any
 from slownet.judge.records.judgement import SUPPORTED, WORST_FIRST, Judgement
 from slownet.judge.records.result import RunData
 from slownet.lab.run.boot import WRITABLE
+from slownet.model.options import ENV, SHARE
 from slownet.report.answer import answer, standing
 from slownet.report.columns import among_claims, beside_claims, columns, verdicts
 from slownet.report.explained import explained
@@ -151,8 +152,8 @@ def _surroundings(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     named = {
         "project": project.get("file"),
         "share": project.get("share"),
-        "--env": list(given.get("env") or ()),
-        "--share": [path + WRITABLE * writable for path, writable in given.get("shares") or ()],
+        ENV.typed: list(given.get("env") or ()),
+        SHARE.typed: [path + WRITABLE * writable for path, writable in given.get("shares") or ()],
     }
     return ((name, _plain(value)) for name, value in named.items() if value)
 

@@ -7,6 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from slownet.judge.records.result import RunData
+from slownet.model.options import CLOCK
 from slownet.report.answer import answer, standing
 from slownet.report.columns import EXTRA, among_claims, beside_claims, columns, verdicts
 from slownet.report.fitted import Fitted
@@ -98,7 +99,7 @@ def _verdict(row: Row, said: str) -> Text:
 def _notes(seen: View) -> list[str]:
     notes = seen.errors
     if any(row.cpu_bound for row in seen.rows):
-        notes.append("* CPU-bound: rerun with --clock real")
+        notes.append(f"* CPU-bound: rerun with {CLOCK.typed} real")
     if any(row.beyond_cpu for row in seen.rows):
         notes.append(f"† {beyond_line(seen.run)}")
     notes += [each for each in (beside_claims(seen), among_claims(seen)) if each]

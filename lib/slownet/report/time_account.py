@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from slownet.judge.records.charging import Charging
 from slownet.judge.records.result import RunData
 from slownet.model.errors import SlownetError
+from slownet.model.options import CELL
 from slownet.model.sample import Sample, cell_in_words
 
 if TYPE_CHECKING:
@@ -103,5 +104,5 @@ def _how(run: RunData, sample: Sample) -> str:
 
 
 def _command(run: RunData, sample: Sample) -> str:
-    cell = "".join(f" --cell {name}={value}" for name, value in sample["cell"].items())
+    cell = "".join(f" {CELL.typed} {name}={value}" for name, value in sample["cell"].items())
     return f"slownet why {run.directory.name}{cell}"

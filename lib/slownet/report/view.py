@@ -16,6 +16,7 @@ from slownet.judge.records.quantity import not_below_zero
 from slownet.judge.records.result import RunData, clock
 from slownet.judge.records.samples import cell_key
 from slownet.model.errors import ExperimentError, SlownetError
+from slownet.model.options import RESUME, TDF
 from slownet.model.units import show_rate, spoken
 from slownet.report.text import confidence, number
 from slownet.report.words import few_boots, instructions_counted
@@ -257,7 +258,7 @@ def clock_line(run: RunData) -> str:
 def beyond_line(run: RunData) -> str:
     """Explain the mark of a rate beyond the CPU in one line."""
     carried = show_rate(float(f"{run.facts['ceiling_bit_s']:.2g}"))
-    return f"a link is set to a rate that this CPU cannot carry (at most {carried}): rerun with --tdf inf"
+    return f"a link is set to a rate that this CPU cannot carry (at most {carried}): rerun with {TDF.typed} inf"
 
 
 def intervals_line(seen: View) -> str:
@@ -272,7 +273,7 @@ def sampling_notes(run: RunData) -> list[str]:
     why = (run.facts.get("sampling") or {}).get("why")
     notes = [f"damaged: {line}" for line in run.damage]
     if run.unfinished:
-        notes.append(f"unfinished: {run.unfinished}: slownet run --resume {run.directory}")
+        notes.append(f"unfinished: {run.unfinished}: {RESUME.in_command('run', run.directory)}")
     notes += few_values_notes(run)
     notes += [f"sampling: {why}"] if why else []
     if run.facts.get("labs", 1) > 1:

@@ -11,6 +11,7 @@ from slownet.judge.records.naming import capital, counted
 from slownet.judge.records.result import RunData
 from slownet.judge.records.samples import RUN, SWEEP
 from slownet.model.errors import SlownetError
+from slownet.model.options import OUT, REPEAT, RESUME
 from slownet.report.text import near
 
 
@@ -50,10 +51,10 @@ def measuring_more(run: RunData, repetitions: int) -> str:
     """Return the command that measures a run in that many boots in all: this run if it is one, or another one like it."""
     folder = shlex.quote(near(run.directory))
     if (run.directory / RUN).is_file():
-        return f"slownet run --resume {folder} --repeat {repetitions}"
+        return f"{RESUME.in_command('run', folder)} {REPEAT.typed} {repetitions}"
     if (run.directory / SWEEP).is_file():
-        return f"its own command with --out {folder} --resume --repeat {repetitions}"
-    return f"slownet run --repeat {repetitions}"
+        return f"its own command with {OUT.typed} {folder} {RESUME.typed} {REPEAT.typed} {repetitions}"
+    return REPEAT.in_command("run", repetitions)
 
 
 def claim_sentence(claim: Judgement, run: RunData) -> str:

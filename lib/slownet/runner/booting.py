@@ -18,6 +18,7 @@ from slownet.lab.run.place import Place
 from slownet.model import sample, shapes
 from slownet.model.errors import ExperimentError, ServiceError, SlownetError
 from slownet.model.facts import Reported
+from slownet.model.options import RESUME
 from slownet.model.sample import Capture, Sample
 from slownet.model.shapes import mapping, member, number, record, text
 from slownet.model.whole_file import place as write_whole
@@ -155,7 +156,7 @@ class BootCheck:
             raise self._error
         if code < 0:
             reason = f"was killed by signal {-code} ({signal.strsignal(-code) or 'unknown'})"
-            raise SlownetError(f"{name} {reason}{self._at}", log, "its samples so far are kept: --resume goes on")
+            raise SlownetError(f"{name} {reason}{self._at}", log, f"its samples so far are kept: {RESUME} goes on")
         if code:
             raise SlownetError(f"{name} failed: {complaints.reason(f'status {code}')}", where=log)
         missing = [cell for _, cell in self._left.values() if cell_key(cell) not in self._failed]

@@ -21,6 +21,7 @@ from slownet.lab.exact import emulator, packed
 from slownet.lab.run.clock import EXACT, TDF_INF, TIME
 from slownet.lab.run.place import Place
 from slownet.model.errors import LabError
+from slownet.model.options import CLOCK, CPU, TDF
 
 COST = "about five times the CPU of a boot"
 """What the exact clock costs from a snapshot: 23 s of CPU for client_delay, which takes 4.4 s where CPU time is charged."""
@@ -52,7 +53,8 @@ def choose(
     if stated:
         return stated
     if not any_depends_on_cpu(claims):
-        why = "all claims are about round trips or losses, which do not depend on the CPU: it is free (--tdf auto charges it)"
+        charged = f"{TDF.set('auto')} charges it"
+        why = f"all claims are about round trips or losses, which do not depend on the CPU: it is free ({charged})"
         return Choice(place.on(TDF_INF), why)
     whose = f"{_whose(claims)} on what the CPU costs"
     if place.clock.cpu != TIME:
@@ -64,7 +66,7 @@ def choose(
         except LabError as error:
             why_not = str(error)
         else:
-            how = f"instructions are counted in an emulated machine, at {COST} (--cpu time charges CPU time)"
+            how = f"instructions are counted in an emulated machine, at {COST} ({CPU.set('time')} charges CPU time)"
             return Choice(exact, f"{whose}: {how}")
     return Choice(place, f"{whose}: there is no instruction counter, and {why_not}. {_unseen()}")
 
@@ -107,7 +109,7 @@ def _why_not_exact(experiment: Experiment, folders: Sequence[Path]) -> str:
 def _unseen() -> str:
     return (
         f"CPU time is charged, which differs by {_spread()} between boots and hides smaller differences"
-        f" (--clock exact shows them, at {COST}; --tdf inf makes the CPU free)"
+        f" ({CLOCK.set('exact')} shows them, at {COST}; {TDF.set('inf')} makes the CPU free)"
     )
 
 
@@ -118,7 +120,7 @@ def what_decides(run: RunData) -> str:
         return ""
     if not any(claim.verdict == INCONCLUSIVE and claim.measured is not None and not claim.stays_open for claim in run.claims):
         return ""
-    way = f"--clock exact counts instructions instead, at {COST}"
+    way = f"{CLOCK.set('exact')} counts instructions instead, at {COST}"
     return f"CPU time differs by {_spread()} between boots: {way}{_if_missing()}"
 
 

@@ -14,6 +14,7 @@ from slownet.lab.run.boot import Share
 from slownet.lab.run.caller import disguised
 from slownet.model.errors import ComposeError
 from slownet.model.facts import Facts
+from slownet.model.options import CLOCK, TDF
 
 FOLDER = "compose"
 """In the run directory; only its owner may enter it."""
@@ -23,7 +24,7 @@ REMOVE = "it may hold secrets: remove it yourself"
 def not_on_the_exact_clock() -> ComposeError:
     """Return the error for a project that is to run where its images are not."""
     what = "a compose project's containers do not run on the exact clock"
-    return ComposeError(what, "--clock exact", "leave it out, or use --tdf inf")
+    return ComposeError(what, CLOCK.set("exact"), f"leave it out, or use {TDF.set('inf')}")
 
 
 def hand_over(topology: Any, directory: Path) -> dict[str, object]:

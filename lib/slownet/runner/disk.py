@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from slownet.lab.run import import_path
 from slownet.model.errors import LabError
+from slownet.model.options import COLD
 from slownet.services.snapshot import DISK, Data
 
 REMOVED = "removed.json"
@@ -51,7 +52,7 @@ def _upper() -> Path:
     for each in Path("/proc/1/fd").iterdir():
         if (each / "upper").is_dir() and (each / "work").is_dir():
             return each / "upper"
-    raise LabError("the changes of this lab's disk cannot be read", fix="measure with --cold")
+    raise LabError("the changes of this lab's disk cannot be read", fix=f"measure with {COLD}")
 
 
 def _mounts() -> Iterator[PurePosixPath]:

@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from slownet.model.errors import SlownetError, SweepError
+from slownet.model.options import RESUME
 
 TRIES = 3
 """How often a task is tried that fails."""
@@ -208,7 +209,7 @@ class Engine(Generic[T, R]):
         self._executor = None
         self._reopened += 1
         if self._reopened > REOPENED:
-            raise SweepError(f"workers were lost {REOPENED} times without any result", fix="see slownet doctor, then --resume")
+            raise SweepError(f"workers were lost {REOPENED} times without any result", fix=f"see slownet doctor, then {RESUME}")
         self._pass_on(self._came())
         lost, self._under_way = list(self._under_way.values()), {}
         for each in lost:

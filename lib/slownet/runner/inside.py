@@ -27,6 +27,7 @@ from slownet.lab.run import crowd, import_path
 from slownet.lab.run.events import tell
 from slownet.model.errors import ExperimentError, NetworkError, ServiceError, SlownetError, ToolError
 from slownet.model.importing import OF_FILES, Terminated, with_its_line
+from slownet.model.options import MEMORY
 from slownet.model.sample import Sample, cell_in_words
 from slownet.net import interface_captures as captures
 from slownet.net import openvswitch, sleeping_calls
@@ -146,7 +147,7 @@ def alone(experiment: Experiment, cell: Cell) -> Iterator[None]:
             os._exit(1)
         if native.inside_lab() and crowd.is_crowded():
             what = f"{experiment.name} left no room for processes {_where(cell)}, as a fork bomb does"
-            error = ExperimentError(what, fix="start fewer processes, or end them; --memory makes room")
+            error = ExperimentError(what, fix=f"start fewer processes, or end them; {MEMORY} makes room")
             tell("error", line=error.line, log="")
             os._exit(0)  # nothing can be taken down, the lab ends now; with another status it would say itself that it is full
 

@@ -28,6 +28,7 @@ from slownet.lab.run.place import Place
 from slownet.model import userfile
 from slownet.model.errors import ExperimentError
 from slownet.model.facts import Facts, Measurer
+from slownet.model.options import OUT, RESUME
 from slownet.model.version import __version__
 from slownet.runner import clock_choice, compose_project, warming
 from slownet.runner.boots import Boot, blocks_of, passes, read
@@ -278,7 +279,7 @@ def _facts(directory: Path) -> Facts:
         what = f"{directory} is not a run that can be resumed"
         fix = "name a directory with the run.json of a run"
         if measured_folder.is_of_a_sweep(directory):
-            fix = f"write slownet sweep, or slownet hunt, --out {directory} --resume"
+            fix = f"write slownet sweep, or slownet hunt, {OUT.typed} {directory} {RESUME.typed}"
         raise ExperimentError(what, _why(error), fix) from error
     return facts
 

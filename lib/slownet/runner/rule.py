@@ -66,7 +66,7 @@ def read_rule(repeat: str, budget: str) -> Rule:
 
 def wall_time(text: str) -> float:
     """Return seconds of a wall time, whose minutes may be written ``10m``. Raises UnitError."""
-    return duration(text + "in" if text.endswith("m") else text, "--budget")
+    return duration(text + "in" if text.endswith("m") else text, str(Option("budget")))
 
 
 def _repeat(text: str) -> tuple[int | None, float | None]:

@@ -24,6 +24,8 @@ from slownet.judge.records.cell import Cell
 from slownet.judge.records.charging import LEAST_BOOTS, Charging, Terms
 from slownet.judge.records.exactness import AGREEING, verdict_from
 from slownet.judge.records.result import RunData
+from slownet.model.options import BUDGET as BUDGETED
+from slownet.model.options import REPEAT, TDF
 from slownet.model.sample import Label, Metric
 from slownet.model.units import show_duration
 from slownet.runner import finding
@@ -111,7 +113,7 @@ def _until_found(run: RunData, good: Sequence[Cell], rule: Rule, part: float, sp
         return Decision((), DECIDING, why, finds=part)
     more = min(total - repetitions, _affordable(rule, spent_s, round_s))
     if more < 1:
-        spent = f"{why}, and the wall time of {show_duration(rule.budget_s)} is spent: --budget"
+        spent = f"{why}, and the wall time of {show_duration(rule.budget_s)} is spent: {BUDGETED}"
         return Decision((), DECIDING, why, last_line=spent, finds=part)
     again = _labels(finding.too_seldom(run, good, part))
     return Decision(again, DECIDING, f"{_count(repetitions)} of about {total}", more, finds=part)
@@ -158,7 +160,7 @@ class RemainingBudget:
             return ""
         bound, more = show_duration(self.rule.budget_s), show_duration(2 * self.rule.budget_s).replace(" ", "")
         ended = f"stopped by the wall time of {bound} after {self.repetitions} of at most {_count(self.rule.most)}"
-        return f"{ended}, {unsettled}: --budget {self.rule.most},{more}"
+        return f"{ended}, {unsettled}: {BUDGETED.set(f'{self.rule.most},{more}')}"
 
 
 def _schedule(run: RunData, good: Sequence[Cell], most: int) -> Schedule:
@@ -186,12 +188,12 @@ def _too_few(run: RunData, good: Sequence[Cell], claims: Sequence[Claim], repeti
     if not claims or repetitions >= least:
         return ""
     if any(cell.is_random for cell in good):
-        return f"too few for a verdict, which needs {least} seeds: --repeat {least} or more"
+        return f"too few for a verdict, which needs {least} seeds: {REPEAT.set(least)} or more"
     if _is_for_programs(run):
         how = f"of programs that slownet does not know a verdict needs {least} boots, {_to_learn(run)}"
-        return f"too few for a verdict: {how}: --repeat {least} or more"
+        return f"too few for a verdict: {how}: {REPEAT.set(least)} or more"
     how = f"on {run.charging} a verdict needs {least} boots, {_to_learn(run)}"
-    return f"too few for a verdict: {how}: --repeat {least} or more, or --tdf inf if CPU time does not matter"
+    return f"too few for a verdict: {how}: {REPEAT.set(least)} or more, or {TDF.set('inf')} if CPU time does not matter"
 
 
 def _is_for_programs(run: RunData) -> bool:
@@ -213,7 +215,7 @@ def _before_the_first_look(
     needs = f"{run.charging} needs {plan.first}" if is_for_clock else f"{plan.first} {'seeds ' * seeds}are needed"
     why = f"{_count(left.repetitions)}: {needs} {_to_learn(run)}"
     if not plan.looks and left.repetitions >= left.rule.most:
-        line = f"{why}, but {left.why}: --budget {plan.first}"
+        line = f"{why}, but {left.why}: {BUDGETED.set(plan.first)}"
         return Decision((), DECIDING, line, last_line=line)
     if left.boots < 1 and left.is_time:
         return Decision((), DECIDING, f"{why}, but {left.why}", last_line=left.last_line("before any claim was judged"))

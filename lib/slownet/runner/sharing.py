@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from slownet.model.errors import ExperimentError
-from slownet.model.options import Option
+from slownet.model.options import PLACE, Option
 from slownet.model.units import whole_number
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def check_labs(wanted: int | None, place: Place) -> None:
     if wanted is None or wanted == 1 or side_by_side(place):
         return
     if place.kind != "lab":
-        raise ExperimentError(f"{wanted} labs need the place lab", OPTION, "leave it out, or use --place lab")
+        raise ExperimentError(f"{wanted} labs need the place lab", OPTION, f"leave it out, or use {PLACE.set('lab')}")
     raise ExperimentError(
         f"on the real clock {wanted} labs would disturb each other", OPTION, "leave it out, or use the virtual clock"
     )

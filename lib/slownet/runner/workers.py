@@ -16,7 +16,7 @@ from slownet.lab.host.memory import available
 from slownet.lab.run.boot import memory_folder
 from slownet.lab.run.place import Place
 from slownet.model.errors import SweepError
-from slownet.model.options import Option
+from slownet.model.options import MEMORY
 from slownet.runner.sharing import side_by_side
 
 if TYPE_CHECKING:
@@ -36,9 +36,7 @@ def room(megabytes: int, processors: int | None = None) -> int:
     free = min(room.f_bavail * room.f_frsize // 2**20, available()) * (1 - SPARE)
     labs = min(int(free // megabytes), processors or cpu.count())
     if labs < 1:
-        raise SweepError(
-            f"{free:.0f} MB are free, a lab takes {megabytes} MB", Option("memory"), "free memory, or lower --memory"
-        )
+        raise SweepError(f"{free:.0f} MB are free, a lab takes {megabytes} MB", MEMORY, f"free memory, or lower {MEMORY}")
     return labs
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from slownet.lab.host import native, owner
 from slownet.lab.run import missing_programs as absent
 from slownet.model.errors import ServiceError
+from slownet.model.options import CLOCK
 from slownet.model.units import size as read_size
 
 SMALLEST = 16 << 20
@@ -194,7 +195,7 @@ def _check_kernel() -> None:
     """Raise ServiceError if this kernel cannot do it: that of the exact clock is Debian's, without these modules."""
     systems = Path("/proc/filesystems").read_text(encoding="ascii").split()
     if "ext4" not in systems or not Path("/dev/mapper/control").exists():
-        fix = "use --clock virtual or real: the exact clock's kernel has none"
+        fix = f"use {CLOCK.set('virtual')} or real: the exact clock's kernel has none"
         raise ServiceError("this lab's kernel has no ext4 or no device mapper", "on_disk()", fix)
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from slownet.model.errors import ServiceError
+from slownet.model.options import COLD
 
 TAR = ("tar", "--numeric-owner", "--xattrs", "--xattrs-include=*", "--xattrs-exclude=trusted.overlay.origin")
 """The origin names a file of the image in that boot's kernel."""
@@ -83,4 +84,4 @@ def _run(words: Sequence[str], name: str, given: str = "", keep_open: Sequence[i
     )  # fmt: skip
     if done.returncode:
         why = (done.stderr.decode(errors="replace").strip().splitlines() or [f"status {done.returncode}"])[0]
-        raise ServiceError(f"the snapshot of {name} failed: {why}", fix="free space, or measure with --cold")
+        raise ServiceError(f"the snapshot of {name} failed: {why}", fix=f"free space, or measure with {COLD}")

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from slownet.hypotheses.experiment import VARY, Cell, Experiment, once, tried
 from slownet.model.errors import SweepError
+from slownet.model.options import Option
 from slownet.model.units import show_duration
 from slownet.sweep.design import GRID, OPTION, Design
 from slownet.sweep.factors import Factors
@@ -52,4 +53,8 @@ def check_size(experiment: Experiment, vary: Mapping[str, Sequence[str]], design
         return
     size = f"{cells:,} cells" + (f" with {repeat} repetitions" if repeat > 1 else "")
     takes = f"about {show_duration(cells * repeat * CELL_S / labs)} on {labs} lab{'s' * (labs > 1)}, if one takes {CELL_S:g} s"
-    raise SweepError(f"{size} take {takes}", VARY, "add --yes if that is meant, name fewer values, or --sample sobol:1024")
+    raise SweepError(
+        f"{size} take {takes}",
+        VARY,
+        f"add {Option('yes')} if that is meant, name fewer values, or {Option('sample').set('sobol:1024')}",
+    )

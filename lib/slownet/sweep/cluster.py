@@ -138,7 +138,7 @@ def check(address: str, scheduler_file: Path | None) -> None:
     """Raise SweepError for a cluster that cannot be connected to, whatever it runs: before a lab is needed."""
     _installed()
     if address and scheduler_file:
-        raise SweepError("a cluster has one scheduler", Option("scheduler_file"), "leave out --cluster")
+        raise SweepError("a cluster has one scheduler", Option("scheduler_file"), f"leave out {Option('cluster')}")
     if scheduler_file and not scheduler_file.is_file():
         raise SweepError(f"no file {scheduler_file}", Option("scheduler_file"), "name the one that dask scheduler wrote")
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from slownet.hypotheses.experiment import VARY, tried
 from slownet.hypotheses.source import Source
-from slownet.model import userfile
+from slownet.model import options, userfile
 from slownet.model.errors import SweepError
 from slownet.model.shapes import Json
 from slownet.runner.where import Where
@@ -49,7 +49,9 @@ class Spec:
             }
             return cls(**{**record, "where": Where(**where)})
         except (KeyError, TypeError, AttributeError) as error:
-            raise SweepError("sweep.json does not say what to measure", fix="name the experiment and --vary again") from error
+            raise SweepError(
+                "sweep.json does not say what to measure", fix=f"name the experiment and {options.VARY} again"
+            ) from error
 
 
 STRINGS = ("place", "clock", "tdf", "cpu", "kernel")

@@ -21,7 +21,7 @@ from slownet.judge.records.samples import cell_key
 from slownet.judge.records.sweep_samples import HEADER, Aside
 from slownet.lab.run.place import Place
 from slownet.model.errors import SlownetError, SweepError
-from slownet.model.options import Option
+from slownet.model.options import RESUME, Option
 from slownet.runner import compose_project, planning
 from slownet.runner.boot_store import task
 from slownet.runner.boot_store.sweep_store import Store
@@ -167,7 +167,7 @@ def run(
         raise SweepError(f"{directory} holds a hunt", Option("out"), "name another folder")
     spec = _resumed(directory, asked) if exists and resume else asked
     if exists and not resume:
-        raise SweepError(f"{directory} holds a sweep", Option("out"), "add --resume to go on with it, or name another folder")
+        raise SweepError(f"{directory} holds a sweep", Option("out"), f"add {RESUME} to go on with it, or name another folder")
     spec = replace(spec, where=spec.where.with_values())
     if not spec.experiment:
         if resume:

@@ -10,6 +10,7 @@ from pathlib import Path
 from slownet.judge.measured import Metrics
 from slownet.model.errors import SlownetError, ToolError, above_zero, counts
 from slownet.model.option_names import here, of_another_program
+from slownet.model.options import HTTP, Option
 from slownet.net.output import last_line
 from slownet.net.process import Host
 from slownet.net.tool import run
@@ -150,7 +151,7 @@ def fetch(
 
 def _of_arguments(text: str) -> str:
     """Return a text with this function's arguments in place of the options that the command line has for them."""
-    with of_another_program({"--http": "http", "--tls": "tls"}, {r"--(http|tls) ([\d.]+)": r'\1="\2"'}):
+    with of_another_program({HTTP.typed: "http", Option("tls").typed: "tls"}, {r"--(http|tls) ([\d.]+)": r'\1="\2"'}):
         return here(text)
 
 

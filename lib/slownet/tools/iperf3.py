@@ -14,6 +14,7 @@ from slownet.judge.measured import Metrics
 from slownet.judge.records.unreadable import MALFORMED
 from slownet.lab.host import native, owner
 from slownet.model.errors import ToolError, above_zero, numeric
+from slownet.model.options import TDF
 from slownet.model.shapes import Json
 from slownet.net.output import DECIMAL, complaint, document, figure, last_line, unread
 from slownet.net.process import Host, end, environment, wait_until
@@ -151,7 +152,7 @@ def iperf3(
     argv += ["--congestion", congestion] if congestion else []
     if native.cpu_is_free() and not limited_somewhere():
         what = "iperf3 would not end: no link has a rate or a delay, and a free CPU sends any number of bytes in no time"
-        fix = "give the link a rate, such as rate='1Gbit', or charge the CPU, --tdf 1"
+        fix = f"give the link a rate, such as rate='1Gbit', or charge the CPU, {TDF.set(1)}"
         raise ToolError(what, f"from host '{server.name}' to '{client.name}'", fix)
     with ExitStack() as stack:
         folder = stack.enter_context(owner.temporary("iperf3"))

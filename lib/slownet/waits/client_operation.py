@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from slownet.model.errors import ExperimentError, ToolError, nearest
-from slownet.model.options import Option
+from slownet.model.options import FROM, Option
 from slownet.waits.account import Beside
 from slownet.waits.packets import FIN, RST, Ends, Packet
 from slownet.waits.trace import AT_ONCE_NS, Host, Trace
@@ -84,7 +84,7 @@ def find(trace: Trace, client: str | None = None, whole: bool = False) -> Operat
     connections = opened[host.name]
     if not any(each.last for each in connections):
         what = f"no answer came to {host.name}" if connections else f"{host.name} asked nothing"
-        raise ToolError(f"{what}: there is nothing to account for", fix="name another host with --from")
+        raise ToolError(f"{what}: there is nothing to account for", fix=f"name another host with {FROM}")
     chosen = _Last(connections[0].first.sent) if whole else _last_of_several(connections)
     begin = _looked_up(host, chosen.begin)
     own = [each for each in connections if each.first.sent >= begin and each.last]
@@ -135,7 +135,7 @@ def _client(trace: Trace, opened: Mapping[str, list[Connection]]) -> str:
         for each in connections
     ]
     if not asked:
-        raise ToolError("no host asked anything", fix="name a host with --from")
+        raise ToolError("no host asked anything", fix=f"name a host with {FROM}")
     return min(asked)[-1]
 
 

@@ -19,6 +19,7 @@ from typing import NamedTuple
 from slownet.lab.run.outbox import Outbox, RefusedError
 from slownet.links.packets.capture_file import MOST_BYTES, NO_TIME, CaptureFile
 from slownet.model.errors import ToolError
+from slownet.model.options import CAPTURE
 from slownet.waits.packets import ETHERNET, UDP, Packet, Shared
 
 AT_ONCE_NS = 100_000
@@ -256,7 +257,7 @@ def _packets(capture: HostCapture, name: str, notes: list[str], shared: Shared) 
     try:
         opened = folder.open(name, MOST_BYTES)
     except RefusedError as error:
-        raise ToolError(f"the capture cannot be read: {error}", fix="measure it again with --capture") from error
+        raise ToolError(f"the capture cannot be read: {error}", fix=f"measure it again with {CAPTURE}") from error
     with opened:
         file = CaptureFile(opened, PurePosixPath(name).name)
         for frame in file:

@@ -289,7 +289,7 @@ def test_a_gate_is_not_for_sites(tmp_path, web, capsys):
     (site,) = tmp_path.glob("*-field-localhost")
     run = written(tmp_path / "run", {0: 9.0})
     assert command("compare", run, site, "--fail-if-slower", "5%") == 2
-    assert "--fail-if-slower compares two runs; this is a field measurement" in capsys.readouterr().err
+    assert "this is a field measurement, --fail-if-slower: compare two runs" in capsys.readouterr().err
 
 
 def test_a_ratio_without_a_number_is_shown_by_its_means():

@@ -20,12 +20,13 @@ from slownet.lab.run import confinement
 from slownet.lab.run.boot import MEGABYTES, Lab, Share
 from slownet.lab.run.clock import INF, Clock
 from slownet.model.errors import DamagedError, LabError
+from slownet.model.options import KERNEL
 
 if TYPE_CHECKING:
     from slownet.lab.exact.exact import ExactLab
 
 T = TypeVar("T")
-BUILD, BUILD_WIDE = "slownet lab build", "slownet lab build --kernel wide"
+BUILD, BUILD_WIDE = "slownet lab build", KERNEL.in_command("lab build", "wide")
 Report = Callable[[str, bool], None]
 CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGILL)
 CRASHED = {status for each in CRASHES for status in (-each, 128 + each)}
@@ -78,7 +79,9 @@ class Parts:
         except DamagedError as error:
             raise DamagedError(error.what, error.where, error.fix.replace(BUILD, BUILD_WIDE)) from error
         if not found:
-            raise LabError("the wide kernel is not built on this machine, or not for this version", "--kernel wide", BUILD_WIDE)
+            raise LabError(
+                "the wide kernel is not built on this machine, or not for this version", KERNEL.set("wide"), BUILD_WIDE
+            )
         return replace(self, own_kernel=found)
 
     def with_layer(self, project: Project | None) -> Parts:

@@ -13,13 +13,14 @@ from typing import Generic, TypeVar
 from slownet.lab.build import cache, digests
 from slownet.lab.build.digests import Digest, Part
 from slownet.model.errors import DamagedError, LabError
+from slownet.model.options import SYSTEM
 
 TRIES = 3
 CHECKS = "checks"
 """The folder of this user's notes on what others own."""
 
 BUILD = Part.fix
-FOR_ALL = f"{BUILD} makes one of your own; {BUILD} --system, as root, mends it for all"
+FOR_ALL = f"{BUILD} makes one of your own; {SYSTEM.in_command('lab build')}, as root, fixes it for all"
 
 T = TypeVar("T")
 Build = Callable[[Path], None]

@@ -18,12 +18,13 @@ from slownet.lab.build.shelf import Shelf
 from slownet.lab.exact import emulator, exact
 from slownet.lab.run.boot import MEGABYTES, Share
 from slownet.lab.run.clock import Clock
+from slownet.model.options import CLOCK
 
 if TYPE_CHECKING:
     from slownet.lab.build.parts import Parts
 
 IMAGE = "image.pmem"
-PART = Part("the image of exact labs", (IMAGE,), fix="slownet lab exec --clock exact true")
+PART = Part("the image of exact labs", (IMAGE,), fix=CLOCK.in_command("lab exec", "exact true"))
 SHELF: Shelf[Path] = Shelf("exact-image", PART, lambda folder: folder / IMAGE)
 
 

@@ -10,6 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from slownet.lab.host import cpu
+from slownet.model.options import CPU
 
 PROCESSOR, PROCESS = "processor", "process"
 """Scopes of the counter: everything on the lab's processor (needs CAP_PERFMON), or each process of the lab, whose counter is
@@ -39,11 +40,11 @@ def why_not(
     try:
         level = int(paranoid())
     except (OSError, ValueError):
-        return "this machine's kernel counts no instructions", "use --cpu time"
+        return "this machine's kernel counts no instructions", f"use {CPU.set('time')}"
     if level > OF_OWN_PROCESSES:
         what = f"kernel.perf_event_paranoid={level} denies the instruction counter to ordinary users"
-        return what, f"as root: sysctl kernel.perf_event_paranoid={OF_OWN_PROCESSES}; or use --cpu time"
-    return "this machine has no instruction counter, or its hypervisor or container hides it", "use --cpu time"
+        return what, f"as root: sysctl kernel.perf_event_paranoid={OF_OWN_PROCESSES}; or use {CPU.set('time')}"
+    return "this machine has no instruction counter, or its hypervisor or container hides it", f"use {CPU.set('time')}"
 
 
 def _counts(pid: int, processor: int) -> bool:

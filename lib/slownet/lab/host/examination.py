@@ -22,6 +22,7 @@ from slownet.lab.run import confinement
 from slownet.lab.run.boot import MEGABYTES, memory_folder
 from slownet.lab.run.clock import Clock
 from slownet.model.errors import DamagedError, LabError
+from slownet.model.options import MEMORY
 
 BUILD, CLEAN = "slownet lab build", "slownet lab clean"
 NATIVE_PACKAGES = {"mn": "mininet", "ovs-vsctl": "openvswitch-switch", "ovs-vswitchd": "openvswitch-switch", "tc": "iproute2"}
@@ -116,7 +117,7 @@ def memory(megabytes: int = MEGABYTES) -> Finding:
     there = shutil.disk_usage(folder).free // 2**20 - now.promised_on(folder.stat().st_dev)
     at_once = max(0, min(there, now.free)) // megabytes
     if not at_once and not now.running:
-        return Finding("memory", False, f"{now.free} MB are free, and a lab has {megabytes}", "give labs less: --memory")
+        return Finding("memory", False, f"{now.free} MB are free, and a lab has {megabytes}", f"give labs less: {MEMORY}")
     return Finding(
         "memory", True, f"there is room for {at_once} lab{'s' * (at_once > 1)} of {megabytes} MB at once, in {folder}"
     )

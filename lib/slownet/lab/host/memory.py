@@ -19,6 +19,7 @@ from pathlib import Path
 
 from slownet.lab.host import process_stat
 from slownet.model.errors import LabError
+from slownet.model.options import MEMORY
 
 PROC = Path("/proc")
 LOCK = Path("/sys/devices/system/cpu")
@@ -154,7 +155,7 @@ def room(megabytes: int, asked_to_end: Callable[[], bool] = lambda: False) -> It
         if others:
             what += f" ({', '.join(others[:3])}{' and others' if len(others) > 3 else ''})"
         if time.monotonic() > deadline:
-            raise LabError(what, fix="try again later, or give labs less: --memory")
+            raise LabError(what, fix=f"try again later, or give labs less: {MEMORY}")
         if not said:
             sys.stderr.write(f"slownet: {what}: waiting until one ends\n")
             said = True

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from slownet.lab.run.excerpt import clipped
 from slownet.model.errors import LabError
+from slownet.model.options import CLOCK, CPU, MEMORY, TDF
 
 # How many major faults of a program tell that it read its own pages again and again, instead of being busy: one that starts has
 # hundreds, one whose pages are evicted as soon as they are read has thousands a second.
@@ -28,13 +29,14 @@ def explain(console: str, status: int, megabytes: int, host_is_full: bool) -> La
     if stood:
         return LabError(
             f"the lab's clock stood still for {stood.group(1)} s while {stood.group(2)} was busy{stood.group(3) or ''}",
-            fix="with --tdf inf a busy program takes no virtual time: give its links a rate, or use a number or --clock real",
+            fix=f"with {TDF.set('inf')} a busy program takes no virtual time: give its links a rate, or use a number or "
+            f"{CLOCK.set('real')}",
         )
     if why.startswith("work-clock:"):
         what = why.partition(": ")[2].replace("taken away", "taken away during the run")
-        return LabError(what, fix="another program may use it: try again, or use --cpu time")
+        return LabError(what, fix=f"another program may use it: try again, or use {CPU.set('time')}")
     if status == -signal.SIGBUS or why == f"Kernel mode signal {signal.SIGBUS:d}" or host_is_full:
-        return LabError("the host has no space left for the lab's memory", fix="free some, or lower --memory")
+        return LabError("the host has no space left for the lab's memory", fix=f"free some, or lower {MEMORY}")
     if "memory" in why.lower() or any(sign in console for sign in _OUT_OF_MEMORY):
         return full("memory", megabytes)
     if why:
@@ -64,5 +66,5 @@ def full(what: str, megabytes: int) -> LabError:
     memory = f"the lab ran out of its {megabytes} MB of memory"
     if what == "processes":
         room = f"the lab ran out of room for processes, one thread for each 512 kB of its {megabytes} MB of memory"
-        return LabError(room, fix="raise --memory, or start fewer")
-    return LabError(disk if what == "disk" else memory, fix="raise --memory")
+        return LabError(room, fix=f"raise {MEMORY}, or start fewer")
+    return LabError(disk if what == "disk" else memory, fix=f"raise {MEMORY}")

@@ -24,7 +24,7 @@ from slownet.lab.run.channel import Channel
 from slownet.lab.run.clock import Clock
 from slownet.lab.run.feed import Feed
 from slownet.model.errors import LabError
-from slownet.model.options import Option
+from slownet.model.options import MEMORY, Option
 
 MEGABYTES = 1024
 LEAST_MEGABYTES = 160
@@ -416,5 +416,5 @@ def memory_folder(megabytes: int, machine: memory.Machine | None = None, runs: b
                 return folder
     raise LabError(
         f"no folder has room for the lab's {megabytes} MB of memory",
-        fix="free space in /dev/shm or /tmp (not mounted noexec), set TMPDIR, or lower --memory",
+        fix=f"free space in /dev/shm or /tmp (not mounted noexec), set TMPDIR, or lower {MEMORY}",
     )

@@ -18,10 +18,9 @@ from slownet.lab.run.boot import WRITABLE, Share
 from slownet.lab.run.folders import hides, refused
 from slownet.model import userfile
 from slownet.model.errors import LabError
-from slownet.model.options import Option
+from slownet.model.options import ENV, SHARE, Option
 from slownet.model.shapes import Json
 
-ENV = "--env"
 ROUNDS = 200_000
 """Of the hash of a value that may be a secret: a tenth of a second."""
 SESSION = "SLOWNET_SESSION"
@@ -159,9 +158,9 @@ def without_values(argv: Sequence[str]) -> list[str]:
     """Return a command line for a record: of the variables that ``--env`` gives, the names alone."""
     found: list[str] = []
     for word in argv:
-        if found[-1:] == [ENV]:
+        if found[-1:] == [ENV.typed]:
             word = word.partition("=")[0]
-        elif word.startswith(f"{ENV}="):
+        elif word.startswith(f"{ENV.typed}="):
             word = "=".join(word.split("=")[:2])
         found.append(word)
     return found
@@ -191,7 +190,7 @@ def _variable(text: str) -> tuple[str, str]:
     return name, value if equals else os.environ[name]
 
 
-def share(text: str, base: Path = Path(), where: str = "--share", fix: str = "name a folder of this machine") -> Share:
+def share(text: str, base: Path = Path(), where: str | Option = SHARE, fix: str = "name a folder of this machine") -> Share:
     """Return the share of ``FOLDER``, which a lab reads, or ``FOLDER:rw``, which it may change. Raises LabError.
 
     base: what a relative folder is relative to.
@@ -206,7 +205,7 @@ def shares_of(texts: Sequence[str], *about: Any) -> tuple[Share, ...]:
     return tuple({each.path: each for each in (share(text, *about) for text in texts)}.values())
 
 
-def folder(path: Path, where: str = "--share", fix: str = "name a folder of this machine", writable: bool = False) -> Path:
+def folder(path: Path, where: str | Option = SHARE, fix: str = "name a folder of this machine", writable: bool = False) -> Path:
     """Return a folder that a lab can have, with its whole path. Raises LabError; ``fix`` is for one that does not exist."""
     if not path.is_dir():
         raise LabError(f"{path} is not a folder", where, fix)

@@ -13,6 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from slownet.model.errors import LabError
+from slownet.model.options import PLACE
 
 LANDLOCK_CREATE_RULESET, ASK_VERSION = 444, 1  # the number is the same on every architecture
 READ = ["/proc/cpuinfo"]
@@ -66,7 +67,7 @@ def warn() -> None:
         return
     os.environ[WARNED] = "1"
     what = "a program that takes a lab's kernel over can do to files and processes what you can"
-    sys.stderr.write(f"slownet: labs are not confined: {why_not(version)}; {what} (--place confined refuses that)\n")
+    sys.stderr.write(f"slownet: labs are not confined: {why_not(version)}; {what} ({PLACE.set('confined')} refuses that)\n")
 
 
 def words(confine: Path, run: Path, *, read: Sequence[Path], write: Sequence[Path], loaders: Sequence[Path] = ()) -> list[str]:

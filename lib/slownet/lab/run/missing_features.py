@@ -17,6 +17,7 @@ from typing import Protocol
 from slownet.lab.build import kernel, module_names
 from slownet.lab.build.kernel import WIDE
 from slownet.lab.run.clock import EXACT
+from slownet.model.options import CLOCK, KERNEL
 
 GONE = {
     "net-sch-cbq": "cbq (gone since 6.3)",
@@ -56,12 +57,13 @@ LOOKED_FOR = {
 """What programs look for, and do without: libraries, `ss`, which asks for every kind of socket, and Open vSwitch."""
 
 
-LACKING = "the lab's kernel lacks {}: the wide one has it (slownet lab build --kernel wide, then --kernel wide)"
+BUILT = KERNEL.in_command("lab build", "wide")
+LACKING = f"the lab's kernel lacks {{}}: the wide one has it ({BUILT}, then {KERNEL.typed} wide)"
 LACKING_EXACT = (
-    "the exact clock's kernel lacks {}: the wide one of the virtual clock has it (slownet lab build --kernel wide, then "
-    "--clock virtual --kernel wide)"
+    f"the exact clock's kernel lacks {{}}: the wide one of the virtual clock has it ({BUILT}, then "
+    f"{CLOCK.typed} virtual {KERNEL.typed} wide)"
 )
-LACKING_BOTH = "the exact clock's kernel lacks {}: those of the virtual clock have it (--clock virtual)"
+LACKING_BOTH = f"the exact clock's kernel lacks {{}}: those of the virtual clock have it ({CLOCK.typed} virtual)"
 UNKNOWN = "no kernel of the lab has {}"
 GIVEN_UP = "Linux itself has no more {}"
 OF_A_MACHINE = "hosts of Linux do not have {}, only a machine as a whole"

@@ -26,7 +26,7 @@ from slownet.lab.run.events import Event
 from slownet.lab.run.place import Place, choose, with_given
 from slownet.model.errors import LabError, SlownetError, SweepError
 from slownet.model.facts import Facts
-from slownet.model.options import Option
+from slownet.model.options import LAB, RESUME, Option
 from slownet.model.sample import Sample
 from slownet.model.units import show_duration
 from slownet.model.version import __version__
@@ -45,8 +45,8 @@ LIMIT_S = 1800.0
 """Wall time of one boot, after which a lab counts as hung."""
 
 FULL = os.strerror(errno.ENOSPC)
-FREE_SPACE = "free space, then --resume"
-"""The mend of a full disk."""
+FREE_SPACE = f"free space, then {RESUME}"
+"""How a full disk is fixed."""
 LEAST_FREE = 2**20
 """Bytes, with less of which a disk counts as full."""
 
@@ -183,7 +183,7 @@ def _own(where: Where, source: str) -> tuple[tuple[str, str], ...]:
     except LabError as error:
         what = ", ".join(filter(None, [error.what, error.where]))
         raise SweepError(
-            f"worker {worker()}: {what}", Option("cluster"), f"{error.fix} there, or name one with --lab"
+            f"worker {worker()}: {what}", Option("cluster"), f"{error.fix} there, or name one with {LAB}"
         ) from error
 
 

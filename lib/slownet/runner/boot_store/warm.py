@@ -17,6 +17,7 @@ from slownet.lab.run.clock import Clock
 from slownet.lab.run.outbox import Outbox, complaint
 from slownet.lab.run.place import DAY_S, Place
 from slownet.model.errors import LabError, SlownetError, SweepError
+from slownet.model.options import COLD
 from slownet.runner import compose_project
 from slownet.runner.boot_store import identity
 from slownet.runner.job import Job
@@ -73,6 +74,6 @@ def _make(of: ExperimentFolder, place: Place, half: Path, boot: Boot) -> None:
             raise SweepError(what, error.where, error.fix or "try it with slownet run") from error
     refused: list[str] = []
     if not list(Outbox(half).files(refused.append)):
-        raise LabError("the lab made no snapshot", fix="measure with --cold")
+        raise LabError("the lab made no snapshot", fix=f"measure with {COLD}")
     if refused:
-        raise LabError(f"the lab's snapshot is none: {complaint(refused)}", fix="measure with --cold")
+        raise LabError(f"the lab's snapshot is none: {complaint(refused)}", fix=f"measure with {COLD}")

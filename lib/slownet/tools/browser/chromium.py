@@ -17,13 +17,13 @@ from typing import IO, Any, Protocol
 from slownet.lab.host import owner
 from slownet.lab.run.excerpt import tail
 from slownet.model.errors import ToolError
+from slownet.model.options import MEMORY, Option
 from slownet.net.process import Host, end, environment
 from slownet.tools.browser.devtools import DevTools
 
 PROGRAM = "chromium"
-ABSENT = (
-    'write packages = ["chromium"] below [tool.slownet] in pyproject.toml (slownet init --browser), then: slownet lab build'
-)
+BROWSER = Option("browser").in_command("init")
+ABSENT = f'write packages = ["chromium"] below [tool.slownet] in pyproject.toml ({BROWSER}), then: slownet lab build'
 NEEDED_MB = 450
 """Free memory that a start and a page of some MB need; Chromium dies without a word where there is less."""
 LAUNCH = 'exec "$@" 3<&0 4>&1 </dev/null >/dev/null'
@@ -44,7 +44,7 @@ VERSIONS = {
     "": (), "1.1": ("--disable-http2", "--disable-quic"), "2": ("--disable-quic",), "3": ("--enable-quic",),
 }  # fmt: skip
 """What makes Chromium use a version of HTTP; HTTP/3 also needs the origin, see `flags`."""
-MORE = "more memory may help: --memory"
+MORE = f"more memory may help: {MEMORY}"
 LOG = "chromium.log"
 LOG_LINES = 4
 
@@ -189,9 +189,7 @@ class Chromium:
         how = signal.Signals(-status).name if status < 0 else f"status {status}"
         log = tail(self.profile / LOG, LOG_LINES)
         last = log.splitlines()[-1] if log else "it said nothing"
-        return ToolError(
-            f"Chromium ended ({how}): {last}", f"host '{self.host.name}'", "more memory may help: --memory", raw=log
-        )
+        return ToolError(f"Chromium ended ({how}): {last}", f"host '{self.host.name}'", MORE, raw=log)
 
     @property
     def log(self) -> str:
@@ -212,7 +210,7 @@ def _check_memory(host: Host) -> None:
     free = int(next(line for line in text.splitlines() if line.startswith("MemAvailable")).split()[1]) // 1024
     if free < NEEDED_MB:
         what = f"Chromium needs {NEEDED_MB} MB of memory, {free} MB are free"
-        raise ToolError(what, f"host '{host.name}'", "--memory 2000, or end what else runs there")
+        raise ToolError(what, f"host '{host.name}'", f"{MEMORY.set(2000)}, or end what else runs there")
 
 
 _running: list[Chromium] = []

@@ -58,7 +58,7 @@ class Protocol:
         """Raise ServiceError if the server answered in another version of HTTP."""
         if spoken != self.http and (spoken, self.http) != ("1.0", PLAIN):
             what = f"{address.host} port {address.port} answers in HTTP/{spoken}, not in HTTP/{self.http}"
-            raise ServiceError(what, f"at {endpoint.ip}", f"give --http {spoken.replace('1.0', '1.1')}")
+            raise ServiceError(what, f"at {endpoint.ip}", f"give {Option('http').set(spoken.replace('1.0', '1.1'))}")
 
 
 def read(http: str, tls: str, address: Address, certificates: str | None = None) -> Protocol:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import pycurl
 
 from slownet.model.errors import ServiceError
+from slownet.model.options import TIMEOUT
 from slownet.model.units import show_duration
 from slownet.model.version import __version__
 from slownet.tools.web.address import Address, Endpoint
@@ -172,7 +173,7 @@ def _in_one_line(
     kind = ServiceError if connected else NoConnectionError
     if code == pycurl.E_OPERATION_TIMEDOUT:
         what = f"{who} takes longer than {show_duration(timeout_s)}"
-        return kind(what, where, "is it running and reachable? --timeout allows more time")
+        return kind(what, where, f"is it running and reachable? {TIMEOUT} allows more time")
     if code == pycurl.E_COULDNT_CONNECT and handle.getinfo(pycurl.OS_ERRNO) == errno.ECONNREFUSED:
         return kind(f"{who} refuses the connection", where, "is the service running, and is the port right?")
     if code == pycurl.E_PEER_FAILED_VERIFICATION:
