@@ -27,7 +27,7 @@ SUMS = Path(__file__).parents[1] / "data" / "lab-sums.txt"
 LINE = re.compile(r"(?P<sha256>[0-9a-f]{64})  slownet-lab-(?P<key>[\w-]+)\.tar")
 HEAD = """\
 # Labs that are trusted: the SHA-256 of the file, and its name with the lab's key (slownet lab key). make release writes this,
-# sha256sum --check reads it. A lab of another key is of another version of the lab, and is not taken.
+# sha256sum -c reads it. A lab of another key is of another version of the lab, and is not taken.
 """
 INSTEAD = f"correct it, or build a lab here: {VARIABLE}= slownet lab build"
 
