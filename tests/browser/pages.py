@@ -9,21 +9,32 @@ from pathlib import Path
 
 import accounts
 
+from slownet import Faults, History, Violation
+from slownet.comparison import field_page
+from slownet.comparison.compare import compare
+from slownet.comparison.field_tables import lines
+from slownet.comparison.record import Field
 from slownet.judge.claim import law, predicted
+from slownet.judge.histories.history import Event
+from slownet.judge.histories.log_lines import LogLine
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.result import RunData
 from slownet.judge.records.statement import TEXT
 from slownet.report.account_section import write_difference, write_why
-from slownet.report.html_page import write_page
+from slownet.report.html_page import Differences, write_page
+from slownet.report.hunt_page import Drawn, write_hunt
+from slownet.report.sweep_page import write_sweep
 from slownet.report.view import view
 from slownet.reproductions.reproduction import Reproduction, render
 from slownet.theory import published
 from slownet.theory.stats import Summary
+from slownet.tools.web.request import Page
 from slownet.waits.difference import difference
 
 DATA = Path(__file__).parents[1] / "unit"
-sys.path += [str(DATA), str(DATA / "waits")]
+sys.path += [str(DATA), str(DATA / "waits"), str(DATA / "report")]
+from test_answers_of_experiments import RUNS, captured  # noqa: E402  # each experiment's cells and claims, as measured
 from told import Told, opened  # noqa: E402  # stands beside the unit tests of slownet why
 
 TIME, RATE = "time_per_request_ms", "requests_per_second"
@@ -40,6 +51,10 @@ NAMES = (
     "law", "latency", "segments", "throughput", "cures", "odd", "side", "reproduce", "why", "why-two",
     "why-repeated", "why-mixed", "accounted",
 )  # fmt: skip
+FEATURES = (*NAMES, "sweep", "sweep-many", "sweep-verdicts", "hunt", "hunt-two", "hunt-nothing", "field", "compare")
+"""Beside what runs show, the pages of other commands."""
+REPORTS = tuple(f"report-{name.replace('/', '-')}" for name in sorted(RUNS))
+"""The page of each experiment."""
 
 
 def around(value, half=1.0):
@@ -147,6 +162,75 @@ def reproduction(folder):
     return Reproduction(folder, (law_run(), download.judged(claims), segments_run(folder), broken), 61.0, 99.0, 2)
 
 
+def report_run(name):
+    """Return a captured run with a network, as every report has one; its claims bear the names that were kept of them."""
+    run = captured(name)
+    return replace(run, facts=FACTS | run.facts, claims=tuple(replace(each, kind="") for each in run.claims))
+
+
+def swept(folder, rtts, losses):
+    """A sweep of delays and losses, in which the loss of a page costs more of its round trips."""
+    cells = []
+    for rtt in rtts:
+        for loss in losses:
+            label = {"rtt": f"{rtt}ms", "loss": f"{loss}%"}
+            metrics = {TIME: around(0.001 + rtt * (4 + loss), 0.0), "lost_percent": around(10.0 * (loss > 2), 0.0)}
+            cells.append(Cell(label, {"rtt_ms": float(rtt), "loss_percent": loss}, ({"status": "ok"},), metrics))
+    return RunData(folder, "page", FACTS | {"tdf": "inf", "cpu": "free"}, tuple(cells))
+
+
+def write_sweeps(own):
+    few, many = (0, 20, 40, 60, 80), tuple(range(0, 210, 10))
+    losses = (0.0, 0.5, 1.0, 2.0, 5.0, 10.0)
+    for name, rtts in (("sweep", few), ("sweep-many", many)):
+        yield name, write_sweep(swept(own(name), rtts, losses), {}, "", "", [], [])
+    run = swept(own("sweep-verdicts"), few, losses)
+    verdicts = {cell.title: "supported" if cell.metrics[TIME].mean < 200 else "refuted" for cell in run.cells}
+    aside = [{"cell": {"rtt": "5ms", "loss": "1%"}, "repetition": 1, "why": "the lab panicked"}]
+    flips = ["met up to 40 ms of round trip at 1 % loss"]
+    yield "sweep-verdicts", write_sweep(run, verdicts, f"{TIME}<200", TIME, flips, aside)
+
+
+def seen(title, faults, clients=8, wrong=True):
+    """What clients of a server saw while something was broken."""
+    second = 10**9
+    events = [
+        event
+        for client in range(clients)
+        for at in range(12)
+        for event in (
+            Event(at * second + client * second // 9, client, "invoke", "put", at),
+            Event(at * second + client * second // 9 + second // 3, client, "ok" if at % 3 else "info", "put", at),
+        )
+    ]
+    violations = [Violation("clients are served within 15 s", "a client was not served again", 3 * second)] if wrong else []
+    logs = [
+        LogLine(second // 2, "redis-db", "Ready to accept connections"),
+        LogLine(4 * second, "redis-db", "Loaded " + "x" * 90),
+    ]
+    events.sort(key=lambda event: event.time)
+    return Drawn(title, Faults.parse(faults), History(tuple(events)), violations, logs if wrong else ())
+
+
+def write_hunts(folder):
+    smallest = seen("The smallest schedule that breaks it", "cut client from server at 2.5 s; heal at 3.5 s")
+    first = seen(
+        "The schedule that broke it first",
+        "kill server at 1 s; cut client from server at 2 s; start server at 4 s; heal at 5 s",
+    )
+    calm = seen("Without any fault", "none", 35, wrong=False)
+    tried = [("cut client from server", (3, 4, 0, 1)), ("kill server", (9, 1, 0, 2))]
+    parts = ["0-2.5 s", "2.5-5 s", "5-7.5 s", "7.5-10 s"]
+    facts = [("experiment", "/home/somebody/retries.py"), ("seed", "1"), ("examples", "25")]
+    for name, drawn in (("hunt", [smallest]), ("hunt-two", [smallest, first]), ("hunt-nothing", [calm])):
+        write_hunt(folder / f"{name}.html", "retries", "Is each client served again?", "It breaks.", drawn, tried, parts, facts)
+
+
+def write_field(own):
+    pages = tuple(Page(float(at), 20.0 + at, 40.0, 25.0, 95.0 + 2 * at, 200, "OK", None, 1000) for at in range(20))
+    return field_page.write(Field({"url": "https://shop.example/", "requests": 20}, pages), own("field"))
+
+
 def write_all(folder):
     def own(name):
         (folder / name).mkdir()
@@ -160,6 +244,16 @@ def write_all(folder):
     }  # fmt: skip
     for name, shown in runs.items():
         write_page(folder / f"{name}.html", [view(run) for run in shown])
+    for name in RUNS:
+        write_page(folder / f"report-{name.replace('/', '-')}.html", [view(report_run(name))])
+    for name, path in (*write_sweeps(own), ("field", write_field(own))):
+        shutil.copy(path, folder / f"{name}.html")
+    write_hunts(folder)
+    first, second = law_run(), law_run(5.0, "b-client_delay", (0, 10, 40))
+    found = compare(first, second, None)
+    head, rows, notes = lines(found)
+    table = Differences("b against a", str(found.outcome), head, rows, notes)
+    write_page(folder / "compare.html", [view(first), view(second)], [table])
     for name, account in (("why", accounts.page()), ("why-repeated", accounts.repeated()), ("why-mixed", accounts.mixed())):
         write_why(folder / f"{name}.html", "20260101-120000-shop", account, {("db", "web"): ["db-switch", "web-switch"]})
     write_difference(folder / "why-two.html", ("a", "b"), difference(accounts.repeated(3), accounts.page()))

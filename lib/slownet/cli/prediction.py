@@ -8,14 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from slownet.judge.claim import expected_round_trips, fitted
-from slownet.judge.records.charging import Charging
 from slownet.judge.records.measured_folder import load
 from slownet.judge.records.result import RunData
 from slownet.model.errors import ExperimentError, nearest
 from slownet.model.shapes import Json
 from slownet.model.units import duration
 from slownet.report.text import confidence, number, spelled, trimmed
-from slownet.report.view import TIMER_SLACK_MS
 from slownet.theory.law import Law
 from slownet.theory.stats import Summary, ratio
 
@@ -112,7 +110,7 @@ def _notes(run: RunData, law: Law, delay: float, theory: float | None) -> list[s
     if len(law.delays) < 4:
         little = "nothing" if len(law.delays) == 2 else "little"
         notes.append(f"{len(law.delays)} delays say {little} about linearity: a reliable interval takes four")
-    if law.bent and not (run.charging is Charging.FREE and law.furthest[0] <= TIMER_SLACK_MS):
+    if law.is_bent_beyond(run.charging.slack_ms):
         theirs = "" if theory is None else f"k is the theoretical {trimmed(theory)} and "
         bent = "the data deviate significantly from a straight line"
         notes.append(f"{bent}, so {theirs}the interval is computed from the deviations")

@@ -60,7 +60,7 @@ def compare_field(run: RunData, field: Field, within: float, t0: str | None = No
         delay = rtt.mean - (own or 0.0)
         rows += _predicted(_Lines(law, delay), rtt, other.cells[0], within, t0)
         alike = tuple(parts(lambda metric: _Lines(fitted(good, metric, ALONG), delay).time, other.cells[0]))
-        notes += _doubts(law, own, rtt)
+        notes += _doubts(law, own, rtt, run.charging.slack_ms)
     if run.failed:
         notes.append(f"left out {len(run.failed)} failed cell{'s' * (len(run.failed) > 1)}")
     notes += _differences(run, field)
@@ -141,13 +141,13 @@ def _facts(law: Law, own: float | None, rtt: Summary, page: Cell) -> dict[str, o
     }
 
 
-def _doubts(law: Law, own: float | None, rtt: Summary) -> list[str]:
+def _doubts(law: Law, own: float | None, rtt: Summary, slack_ms: float) -> list[str]:
     notes = []
     if own is None:
         notes.append("the run's round trip without delay was not verified: 0 ms is assumed")
     if rtt.mean > max(law.delays):
         notes.append(f"{number(rtt.mean)} ms is an extrapolation: the longest measured delay is {number(max(law.delays))} ms")
-    if law.bent:
+    if law.is_bent_beyond(slack_ms):
         notes.append("the run's data deviate significantly from a straight line: the cells next to the field's RTT are used")
     if not rtt.known:
         enough = Option("requests").set(needed(50, DECIDING))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import accumulate
 from pathlib import Path
 
 from slownet.comparison.record import Field, values
 from slownet.model.facts import Facts
 from slownet.report import scale
-from slownet.report.chart import COLOURS, Chart, Point
+from slownet.report.chart import COLOURS, Chart
 from slownet.report.figure import Figure
 from slownet.report.html_page import REPORT, write_page
 from slownet.report.view import view
@@ -52,11 +53,11 @@ def requests_figure(field: Field) -> Figure | None:
     found = {said: values(field, name) for name, (said, _) in PARTS.items() if name in metrics}
     title = "The parts of each request"
     across = scale.Linear(0.5, count + 0.5, tuple(float(each) for each in range(1, count + 1, max(1, count // 8))))
-    chart = Chart(
-        title, across, scale.fitting([each for times in found.values() for each in times]), "request, in their order", "ms"
-    )
-    for (said, times), colour in zip(found.items(), COLOURS, strict=False):
-        chart.line(list(enumerate(times, 1)), said, colour)
-        chart.points([Point(at, time, f"request {at}: {said} {time:.3g} ms") for at, time in enumerate(times, 1)], "", colour)
+    sums = [list(accumulate(times, initial=0.0)) for times in zip(*found.values(), strict=True)]
+    chart = Chart(title, across, scale.from_zero(each[-1] for each in sums), "request, in their order", "ms")
+    for part, ((said, times), colour) in enumerate(zip(found.items(), COLOURS, strict=False)):
+        for at, (time, ends) in enumerate(zip(times, sums, strict=True), 1):
+            says = f"request {at}: {said} {time:.3g} ms of {ends[-1]:.3g} ms"
+            chart.stroke((at, ends[part]), (at, ends[part + 1]), says, said if at == 1 else "", colour)
     rows = tuple((float(at), *row) for at, row in enumerate(zip(*found.values(), strict=True), 1))
     return Figure("requests", title, chart.svg(), ("request", *(f"{said}, ms" for said in found)), rows)

@@ -22,6 +22,7 @@ from slownet.judge.records.naming import (
 from slownet.judge.records.quantity import quantity
 from slownet.judge.records.result import RunData
 from slownet.model.units import amount, unit_of
+from slownet.report import grouped_laws
 from slownet.report.text import trimmed
 from slownet.report.view import CURE, Row, View, baseline
 from slownet.theory.stats import Summary
@@ -45,7 +46,7 @@ def answer(seen: View) -> str:
         return ""
     if own := str(seen.run.facts.get("answer") or ""):
         return own if all(seen.run.claims) else f"As measured: {own}"
-    said = _law(seen)
+    said = _law(seen) or grouped_laws.answer(seen)
     if not said:
         said = _latencies(seen.run) or _cures(seen) or _groups(seen) or _extremes(seen)
         said = said if all(claim.verdict == SUPPORTED for claim in seen.run.claims) else f"as measured, {said}"

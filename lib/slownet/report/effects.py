@@ -10,7 +10,7 @@ from slownet.model.units import spoken
 from slownet.report.chart import Chart, Point, clipped, element, escaped, text_width
 from slownet.report.figure import Figure
 from slownet.report.grid import Factor
-from slownet.report.scale import Named, Scale, along_levels, fitting
+from slownet.report.scale import Named, Scale, along_levels, growing
 from slownet.report.spreadsheet import Value
 from slownet.report.text import number, spelled
 from slownet.theory.stats.factorial import Levels, is_complete, marginal, shares
@@ -56,7 +56,7 @@ def _alone(run: RunData, metric: str, factor: Factor) -> Figure:
     numbers = [each.y for each in points if not run.charging.means_nothing(each.y, metric)]
     rows = tuple((level, found[level].mean, found[level].low, found[level].high) for level in factor.levels if level in found)
     title = f"{capital(spoken(metric))} along {factor.name}"
-    return _curve(metric, factor, title, points, fitting(numbers, ends), (factor.name, metric, "low", "high"), rows)
+    return _curve(metric, factor, title, points, growing(numbers, ends), (factor.name, metric, "low", "high"), rows)
 
 
 def _main(metric: str, factor: Factor, means: dict[str, float]) -> Figure:
@@ -68,7 +68,7 @@ def _main(metric: str, factor: Factor, means: dict[str, float]) -> Figure:
     ]
     title = f"{capital(spoken(metric))} along {factor.name}, mean over the other factors"
     rows = tuple((level, means[level]) for level in factor.levels if level in means)
-    return _curve(metric, factor, title, points, fitting(means.values()), (factor.name, metric), rows)
+    return _curve(metric, factor, title, points, growing(means.values()), (factor.name, metric), rows)
 
 
 def _places(factor: Factor) -> dict[str, float]:

@@ -44,6 +44,8 @@ FACTS = (
     "git",
 )  # fmt: skip
 """The facts of a run that the page always shows; versions and settings are collapsed."""
+NAMED = {"wall_s": "time taken", "virtual_s": "time on the virtual clock", "tdf": "TDF", "cpu": "CPU"}
+"""Names of facts for people."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,7 @@ def _context(seen: View, name: str) -> dict[str, Any]:
         "beside": beside_claims(seen),
         "among": among_claims(seen),
         "facts": [
-            *((name, _plain(facts.get(name))) for name in FACTS if facts.get(name) not in (None, {}, "")),
+            *((NAMED.get(name, name), _said(name, facts.get(name))) for name in FACTS if facts.get(name) not in (None, {}, "")),
             *_surroundings(facts),
         ],
         "folded": {name: _pairs(facts[name]) for name in ("versions", "settings", "argv") if facts.get(name)},
@@ -163,6 +165,10 @@ def _pairs(value: Any) -> list[tuple[str, str]]:
     if isinstance(value, Mapping):
         return [(str(name), _plain(each)) for name, each in value.items()]
     return [("", _plain(value))]
+
+
+def _said(name: str, value: Any) -> str:
+    return f"{_plain(value)} s" if name.endswith("_s") else _plain(value)
 
 
 def _plain(value: Any) -> str:

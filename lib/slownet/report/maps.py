@@ -1,7 +1,7 @@
 """Maps of a sweep: a metric or a verdict over two factors, a panel for each value of a third.
 
-Contours and the places of named links lie above the squares; their numbers and letters are drawn last, and what a letter
-stands for is said below the map.
+Contours lie above the squares, and the squares' numbers above them. A contour's own number and the letters of named links stand
+where no other text does; a contour without such a place is not drawn. The line below the map explains the letters.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 import string
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import pairwise
 
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.judgement import REFUTED, SUPPORTED
@@ -31,13 +32,56 @@ CORNERS = ((0, 0), (1, 0), (1, 1), (0, 1))
 
 WIDTH, TOP, BOTTOM, RIGHT = 352, 46, 44, 14
 HIGH = 230
+HALF, ASIDE = 7.0, 5.0
+"""Half of a text's height, and the least distance of two texts beside each other: "F 40" are two."""
+PIECES = 8
+"""Parts of a piece of a contour. Those below a text are not drawn."""
 FAINT, FULL = 0.06, 0.62
 """Opacity of the lowest and the highest number: text on it stays readable."""
+NEAR = 26.0
+"""The largest distance of a letter from its place, if another text stands there."""
 MOST = 24
 """Panels of one metric."""
 LETTERS = string.ascii_uppercase
 WORDS: Mapping[str, tuple[str, str]] = {SUPPORTED: ("good", "met"), REFUTED: ("bad", "not")}
 """Colour and word of a verdict; others are open."""
+
+
+@dataclass
+class _Room:
+    """The texts of a map: none may lie on another one."""
+
+    left: float
+    """The left edge of the squares."""
+    taken: list[tuple[float, float, float]] = field(default_factory=list)
+    """The middle of each, and half of its width."""
+
+    def take(self, x: float, y: float, text: str) -> None:
+        """Note a text."""
+        self.taken.append((x, y, text_width(text) / 2))
+
+    def is_free(self, x: float, y: float, text: str) -> bool:
+        """Return whether a text has room around a place, within the squares."""
+        half = text_width(text) / 2
+        inside = self.left + half <= x <= WIDTH - RIGHT - half and TOP + HALF <= y <= TOP + HIGH - HALF
+        return inside and all(abs(x - a) >= half + other + ASIDE or abs(y - b) >= 2 * HALF for a, b, other in self.taken)
+
+    def around(self, start: Place, end: Place) -> str:
+        """Return the path of a straight line with gaps where texts are."""
+        (x1, y1), (x2, y2) = start, end
+        ends = [(x1 + (x2 - x1) * at / PIECES, y1 + (y2 - y1) * at / PIECES) for at in range(PIECES + 1)]
+        clear = [(a, b) for a, b in pairwise(ends) if not self._covers((a[0] + b[0]) / 2, (a[1] + b[1]) / 2)]
+        return "".join(f"M{a[0]:.1f} {a[1]:.1f}L{b[0]:.1f} {b[1]:.1f}" for a, b in clear)
+
+    def _covers(self, x: float, y: float) -> bool:
+        return any(abs(x - a) < half + 1 and abs(y - b) < HALF for a, b, half in self.taken)
+
+    def nearest(self, x: float, y: float, text: str) -> Place | None:
+        """Return the free place that is nearest to one, not farther than `NEAR`; None without one."""
+        step = 2.0
+        reach = range(int(-NEAR / step), int(NEAR / step) + 1)
+        moves = sorted(((a * step, b * step) for a in reach for b in reach), key=lambda move: (math.hypot(*move), move))
+        return next(((x + a, y + b) for a, b in moves if self.is_free(x + a, y + b, text)), None)
 
 
 @dataclass(frozen=True)
@@ -67,11 +111,12 @@ class _Frame:
         rect = f'<rect {at} width="{self.wide:.1f}" height="{self.high:.1f}" {fill}/>'
         return marked(rect, middle, centre, says)
 
-    def word(self, x: int, y: int, text: str) -> str:
+    def word(self, x: int, y: int, text: str, room: _Room) -> str:
         """Write a word into a cell if there is room."""
-        if text_width(text) >= self.wide - 3 or self.high <= 13:
+        if not text or text_width(text) >= self.wide - 3 or self.high <= 13:
             return ""
         middle, centre = self.at(x, y)
+        room.take(middle, centre, text)
         return f'<text x="{middle:.1f}" y="{centre + 4:.1f}" text-anchor="middle">{escaped(text)}</text>'
 
     def axes(self) -> str:
@@ -88,17 +133,23 @@ class _Frame:
         found.append(f'<text x="{WIDTH - RIGHT}" y="{TOP + HIGH + 32}" text-anchor="end">{across}</text>')
         return "".join([*found, f'<text x="4" y="{TOP - 8}">{up}</text>'])
 
-    def links(self) -> tuple[str, str]:
-        """Mark the named conditions that lie on the map, all at one place by one letter; return the marks and their meaning."""
+    def links(self, room: _Room) -> tuple[str, str]:
+        """Mark the named conditions that lie on the map, all at one place by one letter; return the letters and their meaning.
+
+        A letter stands as near to its place as the other texts allow; one without room is explained, but not drawn.
+        """
         at: dict[tuple[float, float], list[str]] = {}
         for name, x, y in named(self.across, self.up):
             at.setdefault((x, y), []).append(name)
         drawn, meant = [], []
         for letter, ((x, y), names) in zip(LETTERS, sorted(at.items()), strict=False):
-            across, centre = self.at(x, y)
-            drawn.append(f'<circle class="dot hollow" stroke="var(--ink)" cx="{across:.1f}" cy="{centre:.1f}" r="3.5"/>')
-            drawn.append(f'<text class="small" x="{across + 6:.1f}" y="{centre - 5:.1f}">{letter}</text>')
             meant.append(f"{letter} {', '.join(names)}")
+            free = room.nearest(*self.at(x, y), letter)
+            if free:
+                room.take(*free, letter)
+                drawn.append(
+                    f'<text class="small" x="{free[0]:.1f}" y="{free[1] + 4:.1f}" text-anchor="middle">{letter}</text>'
+                )
         return "".join(drawn), f"Named conditions: {'; '.join(meant)}." if meant else ""
 
 
@@ -125,9 +176,8 @@ def metric_maps(run: RunData, metric: str, across: Factor, up: Factor) -> list[F
     figures = []
     for number, (others, cells) in enumerate(shown, 1):
         frame = _frame(across, up)
-        lines = _contours(frame, cells, metric, scale)
         title = f"{capital(spoken(metric))} over {across.name} and {up.name}" + (f": {others}" if others else "")
-        figures.append(_figure(f"map-{metric}-{number}", title, frame, cells, draw, lines + _legend(scale), metric))
+        figures.append(_figure(f"map-{metric}-{number}", title, frame, cells, draw, scale, metric))
     return figures
 
 
@@ -144,7 +194,7 @@ def verdict_maps(
     figures = []
     for number, (others, cells) in enumerate(list(panels(run, across, up))[:MOST], 1):
         title = f"{criterion}, over {across.name} and {up.name}" + (f": {others}" if others else "")
-        figures.append(_figure(f"verdicts-{number}", title, _frame(across, up), cells, draw, "", "", verdicts))
+        figures.append(_figure(f"verdicts-{number}", title, _frame(across, up), cells, draw, None, "", verdicts))
     return figures
 
 
@@ -154,8 +204,8 @@ def _frame(across: Factor, up: Factor) -> _Frame:
 
 
 def _figure(
-    name: str, title: str, frame: _Frame, cells: Mapping[tuple[str, str], Cell], draw: _Draw, above: str, metric: str,
-    verdicts: Mapping[str, str] | None = None,
+    name: str, title: str, frame: _Frame, cells: Mapping[tuple[str, str], Cell], draw: _Draw, scale: Linear | Log | None,
+    metric: str, verdicts: Mapping[str, str] | None = None,
 ) -> Figure:  # fmt: skip
     places = [
         (x, y, cells[one, other])
@@ -165,8 +215,10 @@ def _figure(
     ]
     drawn = [(draw(frame, x, y, cell), x, y) for x, y, cell in places]
     squares = "".join(square for (square, _), _, _ in drawn)
-    words = "".join(frame.word(x, y, word) for (_, word), x, y in drawn)
-    links, note = frame.links()
+    room = _Room(frame.left)
+    words = "".join(frame.word(x, y, word, room) for (_, word), x, y in drawn)
+    above = _contours(frame, cells, metric, scale, room) + _legend(scale) if scale else ""
+    links, note = frame.links(room)
     svg = element(title, TOP + HIGH + BOTTOM, squares + above + words + frame.axes() + links)
     last = ("verdict",) if verdicts is not None else (metric, "low", "high")
     rows = tuple((*map(str, cell.label.values()), *_row(cell, metric, verdicts)) for _, _, cell in places)
@@ -181,8 +233,14 @@ def _row(cell: Cell, metric: str, verdicts: Mapping[str, str] | None) -> Sequenc
     return [found.mean, found.low, found.high] if found else [None, None, None]
 
 
-def _contours(frame: _Frame, cells: Mapping[tuple[str, str], Cell], metric: str, scale: Linear | Log) -> str:
-    """Draw the contours of a metric at round numbers, between the middles of the squares, each with its number."""
+def _contours(
+    frame: _Frame, cells: Mapping[tuple[str, str], Cell], metric: str, scale: Linear | Log, room: _Room
+) -> str:  # fmt: skip
+    """Draw the contours of a metric at round numbers, between the middles of the squares, each with its number.
+
+    One whose number has no room is left out: it is where the numbers jump, and lines lie side by side, or among the texts of
+    small squares.
+    """
     across, up = frame.across, frame.up
     if not (across.numbers and up.numbers):
         return ""
@@ -193,13 +251,13 @@ def _contours(frame: _Frame, cells: Mapping[tuple[str, str], Cell], metric: str,
     drawn, labels = [], []
     for level, text in scale.ticks:
         lines = contours(field, level) if scale.low < level < scale.high else []
-        if lines:
-            path = "".join(
-                f"M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}"
-                for (x1, y1), (x2, y2) in ((frame.at(*a), frame.at(*b)) for a, b in lines)
-            )
+        middles = [frame.at(*each) for each in sorted(map(_middle, lines), key=_from_numbers, reverse=True)]
+        free = next((each for each in middles if room.is_free(*each, text)), None)
+        if free:
+            x, y = free
+            room.take(x, y, text)
+            path = "".join(room.around(frame.at(*a), frame.at(*b)) for a, b in lines)
             drawn.append(f'<path class="line" stroke="var(--ink)" stroke-opacity="0.55" d="{path}"/>')
-            x, y = frame.at(*max(map(_middle, lines), key=_from_numbers))
             labels.append(f'<text class="small" x="{x:.1f}" y="{y + 4:.1f}" text-anchor="middle">{text}</text>')
     return "".join([*drawn, *labels])
 

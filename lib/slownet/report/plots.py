@@ -70,7 +70,7 @@ def _curve(
     numbers = [found.mean for _, found in measured] + [each for _, each in published]
     limits = [end for _, found in measured if found.known for end in (found.low, found.high)]
     xs = [row.delay for row, _ in measured if row.delay is not None] + [at for at, _ in published]
-    y = scale.fitting(numbers, limits) if name == "rate" else scale.from_zero([*numbers, *limits])
+    y = scale.growing(numbers, limits) if name == "rate" else scale.from_zero([*numbers, *limits])
     x_title = "added round-trip delay, ms" if seen.along == ALONG else spoken(seen.along)
     what = metric_title(metric, seen.run) if name == "time" else capital(unit_)
     title = f"{what} against {x_title.partition(',')[0]}"

@@ -8,12 +8,14 @@ from slownet.judge.histories.checks import Violation
 from slownet.judge.histories.history import FAIL, INFO, OK, History, Operation, short
 from slownet.links.fault_space import breaks
 from slownet.links.faults import NONE, Action, Cut, Faults, Heal, HostFault, Mtu, Reset, ServiceFault
-from slownet.report.chart import WIDTH, clipped, element, escaped, marked
+from slownet.report.chart import WIDTH, clipped, element, escaped, marked, text_width
 from slownet.report.figure import Figure
 from slownet.report.scale import Linear
 from slownet.report.timeline import Timeline, legend
 
 LEFT, ROW, BAR = 108, 20, 12
+WIDEST = 176
+"""Room for names at the left, if those of the breaks need it."""
 CUT = "cut "
 MOST = 2000
 """Operations that are drawn; the history has all."""
@@ -45,8 +47,9 @@ def history_figure(
     """
     shown = history.operations[:MOST]
     last = max([each.time for each in history.events] + [int(faults.steps[-1].at * 1e9) if faults.steps else 0] + [1]) / 1e9
-    x = Timeline(Linear(0.0, 1.02 * last), LEFT)
     breaks = list(_spans(faults, last))
+    widest = max([LEFT, *(text_width(what) + 14 for what, _, _ in breaks)])
+    x = Timeline(Linear(0.0, 1.02 * last), int(min(WIDEST, widest)))
     clients = sorted({each.process for each in shown})
     top = 44.0
     middle = top + ROW * len(breaks)
@@ -55,11 +58,13 @@ def history_figure(
     for number, (what, begin, end) in enumerate(breaks):
         body.append(_leading(_shade(x, what, begin, end, top + ROW * number, bottom), logs, begin))
     rows = {process: middle + 4 + ROW * number for number, process in enumerate(clients)}
-    body += [f'<text x="{LEFT - 6}" y="{y + 11:.0f}" text-anchor="end">client {process}</text>' for process, y in rows.items()]
+    body += [
+        f'<text x="{x.left - 6}" y="{y + 11:.0f}" text-anchor="end">client {process}</text>' for process, y in rows.items()
+    ]
     body += [_bar(each, x, rows[each.process], last) for each in shown]
     body += _marked(violations, x, top, bottom, logs)
     more = len(history.operations) - len(shown)
-    note = f"{faults}." + (f" {more} more operations are not drawn." if more else "")
+    note = (f"{faults}." if faults.steps else "") + (f" {more} more operations are not drawn." if more else "")
     return Figure(name, title, element(title, bottom + 34, "".join(body)), HEAD, tuple(map(_row, shown)), note)
 
 
@@ -87,7 +92,7 @@ def _subject(action: Action) -> str:
 def _shade(x: Timeline, what: str, begin: float, end: float, y: float, bottom: float) -> str:
     left, right = x.at(begin), x.at(end)
     area = f'x="{left:.1f}" y="{y + 4:.1f}" width="{max(1.0, right - left):.1f}" height="{bottom - y - 4:.1f}"'
-    label = f'<text x="{LEFT - 6}" y="{y + 14:.0f}" text-anchor="end">{escaped(clipped(what, LEFT - 10))}</text>'
+    label = f'<text x="{x.left - 6}" y="{y + 14:.0f}" text-anchor="end">{escaped(clipped(what, x.left - 10))}</text>'
     shade = f'<rect {area} fill="var(--bad)" fill-opacity=".16"/>'
     return label + marked(shade, (left + right) / 2, y + 10, f"{what}, {begin:g} to {end:g} s")
 

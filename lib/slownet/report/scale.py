@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import Protocol
 
 from slownet.report.text import trimmed
@@ -14,6 +15,9 @@ NEAR = 0.07
 """Least distance of two ticks, as a fraction of the axis; closer labels would overlap."""
 WIDE = 20.0
 """Numbers that differ by this factor or more get a logarithmic axis."""
+GEOMETRIC = 4.0
+"""A line's middle number is about half of its largest one; of numbers that grow by equal factors over `WIDE`, it is at most the
+largest one divided by the root of `WIDE`, 4.5."""
 LONGEST = 6
 """Digits of a tick left of an axis; a point or a sign takes half of the room."""
 EDGE = 0.04
@@ -147,9 +151,9 @@ def _apart(ordered: Sequence[float], scale: Scale) -> tuple[float, ...]:
 
 
 def shades(values: Sequence[float]) -> Linear | Log:
-    """Return a scale from the smallest to the largest of some numbers, logarithmic if they are far apart and all above 0."""
+    """Return a scale from the smallest to the largest of some numbers, logarithmic if they are above 0 and grow by factors."""
     low, high = min(values), max(values)
-    return Log(low, high) if low > 0 and high / low >= WIDE else Linear(low, high)
+    return Log(low, high) if _is_geometric(values) else Linear(low, high)
 
 
 def log(values: Iterable[float]) -> Log:
@@ -167,6 +171,21 @@ def fitting(values: Iterable[float], ends: Iterable[float] = ()) -> Linear | Log
     if not (found and min(found) > 0 and max(found) / min(found) >= WIDE):
         return from_zero([*found, *ends])
     return log([*found, *(end for end in ends if end > min(found) / 10)])
+
+
+def growing(values: Iterable[float], ends: Iterable[float] = ()) -> Linear | Log:
+    """Return `fitting`'s scale for numbers along an axis: linear, too, if few of them are far below the others.
+
+    A law's times rise on a straight line, and the first of them may be almost nothing: a logarithm would make a knee of it.
+    """
+    found = [value for value in values if math.isfinite(value)]
+    return fitting(found, ends) if found and _is_geometric(found) else from_zero([*found, *ends])
+
+
+def _is_geometric(values: Sequence[float]) -> bool:
+    """Return whether numbers above 0 are far apart, and their middle one is far below the largest."""
+    low, high = min(values), max(values)
+    return low > 0 and high / low >= WIDE and median(values) <= high / GEOMETRIC
 
 
 def narrow(value: float, text: str) -> str:

@@ -17,7 +17,7 @@ from slownet.report.answer import answer as answer_of
 from slownet.report.effects import effect_figures, variance_shares
 from slownet.report.figure import Figure
 from slownet.report.grid import factors
-from slownet.report.html_page import REPORT
+from slownet.report.html_page import NAMED, REPORT
 from slownet.report.maps import metric_maps, verdict_maps
 from slownet.report.page_template import template, write_html
 from slownet.report.scatter import is_sparse, metric_points, verdict_points
@@ -55,7 +55,7 @@ def _metrics(run: RunData) -> list[str]:
 def answer(run: RunData, verdicts: Mapping[str, str], criterion: str, metric: str = "") -> str:
     """Return what a sweep found, in sentences: how many cells meet its criterion, how far the metric goes, what it depends on.
 
-    A sweep of one factor without a criterion has the answer of a run.
+    A sweep without a criterion has the answer of a run, as `slownet show` prints it.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def answer(run: RunData, verdicts: Mapping[str, str], criterion: str, metric: st
     metric : str
         That of the criterion; the first of the run if empty.
     """
-    if not verdicts and len(factors(run)) == 1 and (said := answer_of(view(run))):
+    if not verdicts and (said := answer_of(view(run))):
         return said
     names = [metric] if metric else _metrics(run)[:1]
     known = {cell.title: cell.metrics[name].mean for name in names for cell in run.cells if name in cell.metrics}
@@ -121,7 +121,7 @@ def write_sweep(
         mapped=len(factors(run)) > 1,
         unmapped=f"More than {LARGEST:,} cells are not drawn as maps; the samples have them all." * (len(run.cells) > LARGEST),
         figures=sweep_figures(run, verdicts, criterion, metric),
-        facts=[(name, run.facts.get(name)) for name in FACTS if run.facts.get(name) not in (None, {}, "")],
+        facts=[(NAMED.get(name, name), run.facts.get(name)) for name in FACTS if run.facts.get(name) not in (None, {}, "")],
         script=resources.files("slownet.report").joinpath("page.js").read_text("utf-8"),
         folder=html.escape(str(run.directory)),
     )

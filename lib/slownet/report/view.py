@@ -10,7 +10,7 @@ from slownet.judge.claim import verdict
 from slownet.judge.records.cell import TIME, Cell, by_error
 from slownet.judge.records.charging import Charging
 from slownet.judge.records.condition_columns import NONE
-from slownet.judge.records.naming import operation
+from slownet.judge.records.naming import counted, metric_name, operation, where
 from slownet.judge.records.positions import shifts
 from slownet.judge.records.quantity import not_below_zero
 from slownet.judge.records.result import RunData, clock
@@ -29,8 +29,6 @@ CURE = "cure"
 """The condition that names a cure, or "none"."""
 WITHIN = 0.05
 """Margin around the law within which a cell lies on it, as a fraction."""
-TIMER_SLACK_MS = 0.05
-"""Linux may wake a program that much after its timer (prctl(2), PR_SET_TIMERSLACK): nearer values are not worth a note."""
 ENOUGH = 100
 MOSTLY_CPU = 0.5
 """A cell is CPU-bound if T0 is more than this fraction of its time."""
@@ -289,11 +287,12 @@ def sampling_notes(run: RunData) -> list[str]:
     notes += position_notes(run)
     for cell in run.cells:
         for name, count in cell.warm_up.items():
-            notes.append(f"{cell.title}: the first {count} values of {name} are warm-up and left out")
+            what = f"the first {count} values of {metric_name(name, run)}"
+            notes.append(f"with {where(cell.label, run)}, {what} are warm-up and left out")
         for name, count in cell.outliers.items():
-            if run.charging is Charging.FREE and cell.outliers_within(name, TIMER_SLACK_MS):
+            if run.charging.slack_ms and cell.outliers_within(name, run.charging.slack_ms):
                 continue
-            notes.append(f"{cell.title}: {count} outlier{'s' * (count > 1)} of {name}, kept")
+            notes.append(f"with {where(cell.label, run)}, {metric_name(name, run)} has {counted(count, 'outlier')}, kept")
     return notes
 
 

@@ -311,6 +311,10 @@ class Law:
         """How far the point that is furthest from the line is, in ms, and its delay in ms."""
         return max(zip(map(abs, self.residuals), self.delays, strict=True))
 
+    def is_bent_beyond(self, slack_ms: float) -> bool:
+        """Return whether the points are significantly off the line, and one of them by more than that many ms."""
+        return self.bent and self.furthest[0] > slack_ms
+
     def _real_residuals(self) -> list[float]:
         """Return the residuals without what is late, which is up to half of it above or below the line, or rounding."""
         floor = NOISE * max(abs(time.mean) for time in self.times)

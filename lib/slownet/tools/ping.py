@@ -22,7 +22,7 @@ class Ping(Echoes, Metrics):
     """The results of ``ping``: those of `slownet.net.icmp_echo.Echoes`, as metrics, too."""
 
     def metrics(self) -> dict[str, Metric]:
-        """Return ``rtt_ms`` over the replies, in order, and ``loss`` over the packets sent."""
+        """Return ``rtt_ms`` over the replies, in order, and ``lost_percent`` of the packets sent."""
         metrics = {}
         if self.rtt_ms is not None:  # first, because that is what a run is about where nothing else is stated
             sd, times = _sample_sd(self.rtt_ms.mdev, self.received), [reply.ms for reply in self.replies]
@@ -30,8 +30,8 @@ class Ping(Echoes, Metrics):
                 metrics["rtt_ms"] = series(times)
             else:
                 metrics["rtt_ms"] = metric(self.rtt_ms.avg, sd, self.received, times, ordered=True)
-        sd = _sample_sd(math.sqrt(self.loss * (1 - self.loss)), self.sent)
-        return metrics | {"loss": metric(self.loss, sd, self.sent)}
+        sd = _sample_sd(100 * math.sqrt(self.loss * (1 - self.loss)), self.sent)
+        return metrics | {"lost_percent": metric(100 * self.loss, sd, self.sent)}
 
     def facts(self) -> dict[str, float]:
         """Return the mean time between two packets, ``sent_every_ms``, and the one that was stated, if it is longer."""

@@ -112,3 +112,13 @@ def test_a_run_that_says_nothing_about_the_field(made):
     only = compare_field(made({40: 169.0}), field(40.0, 8.6), 0.05)
     assert verdicts(only) == {"rtt 40ms": EQUIVALENT}
     assert only.notes == ("no law: only one delay was measured, 40 ms: measure at two different delays",)
+
+
+FREE = {"tdf": "inf", "cpu": "free"}
+
+
+@pytest.mark.parametrize(("off", "is_noted"), [(0.003, False), (0.2, True)])
+def test_a_bend_of_microseconds_at_free_cpu_is_not_worth_a_note(made, off, is_noted):
+    """Linux may wake a program 50 us late; the numbers repeat, so that any bend is significant."""
+    bent = made({0: 9.0, 10: 49.0 + off, 40: 169.0, 120: 489.0}, sd=0.0, clock=FREE)
+    assert any("straight line" in note for note in compare_field(bent, field(85.0, 28.6), 0.05).notes) is is_noted

@@ -1,14 +1,18 @@
 """Maps of a sweep: squares, contours, named conditions, effects, and the page."""
 
 import re
+from itertools import combinations
 
 import pytest
 
 from slownet.judge.records.result import gather
 from slownet.report import grid, maps, scatter
+from slownet.report.answer import answer as answer_of_runs
+from slownet.report.chart import text_width
 from slownet.report.effects import effect_figures
 from slownet.report.maps import contours
 from slownet.report.sweep_page import answer, sweep_figures, write_sweep
+from slownet.report.view import view
 from slownet.theory.stats.factorial import is_complete, marginal, shares
 
 FACTS = {"clock": "virtual", "tdf": "inf", "cpu": "free", "question": "How slow is <it>?", "experiment": "page"}
@@ -22,7 +26,9 @@ def sample(cell, mean, **others):
 def sweep(rtts=(0, 100, 20), losses=(0, 1), rates=("2Mbit", "10Mbit"), time=lambda rtt, loss, rate: 10 + 4 * rtt + loss * rtt):
     return gather(
         [
-            sample({"rtt": f"{rtt}ms", "loss": f"{loss}%", "rate": rate}, time(rtt, loss, rate))
+            sample(
+                {"rtt": f"{rtt}ms", "loss": f"{loss}%", "rate": rate}, time(rtt, loss, rate), condition={"rtt_ms": float(rtt)}
+            )
             for rtt in rtts
             for loss in losses
             for rate in rates
@@ -293,3 +299,65 @@ def test_a_sample_with_a_criterion_has_points_of_each_verdict():
     assert [row[3] for row in first.rows] == ["supported", "refuted", "inconclusive", "failed"]
     assert all(f">{word}</text>" in first.svg for word in ("met", "not", "open"))
     assert {each.name.partition("-")[0] for each in figures} == {"points", "effect"}
+
+
+TEXT = re.compile(r'<text(?: class="(\w+)")? x="([\d.]+)" y="([\d.]+)"(?: text-anchor="(\w+)")?>([^<]*)</text>')
+
+
+def boxes(svg):
+    """Return the texts of a picture, each with its left, top, right and bottom."""
+    found = []
+    for _, x, y, anchor, text in TEXT.findall(svg):
+        wide = text_width(text)
+        left = float(x) - {"middle": wide / 2, "end": wide}.get(anchor, 0.0)
+        found.append((text, left, float(y) - 10, left + wide, float(y) + 1))
+    return found
+
+
+def crossing(svg):
+    """Return the pairs of texts that lie on each other."""
+    return [(a[0], b[0]) for a, b in combinations(boxes(svg), 2) if a[1] < b[3] and b[1] < a[3] and a[2] < b[4] and b[2] < a[4]]
+
+
+JUMP = {0: 0.0, 0.5: 0.0, 1: 0.0, 2: 0.0, 5: 0.0, 10: 0.1}
+
+
+@pytest.mark.parametrize(
+    "time",
+    [
+        lambda rtt, loss, rate: rtt or 0.001,
+        lambda rtt, loss, rate: JUMP[loss],
+        lambda rtt, loss, rate: 10 + 4 * rtt + loss * rtt,
+        lambda rtt, loss, rate: (1 + rtt) * (1 + loss) ** 2,
+    ],
+    ids=["one round trip", "a jump", "a plane", "growing"],
+)
+@pytest.mark.parametrize("rtts", [(0, 20, 40, 60, 80), range(0, 210, 10)], ids=["few", "many"])
+def test_no_text_of_a_map_lies_on_another(time, rtts):
+    run = sweep(rtts=rtts, losses=tuple(JUMP), rates=("2Mbit",), time=time)
+    (figure,) = maps.metric_maps(run, "time_ms", *grid.factors(run))
+    assert len(boxes(figure.svg)) > 10
+    assert crossing(figure.svg) == []
+
+
+def test_a_line_whose_first_number_is_almost_nothing_has_no_logarithm():
+    run = sweep(rtts=(0, 20, 40, 60, 80), losses=(0,), rates=("2Mbit",), time=lambda rtt, loss, rate: rtt or 0.001)
+    (figure,) = effect_figures(run, "time_ms", grid.factors(run))
+    assert "log scale" not in figure.svg
+
+
+def test_a_sweep_of_delays_says_the_round_trips_whatever_the_loss_is():
+    run = sweep(rtts=(0, 20, 40, 100), rates=("2Mbit",), time=lambda rtt, loss, rate: 10 + 4 * rtt)
+    said = "A request costs four round trips, whatever the loss: 40 ms further away, it takes 160 ms longer."
+    assert answer(run, {}, "") == said
+    assert answer_of_runs(view(run)) == said  # as `slownet show` prints it
+
+
+def test_a_sweep_whose_loss_adds_round_trips_says_how_many():
+    run = sweep(rtts=(0, 20, 100), rates=("2Mbit",))
+    assert answer(run, {}, "") == "A request costs four round trips with 0 % loss, and 5 with 1 % loss."
+
+
+def test_two_delays_in_each_group_are_not_called_a_law():
+    run = sweep(rtts=(0, 20), rates=("2Mbit",), time=lambda rtt, loss, rate: 10 + 4 * rtt)
+    assert "round trips" not in answer(run, {}, "")

@@ -22,7 +22,7 @@ def test_what_arrived_of_each_connection_in_each_second():
 def test_shares_and_rates_are_those_of_each_second():
     carried = (((2.0, 4.0),), ((2.0, 0.0),))
     metrics = Competing(("iperf3",), "", PINGS, ("bbr", "cubic"), carried).metrics()
-    assert list(metrics) == ["first_share", "mbit_per_s", "jain_index", "rtt_ms", "loss"]
+    assert list(metrics) == ["first_share", "mbit_per_s", "jain_index", "rtt_ms", "lost_percent"]
     assert metrics["first_share"]["values"] == [0.5, 1.0]
     assert metrics["mbit_per_s"]["values"] == [4.0, 4.0]
     assert metrics["jain_index"]["values"] == [64 / (2 * 40)]

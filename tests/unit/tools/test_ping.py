@@ -25,11 +25,11 @@ def test_five_replies():
 
 def test_metrics_give_the_samples_deviation():
     metrics = captured("ping-5").metrics()
-    assert list(metrics) == ["rtt_ms", "loss"]  # a run's main metric is the first
+    assert list(metrics) == ["rtt_ms", "lost_percent"]  # a run's main metric is the first
     values = metrics["rtt_ms"].pop("values")
     assert metrics["rtt_ms"] == {"mean": 0.102, "sd": pytest.approx(0.083 * (5 / 4) ** 0.5), "n": 5, "ordered": True}
     assert sum(values) / 5 == pytest.approx(0.102, abs=0.001)
-    assert metrics["loss"] == {"mean": 0.0, "sd": 0.0, "n": 5}
+    assert metrics["lost_percent"] == {"mean": 0.0, "sd": 0.0, "n": 5}
 
 
 def test_loss_is_a_result_and_not_an_error():
@@ -38,9 +38,9 @@ def test_loss_is_a_result_and_not_an_error():
     assert record.loss == pytest.approx(0.3)
     assert [reply.sequence for reply in record.replies] == [1, 2, 3, 7, 8, 9, 10]
     assert record.problem == ""
-    assert record.metrics()["loss"] == {
-        "mean": pytest.approx(0.3),
-        "sd": pytest.approx((0.21 * 10 / 9) ** 0.5),
+    assert record.metrics()["lost_percent"] == {
+        "mean": pytest.approx(30.0),
+        "sd": pytest.approx(100 * (0.21 * 10 / 9) ** 0.5),
         "n": 10,
     }
 
@@ -51,7 +51,7 @@ def test_without_replies_there_is_no_round_trip():
     assert record.rtt_ms is None
     assert record.replies == ()
     assert record.problem == "none of 3 pings was answered"
-    assert record.metrics().keys() == {"loss"}
+    assert record.metrics().keys() == {"lost_percent"}
 
 
 def test_an_unreachable_host_names_who_reported_it():

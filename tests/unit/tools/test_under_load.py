@@ -21,7 +21,7 @@ def test_what_each_direction_carried():
 
 def test_metrics_begin_with_the_round_trip():
     record = UnderLoad(("iperf3",), "", parse((DATA / "ping-5.txt").read_text()), *carried(BOTH_WAYS))
-    assert list(record.metrics()) == ["rtt_ms", "loss", "upload_mbit_per_s", "download_mbit_per_s"]
+    assert list(record.metrics()) == ["rtt_ms", "lost_percent", "upload_mbit_per_s", "download_mbit_per_s"]
     assert record.metrics()["download_mbit_per_s"]["ordered"]
     assert record.metrics()["download_mbit_per_s"]["mean"] == record.download_mbit_per_s
     assert record.metrics()["upload_mbit_per_s"]["mean"] == pytest.approx(9.05, abs=0.01)

@@ -30,6 +30,10 @@ FIRST_SHARE = 0.005
 """Error rate of the first look at the claims if the variation between boots was measured beforehand: half of 1 %."""
 
 
+TIMER_SLACK_MS = 0.05
+"""Linux may wake a program that much after its timer (prctl(2), PR_SET_TIMERSLACK)."""
+
+
 class Charging(Enum):
     """What a clock charges for the CPU; the value is the word for it in records."""
 
@@ -64,6 +68,11 @@ class Charging(Enum):
     def cpu_variation(self) -> float:
         """Relative standard deviation of the CPU's share of a time between boots, and between blocks of one boot."""
         return CPU_VARIATION[self]
+
+    @property
+    def slack_ms(self) -> float:
+        """Differences of times, in ms, that are not worth a note: those that repeat where the CPU is free."""
+        return TIMER_SLACK_MS if self is Charging.FREE else 0.0
 
     @property
     def is_measured(self) -> bool:

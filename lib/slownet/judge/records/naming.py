@@ -17,6 +17,7 @@ NOUNS = {
     "mib_per_s": "the throughput", "mbit_per_s": "the throughput", "time_per_request_ms": "the time per {operation}",
     "answered_per_s": "the rate of answers", "round_trips": "the number of round trips",
     "round_trips_to_end": "the number of round trips to the last byte", "rtt_ms": "the round-trip time",
+    "lost_percent": "the share of packets lost",
     "lookup_round_trips": "the number of round trips of the lookup", "first_byte_ms": "the time to the first byte",
     "received_bytes": "the number of bytes received", "bytes_after_stall": "the number of bytes after the stall",
     "stalls": "the number of stalls", "delayed": "the number of delayed ACKs", "quick_acks": "the number of quick ACKs",
