@@ -37,9 +37,10 @@ def test_a_page_whose_reader_is_far(tmp_path):
     account = of_run.of_sample(again, of_run.sample_of(again, {"rtt": "40ms"}))
     links = of_run.links_between(again.facts["topology"])
     assert slopes(account, links)["client-switch"] == pytest.approx(4.0, abs=0.1)
-    shown = slownet("why", found["run"])
+    shown = slownet("why", found["run"], "--out", f"page={tmp_path / 'why.html'}")
+    assert shown.stdout.endswith(f"page {tmp_path / 'why.html'}\n")
     assert shown.stdout.startswith("160 ms: 4 round trips to web (2 window, 1 TCP handshake, 1 question and answer)\n")
-    assert max(map(len, shown.stdout.splitlines())) <= 80
+    assert max(map(len, shown.stdout.splitlines()[:-1])) <= 80  # the last is a path
 
 
 def test_a_command_on_a_host_of_an_experiment(tmp_path):
@@ -184,6 +185,7 @@ def test_cures_are_measured_and_two_runs_are_compared(tmp_path):
     assert compared.returncode == 0, compared.stderr
     times = re.match(r"-(\S+) ms \((\S+) ms, then (\S+) ms\): 2 fewer round trips to web \(window\)\n", compared.stdout)
     assert [float(each) for each in times.groups()] == pytest.approx([80, 160, 80], abs=1)
+    assert compared.stdout.endswith(f"page {page}\n")
     assert "Which steps came, went or grew" in page.read_text()
     assert slownet("why", run, "--out", f"chrome-trace={trace}").returncode == 0
     drawn_us = sum(each.get("dur", 0) for each in json.loads(trace.read_text())["traceEvents"])

@@ -1,6 +1,7 @@
 """Accounts of operations whose truth is known, because they were made so, on the lab's kernel at free CPU."""
 
 import re
+import subprocess
 import sys
 from contextlib import ExitStack
 from pathlib import Path
@@ -11,7 +12,7 @@ from why_scenarios import ANSWER, READINGS_MS, ask, losing, ms, running, says, s
 import slownet
 from slownet.lab.host import native
 from slownet.model.errors import ExperimentError, ToolError
-from slownet.net import interface_captures, sleeping_calls
+from slownet.net import before_queue, interface_captures, sleeping_calls
 from slownet.services.certificate import certificate
 from slownet.topologies import ClientWebDb
 from slownet.waits import timers
@@ -523,6 +524,28 @@ def test_captures_do_not_change_what_is_measured(far, tmp_path):
     assert all(each.before.packets for each in started if each.node is far["web"])
     packet_ns = 1514 * 8 * 100
     assert captured == pytest.approx(without, abs=packet_ns / 10)
+
+
+def test_a_host_has_the_addresses_that_ip_shows(far):
+    """Also those of a second interface, which is down, and an IPv6 one; not loopback's."""
+    host = far["web"]
+    commands = (
+        "ip link add other type dummy", "sysctl -qw net.ipv6.conf.other.disable_ipv6=0", "ip addr add 10.9.8.7/24 dev other",
+        "ip addr add fd00::7/64 dev other nodad",
+    )  # fmt: skip
+    try:
+        for words in commands:
+            with host.popen(words.split(), stderr=subprocess.PIPE, text=True) as done:
+                _, complaint = done.communicate()
+            assert not done.returncode, complaint
+        with host.popen(["ip", "-o", "addr"], text=True) as done:
+            shown = done.communicate()[0]
+        words = [line.split() for line in shown.splitlines()]
+        assert sorted(before_queue.addresses(host)) == sorted(each[3].partition("/")[0] for each in words if each[1] != "lo")
+        assert {"10.9.8.7", "fd00::7", host.IP()} <= set(before_queue.addresses(host))
+    finally:
+        with host.popen(["ip", "link", "del", "other"]) as done:
+            done.wait()
 
 
 PYTHON = Path(sys.executable).name

@@ -24,7 +24,12 @@ def say_records(screen: Screen, path: Path, end: str = "\n", page: str = "") -> 
     has_page = bool(page) and (path / page).is_file()
     screen.print(Text.assemble(("records", "dim"), f" {path}"), soft_wrap=True, end="\n" if has_page else end)
     if has_page:
-        screen.print(Text.assemble(("page", "dim"), f" {path / page}"), soft_wrap=True, end=end)
+        say_page(screen, path / page, end)
+
+
+def say_page(screen: Screen, page: Path, end: str = "\n") -> None:
+    """Print where a page is."""
+    screen.print(Text.assemble(("page", "dim"), f" {page}"), soft_wrap=True, end=end)
 
 
 def interrupted(interrupts: Interrupts) -> int:

@@ -26,8 +26,8 @@ from slownet.cli.options import (
     RunsOption,
     TdfOption,
 )
-from slownet.cli.outputs import JSON, STDOUT, Outputs
-from slownet.cli.terminal import console, say_records
+from slownet.cli.outputs import Outputs
+from slownet.cli.terminal import console, say_page, say_records
 from slownet.cli.why_outputs import WhyOutOption
 from slownet.lab.run.boot import MEGABYTES
 from slownet.model.errors import ExperimentError, SlownetError, nearest
@@ -169,7 +169,8 @@ def why(
             why_two.show((one, other[0]), wanted, as_json)
         else:
             tried = _cured(one, label, client, whole) if cures else None
-            _show(*one, wanted, each_step, as_json, tried)
+            if _show(*one, wanted, each_step, as_json, tried):
+                _say_page(wanted)
             raise typer.Exit(_status(tried))
         return
     if cell:
@@ -309,9 +310,9 @@ def _of_a_command(
     if not sample.get("error"):
         found = accounted.with_calls(found, run, sample, asked.host, whole=True, notify=_say, measure=again)
     measured = _cured((found, run), {}, asked.host, True, again) if cures and not interrupts.received else None
-    _show(found, run, wanted, each_step, as_json, measured)
-    if not as_json and wanted.files.get(JSON) != STDOUT:
+    if _show(found, run, wanted, each_step, as_json, measured):
         say_records(console(), run.directory)
+        _say_page(wanted)
     return 128 + interrupts.received if interrupts.received else _status(measured)
 
 
@@ -334,7 +335,8 @@ def _command_again(asked: Any, place: Place, runs: Path, cell: Mapping[str, str]
 
 def _show(
     found: Account, run: RunData, wanted: Outputs, each_step: bool, as_json: bool, measured: Cured | None = None
-) -> None:  # fmt: skip
+) -> bool:  # fmt: skip
+    """Print and write an account; return whether it was printed as text."""
     from slownet.cli.why_cures import cures_text
     from slownet.waits.account_text import answer, steps, text
     from slownet.waits.of_run import links_between
@@ -343,17 +345,23 @@ def _show(
     record = {**found.to_json(), "run": str(run.directory), **(measured.to_json() if measured else {})}
     why_outputs.write(wanted, found, links, run.directory.name, measured.outcomes if measured else ())
     if wanted.write_json(lambda: record):
-        return
+        return False
     if as_json:
         print(json.dumps(record, indent=1))
-    elif measured:
+        return False
+    if measured:
         print(cures_text(found, measured))
     elif each_step:
         print("\n".join([answer(found), *steps(found)]))
     else:
         print(text(found, links))
-    if (page := wanted.files.get(why_outputs.PAGE)) and not as_json:
-        print(page)
+    return True
+
+
+def _say_page(wanted: Outputs) -> None:
+    """Print where the page is, if one was asked for."""
+    if page := wanted.files.get(why_outputs.PAGE):
+        say_page(console(), page)
 
 
 def _label(texts: list[str]) -> dict[str, str]:

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from slownet.cli.outputs import JSON, OUT, Outputs
+from slownet.cli.terminal import console, say_page
 from slownet.cli.why_outputs import PAGE
 from slownet.model.errors import ExperimentError
 
@@ -42,7 +43,12 @@ def show(found: tuple[tuple[Account, RunData], tuple[Account, RunData]], wanted:
         write_difference(path, names, changes, (between[0], between[1]))
     if wanted.write_json(lambda: record):
         return
-    print(json.dumps(record, indent=1) if as_json else difference_text(changes, names))
+    if as_json:
+        print(json.dumps(record, indent=1))
+        return
+    print(difference_text(changes, names))
+    if path:
+        say_page(console(), path)
 
 
 def _record(found: Difference, names: tuple[str, str]) -> Json:

@@ -15,12 +15,13 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Self
 
-from slownet.net import tcpdump
+from slownet.model.errors import NetworkError
+from slownet.net import netlink, tcpdump
 from slownet.net.nodes import inside
 from slownet.net.process import environment
 
-THERE = "Exclusivity flag on"
-"""The kernel's word for a queueing discipline that already exists."""
+LOOPBACK = 1
+"""The index of the interface lo in each namespace."""
 _NUMBERS = count(1)
 
 
@@ -30,15 +31,9 @@ def is_possible(node: Any, interface: str) -> bool:
 
 
 def addresses(node: Any) -> list[str]:
-    """Return all addresses of a host, but loopback's."""
-    found = []
-    with inside(node):
-        shown = subprocess.run(["ip", "-o", "addr"], capture_output=True, text=True, env=environment(), check=False).stdout
-    for line in shown.splitlines():
-        words = line.split()
-        if words[1] != "lo":
-            found.append(words[3].partition("/")[0])
-    return found
+    """Return all addresses of a host, but loopback's. Raises NetworkError."""
+    with inside(node), netlink.Route() as route:
+        return [address for index, address in route.addresses() if index != LOOPBACK]
 
 
 class BusyError(Exception):
@@ -84,18 +79,24 @@ class BeforeQueue(tcpdump.Capture):
     def start(self) -> Self:
         """Mirror what is sent and capture it. Raises BusyError and ToolError."""
         try:
-            self._run("ip", "link", "add", self._mirror, "type", "dummy")
-            with suppress(OSError), inside(self._host):  # otherwise it sends packets of its own
-                Path(f"/proc/sys/net/ipv6/conf/{self._mirror}/disable_ipv6").write_text("1")
-            self._run("ip", "link", "set", self._mirror, "up")
-            self._has_clsact = self._add_clsact()
-            words = ("matchall", "action", "mirred", "egress", "mirror", "dev", self._mirror, "continue")
-            self._run("tc", "filter", "add", *self._filter, *words)
-            self._has_filter = True
+            self._mirror_what_is_sent()
             return super().start()
         except BaseException:
             self._remove()
             raise
+
+    def _mirror_what_is_sent(self) -> None:
+        try:
+            with inside(self._host), netlink.Route() as route:
+                route.dummy(self._mirror)
+                with suppress(OSError):  # otherwise it sends packets of its own
+                    Path(f"/proc/sys/net/ipv6/conf/{self._mirror}/disable_ipv6").write_text("1")
+                route.up(self._mirror)
+                self._has_clsact = self._add_clsact(route)
+                route.mirror(self.interface, self._mirror, self._number)
+                self._has_filter = True
+        except (NetworkError, OSError) as error:
+            raise BusyError(error.what if isinstance(error, NetworkError) else str(error.strerror or error)) from error
 
     def stop(self) -> None:
         """End the capture and the mirroring. Raises ToolError."""
@@ -105,38 +106,22 @@ class BeforeQueue(tcpdump.Capture):
             self._remove()
 
     def _remove(self) -> None:
-        if self._has_filter:  # a program's own may have the same place
-            with suppress(BusyError):
-                self._run("tc", "filter", "del", *self._filter)
-        if self._has_clsact:
-            with suppress(BusyError):
-                self._run("tc", "qdisc", "del", "dev", self.interface, "clsact")
-        with suppress(BusyError):
-            self._run("ip", "link", "del", self._mirror)
+        with inside(self._host), netlink.Route() as route:
+            if self._has_filter:  # a program's own may have the same place
+                with suppress(NetworkError, OSError):
+                    route.stop_mirror(self.interface, self._number)
+            if self._has_clsact:
+                with suppress(NetworkError, OSError):
+                    route.delete_clsact(self.interface)
+            with suppress(NetworkError):
+                route.delete(self._mirror)
 
-    @property
-    def _filter(self) -> tuple[str, ...]:
-        """The place of the filter, which no other one has."""
-        return "dev", self.interface, "egress", "pref", str(self._number)
-
-    def _add_clsact(self) -> bool:
-        """Give the interface a clsact, and return whether it had none. Raises BusyError."""
-        try:
-            self._run("tc", "qdisc", "add", "dev", self.interface, "clsact")
-        except BusyError as error:
-            if THERE not in str(error):
-                raise
-            if "qdisc clsact " not in self._run("tc", "qdisc", "show", "dev", self.interface):
-                raise BusyError(
-                    "it has an ingress queueing discipline"
-                ) from error  # that one takes filters of egress, as ingress
-            return False
-        return True
-
-    def _run(self, *words: str) -> str:
-        with inside(self._host):
-            done = subprocess.run(words, capture_output=True, text=True, env=environment(), check=False)
-        if done.returncode:
-            text = done.stderr.strip().removeprefix("Error: ") or f"{words[0]} ended with status {done.returncode}"
-            raise BusyError(text.splitlines()[0].rstrip("."))
-        return done.stdout
+    def _add_clsact(self, route: netlink.Route) -> bool:
+        """Give the interface a clsact, and return whether it had none. Raises BusyError and NetworkError."""
+        if route.add_clsact(self.interface):
+            return True
+        words = ["tc", "qdisc", "show", "dev", self.interface]
+        shown = subprocess.run(words, capture_output=True, text=True, env=environment(), check=False).stdout
+        if "qdisc clsact " not in shown:  # ingress takes filters of egress, as those of ingress
+            raise BusyError("it has an ingress queueing discipline")
+        return False

@@ -1,7 +1,8 @@
 """The rtnetlink messages that build a network: a system call each instead of a process each.
 
 They are packed by hand, because importing pyroute2 takes half a second in a lab, longer than making fifty hosts.
-Numbers and layouts: linux/rtnetlink.h, linux/if_link.h, linux/if_addr.h.
+Numbers and layouts: linux/rtnetlink.h, linux/if_link.h, linux/if_addr.h, linux/pkt_sched.h, linux/pkt_cls.h,
+linux/tc_act/tc_mirred.h.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from typing import Self
 from slownet.model.errors import NetworkError
 
 RTM_NEWLINK, RTM_DELLINK, RTM_NEWADDR, RTM_DELADDR, RTM_NEWROUTE = 16, 17, 20, 21, 24
-RTM_NEWNEIGH, RTM_DELNEIGH, RTM_GETNEIGH = 28, 29, 30
+RTM_GETADDR, RTM_NEWNEIGH, RTM_DELNEIGH, RTM_GETNEIGH = 22, 28, 29, 30
+RTM_NEWQDISC, RTM_DELQDISC, RTM_NEWTFILTER, RTM_DELTFILTER = 36, 37, 44, 45
 RTM_NEWLINKPROP = 108
 NLM_F_REQUEST, NLM_F_ACK, NLM_F_REPLACE, NLM_F_EXCL, NLM_F_CREATE = 0x1, 0x4, 0x100, 0x200, 0x400
 NLM_F_DUMP, NLM_F_DUMP_INTR = 0x300, 0x10
@@ -32,6 +34,9 @@ RT_TABLE_MAIN, RTPROT_BOOT, RT_SCOPE_UNIVERSE, RT_SCOPE_LINK, RTN_UNICAST = 254,
 NDA_DST, NDA_LLADDR = 1, 2
 NUD_STALE, NUD_PERMANENT = 0x04, 0x80
 IFF_UP = 1
+TCA_KIND, TCA_OPTIONS, TCA_MATCHALL_ACT, TCA_ACT_KIND, TCA_ACT_OPTIONS, TCA_MIRRED_PARMS = 1, 2, 2, 1, 2, 2
+TC_H_CLSACT, CLSACT_HANDLE, CLSACT_EGRESS = 0xFFFFFFF1, 0xFFFF0000, 0xFFFFFFF3
+TC_ACT_UNSPEC, TCA_EGRESS_MIRROR, ETH_P_ALL = -1, 2, 3
 SOL_NETLINK, NETLINK_EXT_ACK, NLMSGERR_ATTR_MSG = 270, 11, 1
 NAME_LENGTH = 15
 _UNREACHED = "give it a gateway in the subnet of one of its own addresses"
@@ -91,6 +96,47 @@ class Route:
         body += _attribute(IFLA_LINK, struct.pack("=i", socket.if_nametoindex(below)))
         body += _attribute(IFLA_ADDRESS, _mac(mac)) + _attribute(IFLA_LINKINFO, info)
         self._ask(RTM_NEWLINK, body, NLM_F_CREATE | NLM_F_EXCL, f"make the interface {name} on {below}")
+
+    def dummy(self, name: str) -> None:
+        """Make an interface, down, whose packets go nowhere. Raises NetworkError."""
+        body = struct.pack("=BxHiII", 0, 0, 0, 0, 0) + _text(IFLA_IFNAME, name)
+        body += _attribute(IFLA_LINKINFO, _text(IFLA_INFO_KIND, "dummy"))
+        self._ask(RTM_NEWLINK, body, NLM_F_CREATE | NLM_F_EXCL, f"make the interface {name}")
+
+    def add_clsact(self, name: str) -> bool:
+        """Give an interface the filters of clsact, and return whether their place was free. Raises NetworkError."""
+        body = _queueing(name, CLSACT_HANDLE, TC_H_CLSACT) + _text(TCA_KIND, "clsact")
+        what = f"give {name} a clsact"
+        return not self._ask(RTM_NEWQDISC, body, NLM_F_CREATE | NLM_F_EXCL, what, tolerated=(errno.EEXIST,))
+
+    def delete_clsact(self, name: str) -> None:
+        """Remove an interface's clsact, with its filters. Raises NetworkError."""
+        body = _queueing(name, CLSACT_HANDLE, TC_H_CLSACT) + _text(TCA_KIND, "clsact")
+        self._ask(RTM_DELQDISC, body, 0, f"remove the clsact of {name}")
+
+    def mirror(self, name: str, to: str, preference: int) -> None:
+        """Mirror what an interface with a clsact sends to another one, and let the next filter have it. Raises NetworkError."""
+        mirred = struct.pack("=IIiiiiI", 0, 0, TC_ACT_UNSPEC, 0, 0, TCA_EGRESS_MIRROR, socket.if_nametoindex(to))
+        options = _attribute(TCA_ACT_OPTIONS | NLA_F_NESTED, _attribute(TCA_MIRRED_PARMS, mirred))
+        action = _attribute(1 | NLA_F_NESTED, _text(TCA_ACT_KIND, "mirred") + options)
+        body = _queueing(name, 0, CLSACT_EGRESS, _place_of_filter(preference)) + _text(TCA_KIND, "matchall")
+        body += _attribute(TCA_OPTIONS | NLA_F_NESTED, _attribute(TCA_MATCHALL_ACT | NLA_F_NESTED, action))
+        self._ask(RTM_NEWTFILTER, body, NLM_F_CREATE | NLM_F_EXCL, f"mirror what {name} sends")
+
+    def stop_mirror(self, name: str, preference: int) -> None:
+        """Remove the filter of `mirror`. Raises NetworkError."""
+        body = _queueing(name, 0, CLSACT_EGRESS, _place_of_filter(preference)) + _text(TCA_KIND, "matchall")
+        self._ask(RTM_DELTFILTER, body, 0, f"stop mirroring what {name} sends")
+
+    def addresses(self) -> list[tuple[int, str]]:
+        """Return all addresses of this namespace, each with the index of its interface. Raises NetworkError."""
+        found = []
+        for each in self.dump(RTM_GETADDR, struct.pack("=BBBBi", socket.AF_UNSPEC, 0, 0, 0, 0), "list addresses"):
+            family, _, _, _, index = struct.unpack_from("=BBBBi", each)
+            known = attributes(each[8:])
+            if family in (socket.AF_INET, socket.AF_INET6) and (packed := known.get(IFA_LOCAL, known.get(IFA_ADDRESS))):
+                found.append((index, socket.inet_ntop(family, packed)))
+        return found
 
     def delete(self, name: str) -> None:
         """Delete an interface. Raises NetworkError."""
@@ -173,7 +219,8 @@ class Route:
 
     def _ask(  # fix: how to mend it
         self, kind: int, body: bytes, flags: int, what: str, tolerated: tuple[int, ...] = (), fix: str = ""
-    ) -> None:
+    ) -> int:
+        """Return the kernel's error if it is tolerated, 0 if it did what was asked."""
         self._number += 1
         flags |= NLM_F_REQUEST | NLM_F_ACK
         self._socket.send(struct.pack("=IHHII", 16 + len(body), kind, flags, self._number, 0) + body)
@@ -182,6 +229,7 @@ class Route:
         (code,) = struct.unpack_from("=i", answer, 16)
         if code and -code not in tolerated:
             raise NetworkError(f"cannot {what}: {_reason(answer[:length], answer_flags) or os.strerror(-code)}", fix=fix)
+        return -int(code)
 
 
 class End:
@@ -221,6 +269,16 @@ def _address(name: str, address: str, prefix: str) -> bytes:
     if int(prefix) < 31:
         attributes += _attribute(IFA_BROADCAST, broadcast)
     return struct.pack("=BBBBi", socket.AF_INET, int(prefix), 0, 0, socket.if_nametoindex(name)) + attributes
+
+
+def _queueing(name: str, handle: int, parent: int, info: int = 0) -> bytes:
+    """Return the head of a message about a queueing discipline or filter: struct tcmsg."""
+    return struct.pack("=BxxxiIII", socket.AF_UNSPEC, socket.if_nametoindex(name), handle, parent, info)
+
+
+def _place_of_filter(preference: int) -> int:
+    """Return the place of a filter for packets of every protocol: tcm_info."""
+    return preference << 16 | socket.htons(ETH_P_ALL)
 
 
 def _neighbour(name: str, address: str, state: int) -> bytes:

@@ -20,7 +20,7 @@ from slownet.net.tool import missing, not_found
 
 BUFFER_KB = 8192  # the kernel's buffer for packets that tcpdump has not read yet
 DEADLINE_S = 30.0
-POLL_S = 0.02
+POLL_S, LONGEST_POLL_S = 0.02, 0.16  # from the one to the other: each asks tcpdump for its counts, and it has a second's time
 STILL_S = 3.0  # the kernel hands partly filled buffers to tcpdump after one second
 _COUNT = re.compile(r"(\d+) packets? (captured|received by filter|dropped by kernel)")
 
@@ -125,7 +125,7 @@ class Capture:
         """Wait until tcpdump has read every packet that the kernel has for it, by comparing its count with the kernel's."""
         assert self._process
         deadline = time.monotonic() + DEADLINE_S
-        before, since = None, time.monotonic()
+        before, since, pause = None, time.monotonic(), POLL_S
         while time.monotonic() < deadline:
             self._output = ""
             self._process.send_signal(signal.SIGUSR1)
@@ -138,7 +138,8 @@ class Capture:
                 before, since = counts, time.monotonic()
             elif time.monotonic() - since > STILL_S:
                 return
-            time.sleep(POLL_S)
+            time.sleep(pause)
+            pause = min(2 * pause, LONGEST_POLL_S)
 
     def _await(self, condition: Callable[[], bool], complaint: str) -> None:
         """Read tcpdump's standard error until the condition holds. Raises ToolError, with its message if it has ended."""
