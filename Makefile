@@ -75,7 +75,6 @@ proof: $(VENV)/dev lab ## reproduce all experiments, and write into README what 
 
 delays: $(VENV)/dev lab ## measure what a delay costs, by program and operation, for the documentation's page of that name; an hour
 	$(BIN)/python docs/costs.py
-	$(BIN)/python docs/delays.py docs/_build/runs
 
 docs-live: $(VENV)/dev lab ## draw the page of slownet live for the documentation: docs/figures/live.png (apt-get install chromium npm)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[browser]'

@@ -11,17 +11,23 @@
   const slider = document.getElementById("costs-slider");
   const rows = [...document.querySelectorAll("table.costs:not(.surprises) tbody tr")];
   const operations = rows.flatMap((row) =>
-    [...row.querySelectorAll("td > *")].map((node) => ({ node, row, text: (row.cells[0].textContent + " " + node.textContent).toLowerCase() })),
+    [...row.querySelectorAll("td > *")].map((node) => {
+      const name = (row.cells[0].textContent + " " + node.id).toLowerCase();
+      return { node, row, name, text: name + " " + node.textContent.toLowerCase() };
+    }),
   );
   const numbers = [...document.querySelectorAll("b[data-trips]")];
 
+  const words = () => search.value.toLowerCase().split(/\s+/).filter(Boolean);
   const time = (ms) => (ms < 1000 ? Math.round(ms) + " ms" : (ms / 1000).toFixed(1) + " s");
 
   function show() {
     const rtt = Number(slider.value);
     document.getElementById("costs-rtt").textContent = rtt + " ms";
     for (const number of numbers) number.dataset.time = time(rtt * Number(number.dataset.trips));
-    const seen = operations.filter(({ node }) => !node.hidden);
+    const shown = operations.filter(({ node }) => !node.hidden);
+    const meant = shown.filter(({ name }) => words().every((word) => name.includes(word))); // not only in the reasons
+    const seen = meant.length ? meant : shown;
     const most = seen.reduce((one, { node }) => {
       const trips = Number(node.querySelector("b").dataset.trips);
       return trips > one.trips ? { trips, node } : one;
@@ -32,14 +38,14 @@
   }
 
   function filter() {
-    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-    for (const { node, text } of operations) node.hidden = !words.every((word) => text.includes(word));
+    const asked = words();
+    for (const { node, text } of operations) node.hidden = !asked.every((word) => text.includes(word));
     for (const row of rows) row.hidden = !operations.some((one) => one.row === row && !one.node.hidden);
     for (const table of document.querySelectorAll("table.costs:not(.surprises)")) {
       const empty = [...table.tBodies[0].rows].every((row) => row.hidden);
       table.closest("section").hidden = empty;
     }
-    for (const table of document.querySelectorAll("table.surprises")) table.closest("section").hidden = words.length > 0;
+    for (const table of document.querySelectorAll("table.surprises")) table.closest("section").hidden = asked.length > 0;
     show();
   }
 

@@ -25,7 +25,6 @@ PAGES = {
     "project-keys": tables.project_keys,
     "pytest-options": tables.options,
     "costs": costs.page,
-    "delays": tables.delays,
     "query-cost": tables.query_cost,
     "records": tables.records,
     "repeats": tables.repeats,

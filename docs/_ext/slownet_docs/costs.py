@@ -12,7 +12,8 @@ from slownet.costs.judging import WITHIN
 
 Row = Mapping[str, Any]
 ECOSYSTEMS = {
-    "pypi": "Python", "npm": "Node.js", "go": "Go", "maven": "Java", "cargo": "Rust", "debian": "Programs of Debian",
+    "python": "Python", "node": "Node.js", "go": "Go", "java": "Java", "rust": "Rust", "php": "PHP", "ruby": "Ruby",
+    "perl": "Perl", "debian": "Programs of Debian",
 }  # fmt: skip
 """What each ecosystem is called, in the order of the page."""
 COLUMNS = {
@@ -110,10 +111,7 @@ def _why(row: Row) -> str:
     if row["cure"]:
         cured = row["cured_round_trips"]
         parts.append(f"<i>{escape(row['cure'])}</i>" + (f": {_number(cured)}" if cured is not None else ""))
-    unlike = [
-        f"{trips:g} in {escape(version)}" for version, trips in row["other_versions"].items() if trips != row["round_trips"]
-    ]
-    return "<br>".join(filter(None, [*parts, ", ".join(unlike)]))
+    return "<br>".join(filter(None, [*parts, escape(record.changes(row))]))
 
 
 def write(app: Any, error: Exception | None) -> None:

@@ -285,18 +285,3 @@ def query_cost() -> str:
             measured = (float(far[f"{way}_ms"]) - float(near[f"{way}_ms"])) / (1000 * duration(RTT))
             rows.append([system, way.replace("_", " "), f"{trips}", f"{measured:.2f}", why])
     return _table(["asked", "way", "round trips", "measured", "why"], rows)
-
-
-# ---- what a delay costs ----
-
-DELAYS = Path(__file__).parents[2] / "delays.json"
-
-
-def delays() -> str:
-    """Return the round trips of each program and operation, as `make delays` kept them."""
-    rows = []
-    for each in json.loads(DELAYS.read_text())["rows"]:
-        following = f"{each['next_kb']:,.1f}" if each["next_kb"] else "-"
-        trips = f"{each['round_trips']:g}"
-        rows.append([each["program"], each["operation"], trips, following, each["cure"], f"`{each['experiment']}`"])
-    return _table(["program", "operation", "round trips", "next kB", "cure", "experiment"], rows)

@@ -73,13 +73,13 @@ class Entry:
     name : str
         Its file's name: what the command line and `--expect` call it.
     program, ecosystem, server : str
-        What it is called; where its packages are from; the name of its server's file.
+        What it is called; one of `ECOSYSTEMS`, which decides where its packages are from; the name of its server's file.
     version : str
         Of its package; empty for what the lab's distribution decides.
     packages, debian : tuple of str
         Packages of its ecosystem, where ``{version}`` stands for the version, and Debian packages that the lab needs.
     code : str
-        The client program; empty if each operation is a command.
+        The client program; empty if each operation is a command, which finds the packages in ``$PACKAGES``.
     operations : tuple of Operation
         In their order.
     versions : tuple of str
@@ -127,6 +127,10 @@ class Server:
         Its file's name.
     debian : tuple of str
         Debian packages that it needs besides the lab's.
+    ecosystem : str
+        One of `ECOSYSTEMS`, whose `packages` it needs too; empty without them.
+    packages : tuple of str
+        With their versions; the commands find their folder in ``$PACKAGES``.
     service : str
         One of slownet's own services; empty for a program.
     options : tuple of str
@@ -144,6 +148,8 @@ class Server:
 
     name: str
     debian: tuple[str, ...] = ()
+    ecosystem: str = ""
+    packages: tuple[str, ...] = ()
     service: str = ""
     options: tuple[str, ...] = ()
     prepare: str = ""
@@ -162,11 +168,11 @@ OPERATION = {
     "note": str, "guess": (int, float), "earlier": dict,
 }  # fmt: skip
 SERVER = {
-    "debian": list, "service": str, "options": list, "prepare": str, "run": str, "port": int, "env": dict,
-    "settles": (int, float),
+    "debian": list, "ecosystem": str, "packages": list, "service": str, "options": list, "prepare": str, "run": str,
+    "port": int, "env": dict, "settles": (int, float),
 }  # fmt: skip
 KINDS = {str: "a text", list: "a list", dict: "a table", int: "a whole number"}
-ECOSYSTEMS = ("debian", "pypi", "npm", "go", "maven", "cargo")
+ECOSYSTEMS = ("python", "node", "go", "java", "rust", "php", "ruby", "perl", "debian")
 
 
 def entry(file: Path) -> Entry:
@@ -175,8 +181,7 @@ def entry(file: Path) -> Entry:
     where = str(file)
     if not NAME.fullmatch(file.stem):
         raise ExperimentError(f"'{file.stem}' cannot name an entry", where, "use small letters, digits, dots and dashes")
-    if table["ecosystem"] not in ECOSYSTEMS:
-        raise ExperimentError(f"unknown ecosystem '{table['ecosystem']}'", where, nearest(table["ecosystem"], ECOSYSTEMS))
+    _known(table["ecosystem"], where)
     operations = tuple(_operation(each, where) for each in table["operation"])
     code = table.get("code", "") or (_client(file, table["client"]) if "client" in table else "")
     _agree(operations, code, where)
@@ -194,9 +199,16 @@ def server(file: Path) -> Server:
         raise ExperimentError("a server is either a service or a command", where, "write `service` or `run`")
     if table.get("run") and not table.get("port"):
         raise ExperimentError("a server's command needs the port that it listens on", where, "write `port`")
-    lists = {key: _texts(table, key, where) for key in ("debian", "options")}
+    if table.get("packages"):
+        _known(table.get("ecosystem", ""), where)
+    lists = {key: _texts(table, key, where) for key in ("debian", "options", "packages")}
     env = {str(key): str(value) for key, value in table.get("env", {}).items()}
     return Server(file.stem, **{**table, **lists, "env": env})
+
+
+def _known(ecosystem: str, where: str) -> None:
+    if ecosystem not in ECOSYSTEMS:
+        raise ExperimentError(f"unknown ecosystem '{ecosystem}'", where, nearest(ecosystem, ECOSYSTEMS))
 
 
 def _operation(table: Any, where: str) -> Operation:

@@ -69,7 +69,7 @@ class Measured:
 class _Prepared:
     item: Item
     server: Server
-    client: packages.Client | None
+    client: packages.Client
 
 
 def measure(items: Sequence[Item], labs: int = 1, follow: Follow = lambda line: None) -> list[Measured]:
@@ -101,12 +101,16 @@ def _prepared(group: Sequence[Item], found: dict[int, Measured], follow: Follow)
         follow(f"{item.name}: packages")
         try:
             server = find_server(item.entry)
-            needs = item.entry.needs(item.version)
-            client = packages.client(item.entry.ecosystem, needs, item.entry.code) if item.entry.code else None
-            made.append(_Prepared(item, server, client))
+            packages.folder(server.ecosystem, server.packages)
+            made.append(_Prepared(item, server, _client(item)))
         except SlownetError as error:
             found[id(item)] = Measured(item, failure=error.line)
     return made
+
+
+def _client(item: Item) -> packages.Client:
+    entry, needs = item.entry, item.entry.needs(item.version)
+    return packages.client(entry.ecosystem, needs, entry.code) if entry.code else packages.commands(entry.ecosystem, needs)
 
 
 def _place(prepared: Sequence[_Prepared], follow: Follow) -> Callable[[], Place]:
@@ -121,7 +125,8 @@ def _place(prepared: Sequence[_Prepared], follow: Follow) -> Callable[[], Place]
 
 def _debian(entry: Entry, server: Server) -> set[str]:
     """Return the Debian packages that an entry needs."""
-    basic = packages.BASIC.get(entry.ecosystem, ()) if entry.code else ()
+    used = {server.ecosystem if server.packages else "", entry.ecosystem if entry.code or entry.packages else ""}
+    basic = [name for each in used for name in packages.BASIC.get(each, ())]
     return {*basic, *entry.debian, *server.debian}
 
 
@@ -209,6 +214,7 @@ def _servers(boot: Sequence[_Prepared]) -> list[dict[str, Any]]:
         {
             "name": server.name, "service": server.service, "options": server.options, "prepare": server.prepare,
             "run": server.run, "port": server.port, "env": dict(server.env), "settles": server.settles,
+            "packages": str(packages.folder(server.ecosystem, server.packages) or ""),
             "items": [_job(index, each) for index, each in enumerate(boot) if each.server.name == name],
         }
         for name, server in servers.items()
@@ -216,7 +222,7 @@ def _servers(boot: Sequence[_Prepared]) -> list[dict[str, Any]]:
 
 
 def _job(index: int, each: _Prepared) -> dict[str, Any]:
-    client = each.client or packages.Client("")
+    client = each.client
     operations = [{"name": one.name, "run": one.run, "before": one.before} for one in each.item.entry.operations]
     return {
         "index": index, "argv": client.argv, "file": client.file, "code": client.code, "link": client.link,

@@ -1,6 +1,7 @@
 """Fetches what client programs need, each set of packages once, into the user's cache; labs see it through a share.
 
-Each ecosystem's own program does it on the host, because a lab has no network: pip, npm, go, mvn and javac, cargo. A set is
+Each ecosystem's own program does it on the host, because a lab has no network: pip, npm, go, mvn and javac, cargo; what PHP,
+Ruby and Perl need is packaged by Debian. A set is
 kept under a key of the packages with their versions (and of the program, if it is compiled), so that several versions of one
 package lie side by side.
 """
@@ -24,8 +25,8 @@ from slownet.model.errors import LabError
 CLIENTS = HERE / "clients"
 KIND = "costs"
 FETCH_S = 1800.0
-BASIC = {"npm": ("nodejs",), "maven": ("openjdk-21-jre-headless",)}
-"""Debian packages that every client of an ecosystem needs."""
+BASIC = {"node": ("nodejs",), "java": ("openjdk-21-jre-headless",)}
+"""Debian packages that all packages of an ecosystem need."""
 RELEASE = "17"
 """The release of Java that clients are compiled for: Debian 12 and 13 run it."""
 
@@ -76,6 +77,21 @@ def client(ecosystem: str, needs: Sequence[str], code: str) -> Client:
     return CLIENT[ecosystem](needs, code)
 
 
+def commands(ecosystem: str, needs: Sequence[str]) -> Client:
+    """Return how shell commands run that find packages in ``$PACKAGES``. Raises LabError."""
+    found = folder(ecosystem, needs)
+    return Client("", env={"PACKAGES": str(found)} if found else {})
+
+
+def folder(ecosystem: str, needs: Sequence[str]) -> Path | None:
+    """Return the folder of packages, which labs see; None without any. Raises LabError."""
+    if not needs:
+        return None
+    if ecosystem not in FETCHED:
+        raise LabError(f"packages of '{ecosystem}' are not fetched by themselves", fix=f"use one of {', '.join(FETCHED)}")
+    return FETCHED[ecosystem](needs)
+
+
 def layer(debian: Sequence[str]) -> Path:
     """Return the folder of a project whose layer has these Debian packages, which is built if necessary. Raises LabError."""
     names = sorted(set(debian))
@@ -93,9 +109,12 @@ def _made(ecosystem: str, inputs: Sequence[str], build: Callable[[Path], None]) 
 
 
 def _python(needs: Sequence[str], code: str) -> Client:
-    folder = _made("pypi", needs, lambda folder: _pip(folder, needs)) if needs else None
-    path = os.pathsep.join(str(each) for each in (clients(), folder) if each)
+    path = os.pathsep.join(str(each) for each in (clients(), folder("python", needs)) if each)
     return Client("/usr/bin/python3 client.py", "client.py", code, env={"PYTHONPATH": path})
+
+
+def _wheels(needs: Sequence[str]) -> Path:
+    return _made("pypi", needs, lambda folder: _pip(folder, needs))
 
 
 def _pip(folder: Path, needs: Sequence[str]) -> None:
@@ -111,9 +130,13 @@ def _pip(folder: Path, needs: Sequence[str]) -> None:
 
 
 def _node(needs: Sequence[str], code: str) -> Client:
-    folder = _made("npm", needs, lambda folder: _npm(folder, needs))
+    folder = _modules(needs)
     code = code.replace('"slownet_costs"', f'"{clients()}/slownet_costs.mjs"')
     return Client("node client.mjs", "client.mjs", code, f"{folder}/node_modules")
+
+
+def _modules(needs: Sequence[str]) -> Path:
+    return _made("npm", needs, lambda folder: _npm(folder, needs))
 
 
 def _npm(folder: Path, needs: Sequence[str]) -> None:
@@ -152,6 +175,20 @@ POM = """<project><modelVersion>4.0.0</modelVersion>
 
 
 def _java(needs: Sequence[str], code: str) -> Client:
+    jars = _jars(needs)
+
+    def build(folder: Path) -> None:
+        (folder / "Client.java").write_text(code)
+        shutil.copy(CLIENTS / "SlownetCosts.java", folder)
+        files = ["Client.java", "SlownetCosts.java"]
+        argv = ["javac", "--release", RELEASE, "-nowarn", "-cp", f"{jars}/lib/*", "-d", "classes", *files]
+        _run(argv, folder, r"(.*error: .+)")
+
+    folder = _made("maven", [*needs, code], build)
+    return Client(f"java -Xshare:auto -cp '{folder}/classes:{jars}/lib/*' Client")
+
+
+def _jars(needs: Sequence[str]) -> Path:
     def build(folder: Path) -> None:
         named = [each.split(":") for each in needs]
         if any(len(each) != 3 for each in named):
@@ -163,13 +200,9 @@ def _java(needs: Sequence[str], code: str) -> Client:
         (folder / "pom.xml").write_text(POM.format("".join(wanted)))
         copy = ["mvn", "-q", "-B", "dependency:copy-dependencies", "-DoutputDirectory=lib", "-DincludeScope=runtime"]
         _run(copy, folder, r"^\[ERROR\] (.+)")
-        (folder / "Client.java").write_text(code)
-        shutil.copy(CLIENTS / "SlownetCosts.java", folder)
-        files = ["Client.java", "SlownetCosts.java"]
-        _run(["javac", "--release", RELEASE, "-nowarn", "-cp", "lib/*", "-d", "classes", *files], folder, r"(.*error: .+)")
+        (folder / "lib").mkdir(exist_ok=True)  # mvn makes none without dependencies
 
-    folder = _made("maven", [*needs, code], build)
-    return Client(f"java -Xshare:auto -cp '{folder}/classes:{folder}/lib/*' Client")
+    return _made("maven-jars", needs, build)
 
 
 CARGO = '[package]\nname = "client"\nversion = "0.0.0"\nedition = "2021"\n[profile.dev]\ndebug = false\n[dependencies]\n'
@@ -201,9 +234,11 @@ def _debian(needs: Sequence[str], code: str) -> Client:
     return Client(f"{found[1]} client", "client", code, env={"PYTHONPATH": str(clients()), "CLIENTS": str(clients())})
 
 
+FETCHED: Mapping[str, Callable[[Sequence[str]], Path]] = {"python": _wheels, "node": _modules, "java": _jars}
+"""The ecosystems whose packages need no program that is compiled with them."""
 CLIENT: Mapping[str, Callable[[Sequence[str], str], Client]] = {
-    "pypi": _python, "npm": _node, "go": _go, "maven": _java, "cargo": _rust, "debian": _debian,
-}  # fmt: skip
+    "python": _python, "node": _node, "go": _go, "java": _java, "rust": _rust,
+} | dict.fromkeys(("php", "ruby", "perl", "debian"), _debian)  # fmt: skip
 
 
 def _run(argv: Sequence[str | Path], folder: Path, pattern: str, env: Mapping[str, str] | None = None) -> None:

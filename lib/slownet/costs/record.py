@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -83,6 +85,24 @@ def _cost(operation: Operation, version: str, versions: Mapping[str, Any]) -> Co
     return Cost(numbers[0], numbers[1], operation.expected(version)) if numbers else None
 
 
+def changes(row: Mapping[str, Any]) -> str:
+    """Return how the number came to be what it is: "6 since 8.0.0, 4 in 5.0.0 to 7.4.0", of the versions that were measured.
+
+    Empty if all of them have the same number.
+    """
+    numbers = {**row["other_versions"], row["version"]: row["round_trips"]}
+    ordered = sorted(numbers, key=_order)
+    (number, newest), *older = [(number, list(each)) for number, each in itertools.groupby(ordered, numbers.get)][::-1]
+    if not older:
+        return ""
+    texts = [f"{number:g} in {each[0]}" + (f" to {each[-1]}" if len(each) > 1 else "") for number, each in older]
+    return ", ".join([f"{number:g} since {newest[0]}", *texts])
+
+
+def _order(version: str) -> list[int]:
+    return [int(each) for each in re.findall(r"\d+", version)]
+
+
 def as_json(listed: Sequence[Mapping[str, Any]]) -> str:
     """Return rows as one JSON object."""
     return json.dumps({"schema": SCHEMA, "operations": listed}, ensure_ascii=False, indent=1)
@@ -112,6 +132,8 @@ def as_text(listed: Sequence[Mapping[str, Any]]) -> str:
         if each["program"] != program:
             program = each["program"]
             lines.append(" ".join(filter(None, [program, each["version"], f"({each['ecosystem']}, server {each['server']})"])))
+            if each["failure"]:
+                lines.append(f"  {each['failure']}")
         lines.append(f"  {each['id']:<{width}}  {_number(each):>6}  {_about(each)}".rstrip())
     return "\n".join(lines)
 
@@ -125,12 +147,13 @@ def _number(row: Mapping[str, Any]) -> str:
 def _about(row: Mapping[str, Any]) -> str:
     """Return what the round trips are, what cures them, and what other versions take."""
     if row["failure"]:
-        return str(row["failure"])
+        return ""
     parts = [GROUPS[row["group"]] + (f": {', '.join(row['each'])}" if row["each"] else "")]
     if row["cure"]:
         cured = row["cured_round_trips"]
         parts.append(f"{row['cure']}: {cured:g}" if cured is not None else row["cure"])
-    parts += [f"{number:g} in {version}" for version, number in row["other_versions"].items() if number != row["round_trips"]]
+    if changed := changes(row):
+        parts.append(changed)
     if row["verdict"] == VARIES:
         parts.append(f"varies by {row['spread']:g}")
     return "; ".join(parts)

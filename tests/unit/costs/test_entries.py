@@ -7,7 +7,7 @@ import pytest
 from slownet.costs import catalogue, packages
 from slownet.costs.entry import GROUPS, entry, server
 from slownet.costs.served import SERVICES
-from slownet.model.errors import ExperimentError
+from slownet.model.errors import ExperimentError, LabError
 
 OWN = """
 program = "ask"
@@ -23,7 +23,7 @@ run = "redis-cli -h $SERVER get a"
 """
 CODED = """
 program = "ask"
-ecosystem = "pypi"
+ecosystem = "python"
 server = "redis"
 version = "2.0"
 packages = ["asked=={version}", "besides==1"]
@@ -104,11 +104,21 @@ def test_a_server_beside_an_entry_comes_first(tmp_path):
         ("port = 7", "either a service or a command"),
         ('run = "x"', "needs the port"),
         ('run = "x"\nservice = "redis"\nport = 7', "either a service or a command"),
+        ('run = "x"\nport = 7\npackages = ["a==1"]', "unknown ecosystem ''"),
+        ('run = "x"\nport = 7\necosystem = "jaav"\npackages = ["a:a:1"]', "unknown ecosystem 'jaav', .*java"),
     ],
 )
 def test_a_mistake_in_a_server_is_one_line(tmp_path, text, says):
     with pytest.raises(ExperimentError, match=says):
         server(written(tmp_path, text))
+
+
+def test_a_server_has_packages_of_an_ecosystem(tmp_path):
+    text = 'run = "x"\nport = 7\necosystem = "java"\npackages = ["a:a:1"]'
+    assert (found := server(written(tmp_path, text))).packages == ("a:a:1",)
+    assert packages.folder(found.ecosystem, ()) is None
+    with pytest.raises(LabError, match="packages of 'ruby' are not fetched by themselves: use one of python, "):
+        packages.folder("ruby", ["a"])
 
 
 def test_an_unknown_server_is_one_line(tmp_path):
@@ -121,7 +131,7 @@ def test_words_choose_entries():
     assert {"redis-py", "redis-asyncio"} <= {each.name for each in redis}
     assert catalogue.choose(["redis-py"])[0].program == "redis-py"
     assert len(catalogue.choose(["redis-py"])) == 1
-    assert len(catalogue.choose(["pypi", "redis-py"])) == len(catalogue.choose(["pypi"]))
+    assert len(catalogue.choose(["python", "redis-py"])) == len(catalogue.choose(["python"]))
     assert catalogue.choose([]) == list(catalogue.entries().values())
     with pytest.raises(ExperimentError, match=r"no entry is called 'redsi-py': .*redis-py"):
         catalogue.choose(["redsi-py"])
@@ -134,6 +144,7 @@ def test_each_entry_of_the_catalogue_is_whole():
         assert not found.service or found.service in SERVICES, each.name
         assert each.ecosystem == each.file.parent.name, each.name
         assert each.ecosystem in packages.CLIENT, each.name
+        assert not found.packages or found.ecosystem in packages.FETCHED, found.name
         assert {one.group for one in each.operations} <= GROUPS.keys()
         assert all(set(one.earlier) <= set(each.versions) for one in each.operations), each.name
         assert not each.versions or each.version, each.name
