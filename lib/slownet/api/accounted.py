@@ -48,7 +48,7 @@ def accounted(
     Raises
     ------
     SlownetError
-        There is no such cell, its captures cannot be read, or the run cannot be measured again.
+        No such cell, its captures cannot be read, or the run cannot be measured again.
     """
     sample = of_run.sample_of(run, label)
     if not of_run.has_captures(sample):

@@ -127,7 +127,7 @@ def run(
     SlownetError
         A user error, or the lab failed.
     KeyboardInterrupt
-        It was interrupted; its note says how to continue.
+        It was interrupted; its note explains how to continue.
     """
     asked = RunRequest(
         experiments=[_named(experiment)] if experiment is not None else [],

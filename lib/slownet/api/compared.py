@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Compared(NoTruth, Comparison):
-    """A comparison of two runs, from `slownet.compare`; ``outcome`` says what it comes to, ``rows`` hold each number.
+    """A comparison of two runs, from `slownet.compare`; ``outcome`` is the result, ``rows`` hold each number.
 
     Parameters
     ----------

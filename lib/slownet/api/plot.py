@@ -42,7 +42,7 @@ class Plot:
 
     @property
     def title(self) -> str:
-        """What it shows, in a line."""
+        """The figure's content, in a line."""
         return self.figure.title
 
     @property
@@ -68,7 +68,7 @@ class Plot:
         Parameters
         ----------
         path : Path or str
-            Its ending says what is written: ``.svg``, ``.png``, or the numbers as ``.csv`` or ``.json``.
+            Its suffix selects what is written: ``.svg``, ``.png``, or the numbers as ``.csv`` or ``.json``.
 
         Raises
         ------

@@ -38,7 +38,7 @@ WIDE = 160
 
 
 class Printer(Protocol):
-    """What IPython gives to ``_repr_pretty_``."""
+    """The argument that IPython passes to ``_repr_pretty_``."""
 
     def text(self, text: str) -> None:
         """Print it."""
@@ -72,7 +72,7 @@ class Run(NoTruth, RunData):
 
     @property
     def question(self) -> str:
-        """What the experiment asks."""
+        """The experiment's question."""
         return str(self.facts.get("question") or self.experiment)
 
     @property
@@ -87,7 +87,7 @@ class Run(NoTruth, RunData):
 
     @property
     def supported(self) -> bool:
-        """Whether every claim is supported, every cell was measured and no sample is damaged: status 0 of the commands."""
+        """True if every claim is supported, every cell was measured and no sample is damaged: status 0 of the commands."""
         return all(self.claims) and not (self.failed or self.damage or self.unfinished or self.facts.get("error"))
 
     @property
@@ -106,7 +106,7 @@ class Run(NoTruth, RunData):
         Raises
         ------
         ExperimentError
-            There is no such picture.
+            No such picture.
         """
         wanted = next(iter(self._plots), "") if name is None else name
         if wanted not in self._plots:

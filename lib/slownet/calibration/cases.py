@@ -24,7 +24,7 @@ class Case:
     """One condition to measure.
 
     ``group`` is its name for `--only`, ``probe`` a function of `probes`, ``fields`` the arguments of `Condition.parse`,
-    ``count`` how many echoes, frames or bytes the probe sends; ``quick`` says whether `--quick` includes it.
+    ``count`` how many echoes, frames or bytes the probe sends; ``quick``: whether `--quick` includes it.
     ``ip`` is the version of IP of the probes that send IP packets; frames of an EtherType of our own are the same in both.
     """
 

@@ -41,8 +41,8 @@ Within = Callable[[float], Interval]
 class Row:
     """One quantity of one case, in `unit`.
 
-    ``measured`` must be between ``low`` and ``high``; ``rule`` says why. ``alone`` is the 99 % interval of a random quantity.
-    Unknown values are None: all if the link could not be set, ``measured`` if no packet arrived; ``note`` then says why.
+    ``measured`` must be between ``low`` and ``high``; ``rule`` explains why. ``alone``: a random quantity's 99 % interval.
+    Unknown values are None: all if the link could not be set, ``measured`` if no packet arrived; ``note`` then explains why.
     """
 
     group: str

@@ -206,7 +206,7 @@ def _address(end: Any, case: Case) -> str:
 
 
 def echo_request(ip: IP, number: int) -> bytes:
-    """Return a numbered echo request that says when it was sent."""
+    """Return a numbered echo request with the time of sending."""
     return ip.echo(0, number, stamped(MAGIC | number))
 
 

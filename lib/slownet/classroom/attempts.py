@@ -1,4 +1,4 @@
-"""Which of a student's files counts: several are attempts, late ones count less or not at all, unusable ones are named."""
+"""The choice among a student's files: several are attempts, late ones count less or not at all, unusable ones are named."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ COUNTS = (LAST, BEST)
 
 @dataclass(frozen=True)
 class Rules:
-    """What counts of a student's attempts."""
+    """The attempt that counts, and the others."""
 
     counts: str = LAST
-    """Which one, of those that came in time: the last, or the one with the most points."""
+    """The rule for attempts in time: the last, or the one with the most points."""
     due: datetime.datetime | None = None
     late: float = 0.0
     """The share of its points that an attempt keeps that came after `due`; it counts only if none came in time."""
@@ -36,7 +36,7 @@ class Attempt:
     at: datetime.datetime
 
     def is_late(self, rules: Rules) -> bool:
-        """Whether it came after what was due."""
+        """True if it came after what was due."""
         return rules.due is not None and self.at > rules.due
 
 
@@ -97,7 +97,7 @@ def read(
 
 
 def choose(attempts: Sequence[Attempt], rules: Rules, points: Callable[[Answers], float]) -> list[Counted]:
-    """Return each student's attempt that counts, in the order in which the students come first."""
+    """Return each student's attempt that counts, in the order the students come first."""
     by_student: dict[str, list[Attempt]] = {}
     for each in attempts:
         by_student.setdefault(each.answers.identity, []).append(each)

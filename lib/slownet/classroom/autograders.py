@@ -1,4 +1,4 @@
-"""What was graded, as programs for classes read it: Gradescope's results.json, Submitty's validation_results.json, and text.
+"""Marks in the formats of classroom programs: Gradescope's results.json, Submitty's validation_results.json, and text.
 
 Gradescope: https://gradescope-autograders.readthedocs.io/en/latest/specs/ (``score`` of the whole "overrides total of tests").
 Submitty: https://submitty.org/instructor/autograding/validation (a custom validator's score is a share of its test case).

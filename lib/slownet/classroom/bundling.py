@@ -37,7 +37,7 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a bundle is made of."""
+    """The contents of a bundle."""
 
     exercises: Sequence[Path]
     key: Path

@@ -43,11 +43,11 @@ class Marked:
     students: Sequence[str]
     """Their names, with the id where two have one name; in the order of `counted`."""
     skipped: Sequence[SlownetError] = ()
-    """What is wrong with files that were not marked."""
+    """The reasons why files were not marked."""
 
     @property
     def most(self) -> int:
-        """How many answers there are to give, for one student."""
+        """The number of answers that one student has to give."""
         return len({(each.name, one.name) for each in self.exercises for one in each.solutions})
 
     def of(self, student: str) -> list[Mark]:

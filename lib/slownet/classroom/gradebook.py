@@ -1,6 +1,6 @@
 """A class's totals as CSV, in the forms that the gradebooks of Moodle and Canvas import.
 
-Moodle (``grade/import/csv``): any header; whoever imports says which column identifies a user (``id``, ``idnumber``, ``email``
+Moodle (``grade/import/csv``): any header; the teacher chooses which column identifies a user (``id``, ``idnumber``, ``email``
 or ``username``), and which ones are grades or feedback. A row whose identifying field is empty is passed over.
 
 Canvas (``lib/gradebook_importer.rb``): ``Student, ID, SIS User ID, SIS Login ID, Section``, then assignments; a second row with

@@ -24,7 +24,7 @@ SAID = {RIGHT: "right", WRONG: "wrong", MISSING: "no answer"}
 
 @dataclass(frozen=True)
 class Graded:
-    """What one question or test gave."""
+    """The result of one question or test."""
 
     name: str
     points: float
@@ -33,13 +33,13 @@ class Graded:
 
     @property
     def passed(self) -> bool:
-        """Whether it gave all its points."""
+        """True if it gave all its points."""
         return self.points >= self.most
 
 
 @dataclass(frozen=True)
 class Submitted:
-    """Who handed in, and when; of a group the first by address."""
+    """The students who handed in, and when; of a group the first by address."""
 
     student: str = ""
     at: datetime.datetime | None = None
@@ -47,7 +47,7 @@ class Submitted:
 
     @property
     def is_late(self) -> bool:
-        """Whether it came after what was due."""
+        """True if it came after what was due."""
         return self.at is not None and self.due is not None and self.at > self.due
 
 

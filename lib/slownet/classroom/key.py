@@ -24,7 +24,7 @@ HEAD = f"""\
 # Widen a range where more answers are.
 """
 OWN = {".toml": HEAD[:20], ".md": ""}
-"""How a key begins: see `slownet.model.whole_file.check`."""
+"""The first lines of a key: see `slownet.model.whole_file.check`."""
 HALVINGS = 60
 MOST = 1e9
 NUMBERS = ("measured", "low", "high")
@@ -32,7 +32,7 @@ NUMBERS = ("measured", "low", "high")
 
 @dataclass(frozen=True)
 class Solution:
-    """What is right of one open number."""
+    """The right answers for one open number."""
 
     name: str
     says: str
@@ -42,7 +42,7 @@ class Solution:
     high: float | None = None
 
     def accepts(self, number: float) -> bool:
-        """Whether this answer is right."""
+        """True if this answer is right."""
         return (self.low is None or self.low <= number) and (self.high is None or number <= self.high)
 
     @property

@@ -1,6 +1,6 @@
 """Variants of an exercise: each student has one, always the same, with other numbers than a neighbour's.
 
-An exercise is a text with names such as ``${far}``; a file of variants says what stands for them::
+An exercise is a text with names such as ``${far}``; a file of variants gives their values::
 
     [[there_and_back]]
     far = "20ms"

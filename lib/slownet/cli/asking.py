@@ -17,7 +17,7 @@ Ask = Callable[[str], str]
 def answered(read: Sequence[Hypothesis], ask: Ask | None, path: Path | None) -> tuple[list[tuple[Prediction, ...]], str]:
     """Return the predictions of each file without open fields, and the student's name.
 
-    ask: prints a text and returns a line of input; None: nobody is asked, and what is open is an error. path: the student's
+    ask: prints a text and returns a line of input; None: an open field is an error. path: the student's
     file; what it lacks is asked for and added to it. Raises ExperimentError.
     """
     found = _answers(path, ask) if path else None

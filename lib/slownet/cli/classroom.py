@@ -23,7 +23,7 @@ TestOption = Annotated[
 ]
 LimitOption = Annotated[str, typer.Option("--limit", metavar="TIME", help="Time limit of the tests of code.")]
 MemoryOption = Annotated[int, typer.Option("--memory", metavar="MB", help="Memory of the lab that tests the code.")]
-LateOption = Annotated[str, typer.Option("--late", metavar="PART", help="What a late submission keeps of its points.")]
+LateOption = Annotated[str, typer.Option("--late", metavar="PART", help="Fraction of the points that late work keeps.")]
 VisibilityOption = Annotated[
     str,
     typer.Option(
@@ -37,7 +37,7 @@ VisibilityOption = Annotated[
 
 def variants(
     exercises: Annotated[list[Path], typer.Argument(metavar="EXERCISE", help="Exercises with names such as ${far} in them.")],
-    table: Annotated[Path, typer.Option("--variants", metavar="FILE", help="What the names stand for in each one (TOML).")],
+    table: Annotated[Path, typer.Option("--variants", metavar="FILE", help="The values of the names in each one (TOML).")],
     student: Annotated[
         str | None,
         typer.Option("--student", metavar="ID", help="Write only this student's, under the exercise's name."),
@@ -53,7 +53,7 @@ def variants(
 
 
 def grade(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="What was handed in; its answers are in answers.toml.")],
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder handed in, with an answers.toml.")],
     key: Annotated[
         Path | None, typer.Option("--key", metavar="FILE", help="For answers: what `slownet check --key KEY.toml` wrote.")
     ] = None,

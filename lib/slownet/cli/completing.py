@@ -1,4 +1,4 @@
-"""What a shell completes: experiments, conditions, topologies, runs and images.
+"""Completion in shells: experiments, conditions, topologies, runs and images.
 
 A completion must not be slower than a person types, so these functions import no experiment: they read its file.
 """

@@ -53,7 +53,7 @@ def ready(found: Sequence[Finding]) -> bool:
 
 
 def table(found: Sequence[Finding]) -> Table:
-    """Format the findings, one row each; what mends a lack is on a line of its own, to be copied."""
+    """Format the findings, one row each; what fixes a problem is on a line of its own, to be copied."""
     from rich.table import Table
     from rich.text import Text
 

@@ -1,6 +1,6 @@
-"""How a command ends: one line for whatever goes wrong, and its exit status.
+"""The end of a command: one line for each kind of failure, and its exit status.
 
-This module imports little, so that it can also say that memory did not suffice for the others.
+This module imports little, so that it can also state that memory did not suffice for the others.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ MENDS = {
     errno.EIO: "check that disk",
     errno.EPIPE: "a process of this command ended; check that its Python can be started by this user",
 }
-"""How to mend what the operating system refuses."""
+"""Fixes for errors of the operating system."""
 
 
 @contextlib.contextmanager
@@ -104,7 +104,7 @@ def _bug(error: BaseException) -> str:
 
 
 def _reader_is_gone() -> bool:
-    """Return whether nobody reads this command's output any more; a pipe to a process of its own may break as well."""
+    """Return whether no process reads this command's output any more; a pipe to a process of its own may break as well."""
     import select
 
     watched = select.poll()
@@ -140,7 +140,7 @@ def _finish(error: SystemExit) -> NoReturn:
 
 
 def _flush() -> None:
-    """Write what was printed now: at the exit of Python nobody catches what goes wrong. Raises OSError."""
+    """Write what was printed now: at the exit of Python errors are not caught. Raises OSError."""
     try:
         sys.stdout.flush()
         sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""What `--help` adds to each command: two or more examples, and what its exit statuses mean."""
+"""Additions of `--help` to each command: two or more examples, and what its exit statuses mean."""
 
 from __future__ import annotations
 

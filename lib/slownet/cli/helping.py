@@ -1,4 +1,4 @@
-"""What `--help` shows, of each command and of each group of commands: plain text, whole, as its author wrote it.
+"""The text of `--help`, of each command and of each group of commands: plain text, whole, as its author wrote it.
 
 Typer's own help, by Rich, reads square brackets as styles, and gives an option without a value the type <bool>.
 """
@@ -74,7 +74,7 @@ class _OfItsGroup(typer.Context):
 
 
 class OwnCommand(SectionedCommand):
-    """What a group does by itself, such as `slownet check FILE` beside `slownet check mark`."""
+    """The command that a group is by itself, such as `slownet check FILE` beside `slownet check mark`."""
 
     context_class = _OfItsGroup
 

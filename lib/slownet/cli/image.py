@@ -28,9 +28,9 @@ def add(
     name: Annotated[
         str, typer.Option("--name", metavar="NAME", help="Keep it under this name; by default under its own.")
     ] = "",
-    tag: Annotated[str, typer.Option("--tag", metavar="NAME", help="Which image of an archive with several.")] = "",
+    tag: Annotated[str, typer.Option("--tag", metavar="NAME", help="The image to take from an archive with several.")] = "",
     tls_verify: Annotated[
-        bool, typer.Option("--tls-verify/--no-tls-verify", help="Whether the registry must have a valid certificate.")
+        bool, typer.Option("--tls-verify/--no-tls-verify", help="Require a valid certificate of the registry.")
     ] = True,
 ) -> None:
     """Add an image: an archive of `docker save` or `podman save`, an OCI layout, a registry's image, a plain root.

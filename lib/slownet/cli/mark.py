@@ -36,7 +36,7 @@ def mark(
         str | None,
         typer.Option("--due", metavar="TIME", help="Files written later are late, e.g. 2026-11-30 or 2026-11-30T18:00."),
     ] = None,
-    late: Annotated[str, typer.Option("--late", metavar="PART", help="What a late file keeps of its points, e.g. 50%.")] = "0%",
+    late: Annotated[str, typer.Option("--late", metavar="PART", help="Fraction of points that a late file keeps: 50%.")] = "0%",
     counts: Annotated[
         str,
         typer.Option(

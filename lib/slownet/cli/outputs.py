@@ -1,4 +1,4 @@
-"""What a command writes besides its text: `--out KIND=FILE`, for CI services, monitoring and other programs."""
+"""Files that a command writes besides its text: `--out KIND=FILE`, for CI services, monitoring and other programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a program of a lab wrote to its folders, taken to the same folders of this machine.
+"""Files that a program of a lab wrote to its folders, copied to the same folders of this machine.
 
 The lab reads the folders (`slownet.cli.in_folder`) and writes to one of its own, of which nothing is believed: regular
 files alone, to a size and a number, are taken out, without following a link on either side. What other programs of this machine
@@ -31,21 +31,21 @@ OBEYED_NAMES = ("makefile", "gnumakefile")
 
 @dataclass
 class Taken:
-    """What was taken out of a lab, and what was not."""
+    """The files that were copied from a lab, and those that were not."""
 
     written: list[str] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
     """Why a file that was written is not here, a line each."""
     withheld: list[str] = field(default_factory=list)
-    """What this machine would run or obey, a line each: it stays in the lab by design, and is no failure of the program's."""
+    """Files that this machine would execute or obey, a line each: they stay in the lab by design; the program did not fail."""
     odd: list[str] = field(default_factory=list)
-    """What is not a regular file, and no result."""
+    """Files that are not regular, and are not results."""
     deleted: list[str] = field(default_factory=list)
     """Files that the program deleted in the lab, and that are here still."""
     lost: list[str] = field(default_factory=list)
     """Files in folders of the lab's own."""
     fix: str = "let the program write to its working directory"
-    """What keeps those."""
+    """The reason why those stay."""
 
     def lines(self) -> list[str]:
         """Return what a person is to know of it, one line for each kind."""

@@ -1,4 +1,4 @@
-"""What `slownet init --package` writes: a package that adds tools, services, topologies and experiments by entry points."""
+"""The output of `slownet init --package`: a package that adds tools, services, topologies and experiments by entry points."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FILES = {
 }  # fmt: skip
 """The files of a package, and the name of each one's template."""
 INSTALLED = {"Install slownet\n": "Install slownet and this package\n", 'a wheel in it}"': 'a wheel in it}" -e .'}
-"""What is different in the CI files: the package is installed beside slownet."""
+"""The differences in the CI files: the package is installed beside slownet."""
 
 
 def module(name: str) -> str:

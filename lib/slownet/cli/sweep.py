@@ -63,7 +63,7 @@ def sweep(
     criterion: Annotated[
         str | None,
         typer.Option(
-            "--criterion", metavar="LIMIT", help="What each cell is to meet: 'time_per_request_ms<300', 'p99 rtt_ms<9ms'."
+            "--criterion", metavar="LIMIT", help="Each cell has to meet it: 'time_per_request_ms<300', 'p99 rtt_ms<9ms'."
         ),
     ] = None,
     refine: Annotated[

@@ -1,4 +1,4 @@
-"""What commands share of the terminal: a console for tables, and how they end after an interrupt."""
+"""Terminal functions that commands share: a console for tables, and how they end after an interrupt."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from slownet.model.shapes import Json
 from slownet.model.units import show_duration, show_percent, show_rate
 
 SHOW = {"bit_s": show_rate, "share": show_percent, "s": show_duration}
-"""How a number is printed, by the end of its name."""
+"""Number formats, by the end of the name."""
 
 
 def trace(

@@ -41,7 +41,7 @@ SAMPLE = (
     "charged_s",
     "metrics",
 )
-"""What a sample's numbers, their intervals and the count of instructions are made of."""
+"""The keys of a sample that hold its numbers, their intervals and the count of instructions."""
 
 
 def save(run: Path, file: Path) -> RunData:

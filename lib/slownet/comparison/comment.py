@@ -50,7 +50,7 @@ class Entry:
 
 
 def read(path: Path) -> list[Entry]:
-    """Read a file of history, oldest run first; none if there is no such file yet. Raises ExperimentError."""
+    """Read a file of history, oldest run first; none if no such file exists yet. Raises ExperimentError."""
     found = []
     try:
         for number, line in enumerate(userfile.read_text(path, LARGEST).split("\n"), 1):

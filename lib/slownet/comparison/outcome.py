@@ -1,4 +1,4 @@
-"""What a comparison of two runs comes to: better, worse, equal or open, and the cause as far as the law shows one. Pure."""
+"""The outcome of a comparison of two runs: better, worse, equal or open, and the cause as far as the law shows one. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STATUS = {BETTER: 0, EQUAL: 0, NO_SLOWER: 0, WORSE: 1, DIFFERENT: 1, OPEN: 3}
 """The exit status of each outcome."""
 LOWER, HIGHER = -1, 1
 HALF, NEARLY = 0.5, 0.05
-"""A change of k is said as whole round trips if its interval tells them apart and holds one, or nearly one if it is exact.
+"""A change of k is said as whole round trips if its interval separates them and holds one, or nearly one if it is exact.
 
 That it did not change is said if the interval excludes half of one."""
 LEAST_TRIPS = 0.01
@@ -28,7 +28,7 @@ COUNTS_OF_HARM = ("retransmits", "failed", "errors", "lost", "timeouts")
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a comparison comes to.
+    """The outcome of a comparison.
 
     Parameters
     ----------

@@ -44,11 +44,11 @@ class Row:
     p_differs: float | None = None
     """The p-value of the test that the difference is beyond the margin."""
     beyond: tuple[Summary, float] | None = None
-    """What was tested: the difference, of logarithms if they exist, and its margin on either side."""
+    """The quantity that was tested: the difference, of logarithms if they exist, and its margin on either side."""
 
     @property
     def name(self) -> str:
-        """What was measured and where, such as "time_ms at rtt 10ms"; the part that there is, if one is missing."""
+        """The metric and the cell, such as "time_ms at rtt 10ms"; the one that exists, if the other is missing."""
         return " at ".join(each for each in (self.metric, self.condition) if each)
 
     def to_json(self) -> dict[str, object]:

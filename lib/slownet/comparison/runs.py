@@ -40,13 +40,13 @@ class Comparison:
     law: Mapping[str, object] | None = None
     notes: tuple[str, ...] = ()
     judge: Judge = outcome.versions
-    """What the outcome says: a function of `slownet.comparison.outcome`."""
+    """The text of the outcome: a function of `slownet.comparison.outcome`."""
     parts: tuple[Part, ...] = ()
     """The phases of a request, in a run that has them and in the field."""
 
     @property
     def outcome(self) -> Outcome:
-        """What it comes to."""
+        """The outcome."""
         cause = page_parts.cause(self.parts, self.within) if self.law else _cause(self.first, self.second, self.rows)
         return self.judge(self.rows, self.within, cause)
 

@@ -26,7 +26,7 @@ def measure(
     """Measure a page, in a version of HTTP (1.1, 2, 3) and of TLS (1.2, 1.3, best).
 
     If the first request fails, that is an error. If a later one fails, or after an interrupt, the measurement ends and the
-    record says why. Raises SlownetError, UnitError, ServiceError.
+    record explains why. Raises SlownetError, UnitError, ServiceError.
     """
     if not 1 <= requests <= MOST:
         raise SlownetError(f"{requests} requests", Option("requests"), f"give 1 to {MOST}: this is not a load generator")

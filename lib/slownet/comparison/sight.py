@@ -12,7 +12,7 @@ from slownet.model.options import REPEAT as REPETITIONS
 from slownet.report.text import number
 
 NOTED = 0.0005
-"""What measurements vary less than that is not spoken of."""
+"""A smaller variation of measurements is not mentioned."""
 FINDS_MORE = "a smaller margin"
 REPEAT = f"more repetitions ({RESUME.in_command('run', 'RUN')} {REPETITIONS.typed} N)"
 MORE = "more requests or repetitions"
@@ -22,7 +22,7 @@ COUNT = f"both runs on the exact clock ({CLOCK.in_command('run', 'exact')}), whi
 def smallest(row: Row) -> tuple[float, float] | None:
     """Return the smallest change that a row could have shown beyond its margin, and what of it is due to variation.
 
-    Both are relative; None if the row does not say.
+    Both are relative; None if the row does not give it.
     """
     if row.beyond is None or not row.beyond[0].known or not row.first or not row.second:
         return None

@@ -21,7 +21,7 @@ def dependencies(tree: Map) -> Iterator[Dependency]:
 
 
 def _stated(tree: Map) -> Iterator[tuple[str, bool | None, Place]]:
-    """Yield the services, whether their volumes are only read (None: as there), and where the file says so."""
+    """Yield the services, whether their volumes are only read (None: as there), and the place in the file."""
     for number, each in enumerate(tree.get(FIELD) or ()):
         at = tree[FIELD].at[number]
         name, _, mode = str(each).partition(":")

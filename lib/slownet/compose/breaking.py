@@ -1,4 +1,4 @@
-"""What breaks in a project, and when: the faults of its ``x-slownet``, in the words of `slownet.links.faults`."""
+"""The faults of a project and their times, from its ``x-slownet``, in the syntax of `slownet.links.faults`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What compose refuses although each field by itself is valid: two that say the same differently, or exclude each other."""
+"""Fields that compose refuses together although each is valid by itself: contradictions and exclusions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LIMITS = (
     ("cpus", "limits", "cpus"), ("mem_limit", "limits", "memory"), ("mem_reservation", "reservations", "memory"),
     ("pids_limit", "limits", "pids"),
 )  # fmt: skip
-"""Fields of a service, and those of its ``deploy.resources`` that say the same."""
+"""Fields of a service, and those of its ``deploy.resources`` that agree."""
 _CONTENTS = {"secrets": ("file", "environment"), "configs": ("file", "environment", "content")}
 _OF_EXTERNAL = ("name", "external")
 

@@ -31,7 +31,7 @@ class Map(dict[str, Json]):
         super().__init__()
         self.place = place
         self.replaces = replaces
-        """Whether it has the tag ``!override``."""
+        """True if it has the tag ``!override``."""
         self.keys_at: dict[str, Place] = {}
         self.values_at: dict[str, Place] = {}
 

@@ -17,7 +17,7 @@ _BLANK = re.compile(r"(?:\s+|#[^\n]*)*")
 _ESCAPES = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", '"': '"', "\\": "\\", "$": "$$"}
 RAW = "raw"
 FORMATS = (None, "", ".env", RAW)
-"""How a service's file of variables may be written."""
+"""The formats of a service's file of variables."""
 _ESCAPE = re.compile(r"\\(0[0-7]{0,3}|[abfnrtv\"\\$])")
 
 

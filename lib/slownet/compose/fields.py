@@ -1,4 +1,4 @@
-"""What is done with each field of a compose file, at every level: the table that the reader follows and the docs show."""
+"""The treatment of each field of a compose file, at every level: the reader and the documentation use this table."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Field:
     harmless: tuple[Any, ...] = ()
     """Values of a field that is not done which change nothing in a lab."""
     same_as: str = ""
-    """Another field of the mapping: nothing is lost if both say the same."""
+    """Another field of the mapping: nothing is lost if both agree."""
 
     def says_nothing(self, value: Any, around: Map) -> bool:
         """Return whether a value is as good as none. around: the mapping that has it."""

@@ -11,7 +11,7 @@ from slownet.model.errors import ComposeError
 _REPLACED = (("command",), ("entrypoint",), ("healthcheck", "test"))
 """Fields of a service that are not merged: the later one counts."""
 _OF_TWO_KINDS = (("ulimits",),)
-"""Fields in which a single value and a mapping mean the same, so that one replaces the other."""
+"""Fields where a single value and a mapping mean the same, so that one replaces the other."""
 _ANY = "*"
 
 
@@ -34,7 +34,7 @@ _ONCE = (
 _UNIQUE: Mapping[tuple[str, ...], Callable[[Any], Hashable]] = {
     ("volumes",): _target, ("devices",): _target, ("configs",): _mounted, ("secrets",): _mounted, ("env_file",): _path,
 }  # fmt: skip
-"""Lists of a service in which the later element of the same name takes the place of the earlier one."""
+"""Lists of a service where the later element of the same name takes the place of the earlier one."""
 
 
 def files(base: Map, over: Map) -> Map:
@@ -109,7 +109,7 @@ def _joined(base: Items, over: Items, name: Callable[[Any], Hashable] | None) ->
 
 
 def once(service: Map) -> None:
-    """Leave one of elements that are there twice, as compose does before it checks a service: the later one, in its place."""
+    """Leave one of elements that occur twice, as compose does before it checks a service: the later one, in its place."""
     for name in _ONCE:
         found = service.get(name)
         if isinstance(found, Items):

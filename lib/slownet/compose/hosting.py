@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from slownet.net.network import Network
 
 SURVIVES_S = 0.1
-"""How long a service without ports or a health check must run: one that cannot start has ended by then."""
+"""The time that a service without ports or a health check must run: one that cannot start has ended by then."""
 HOOK_S = 60.0
 """Seconds in which a command after the start or before the end must end."""
 COMPLETES_S = 600.0
@@ -234,7 +234,7 @@ class Running:
 
     @property
     def running(self) -> bool:
-        """Whether every service runs that has not ended by itself without an error."""
+        """True if every service runs that has not ended by itself without an error."""
         return bool(self._started) and all(each.running or each._ended_well() for each in self)
 
     def start(self) -> Self:
@@ -264,7 +264,7 @@ class Running:
         self._copies.clear()
 
     def faults(self, steps: Faults | Mapping[str, str | Sequence[str]] | str | None = None) -> PlayingFaults:
-        """Break and mend things while a ``with`` block lasts: see `Network.faults`.
+        """Break and repair things while a ``with`` block lasts: see `Network.faults`.
 
         Parameters
         ----------

@@ -27,7 +27,7 @@ class Volume:
     subpath: str = ""
     """A folder in a volume, which is mounted in its place."""
     copies: bool = True
-    """Whether an empty volume begins with what the image has at the target."""
+    """True if an empty volume begins with what the image has at the target."""
     options: tuple[str, ...] = ()
     """Of a tmpfs: mount options such as ``size=64m``."""
 
@@ -56,7 +56,7 @@ class Content:
 
 @dataclass(frozen=True)
 class Health:
-    """A healthcheck; times in seconds. test: empty for that of the image, ("NONE",) for none; None: the file does not say."""
+    """A healthcheck; times in seconds. test: empty for that of the image, ("NONE",) for none; None: not given."""
 
     test: tuple[str, ...] = ()
     interval: float | None = None
@@ -68,7 +68,7 @@ class Health:
 
 @dataclass(frozen=True)
 class Dependency:
-    """What a service waits for; `at` is where the file says so."""
+    """A dependency of a service; `at` is its place in the file."""
 
     service: str
     condition: str = STARTED
@@ -110,16 +110,16 @@ class Service:
     user: str = ""
     working_dir: str = ""
     read_only: bool = False
-    """Whether it may write to its volumes alone."""
+    """True if it may write to its volumes alone."""
     init: bool = False
-    """Whether an init is its first process."""
+    """True if an init is its first process."""
     stop_signal: str = ""
     stop_s: float = 10.0
     extra_hosts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     condition: Mapping[str, str] = field(default_factory=dict)
     """The condition of its host's link: fields as for `Condition.parse`, and "condition" for a named one to start from."""
     build: str = ""
-    """How to build the image, if the file says how: the command's arguments."""
+    """The build of the image, if the file describes one: the command's arguments."""
     dockerfile: str = ""
     """The text that the command reads from its standard input, if the file has it inline."""
     replica_of: str = ""
@@ -130,7 +130,7 @@ class Service:
     """One for each network, in the order of `slownet.compose.interfaces`: the first is its host's cable."""
     mtu: int | None = None
     ulimits: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    """Soft and hard limits by name, such as ``nofile``; -1 is none."""
+    """Soft and hard limits by name, such as ``nofile``; -1 means no limit."""
     post_start: tuple[Hook, ...] = ()
     pre_stop: tuple[Hook, ...] = ()
     capabilities: tuple[str, ...] | None = None
@@ -154,7 +154,7 @@ class Service:
 
 @dataclass(frozen=True)
 class Hosts:
-    """What networks state of all hosts of a project."""
+    """Settings of networks for all hosts of a project."""
 
     own: str = "10.0.0.0/24"
     """The network of hosts without a stated subnet; the client has its first address."""
@@ -166,7 +166,7 @@ class Hosts:
 
 @dataclass(frozen=True)
 class Step:
-    """A fault, in words with its time, such as ``kill db at 5 s``; `at` is where the files say so."""
+    """A fault, as text with its time, such as ``kill db at 5 s``; `at` is its place in the files."""
 
     words: str
     at: str = ""
@@ -185,7 +185,7 @@ class Project:
     warnings: tuple[str, ...] = ()
     network: Hosts = field(default_factory=Hosts)
     steps: tuple[Step, ...] = ()
-    """What breaks, in the order of the times."""
+    """The faults, in the order of their times."""
 
     def __getitem__(self, name: str) -> Service:
         return next(each for each in self.services if each.name == name)
@@ -201,7 +201,7 @@ class Project:
 
     @property
     def faults(self) -> Faults:
-        """What breaks; no step if the files say nothing."""
+        """The faults; without steps if the files have none."""
         return Faults.parse("; ".join(each.words for each in self.steps) or NONE)
 
     @property

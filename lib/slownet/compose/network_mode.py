@@ -12,7 +12,7 @@ from slownet.model.errors import ComposeError
 
 FIELD, HOST, SERVICE = "network_mode", "host", "service:"
 _OWN = ("", "bridge", "default")
-"""Modes in which a service has a network of its own, as every service in a lab."""
+"""Modes where a service has a network of its own, as every service in a lab."""
 _OF_AN_INTERFACE = ("networks", "mac_address", X_SLOWNET)
 """Fields of a network of its own."""
 

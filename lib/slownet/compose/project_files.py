@@ -80,7 +80,7 @@ def _variables(folder: Path, machine: Mapping[str, str]) -> dict[str, str]:
 
 
 def _usual_variables(folder: Path) -> list[Path]:
-    """Return a folder's file of variables, if it has one; nobody named it, so that another user's does not count."""
+    """Return a folder's file of variables, if it has one; it was not named, so that another user's does not count."""
     return [each for each in [folder / ".env"] if each.is_file() and ownership.is_obeyed(each)]
 
 

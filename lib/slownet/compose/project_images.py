@@ -21,13 +21,13 @@ TCP = "/tcp"
 
 @dataclass(frozen=True)
 class Ready:
-    """What a service's image says about it, in addition to the compose file."""
+    """The settings that a service's image adds, in addition to the compose file."""
 
     digest: str
     ports: tuple[int, ...]
     """TCP ports: the file's, or without any the image's."""
     checked: bool
-    """Whether it has a health check, of the file or of the image."""
+    """True if it has a health check, of the file or of the image."""
 
 
 def need(project: Project) -> dict[str, Ready]:
@@ -79,7 +79,7 @@ def _absent(service: Service) -> ComposeError | None:
 
 
 def _with_number(missing: Sequence[ComposeError]) -> ComposeError:
-    """Return the first of some errors; it says how many others there are."""
+    """Return the first of some errors; it counts the others."""
     first, *others = missing
     if not others:
         return first

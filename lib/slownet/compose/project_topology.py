@@ -34,7 +34,7 @@ class Compose(Topology):
     Parameters
     ----------
     *files : str or Path
-        Compose files, of which later ones are merged over earlier ones.
+        Compose files, where later ones are merged over earlier ones.
     profiles : sequence of str
         The active profiles.
 
@@ -157,7 +157,7 @@ class Compose(Topology):
             device.set_first_mtu((cable.link.intf1, cable.link.intf2), mtu)
 
     def _elsewhere(self, host: Any, exceeds: Sequence[Any]) -> list[IPv4Network]:
-        """Return the project's networks in which a host has no address."""
+        """Return the project's networks where a host has no address."""
         known = [ip_interface(f"{host.IP()}/{host.defaultIntf().prefixLen}").network, *(each.network for each in exceeds)]
         every = (ip_network(each) for each in (self.project.network.own, *self.project.network.subnets))
         return [each for each in every if isinstance(each, IPv4Network) and each not in known]
@@ -196,7 +196,7 @@ class Compose(Topology):
         }  # fmt: skip
 
     def _own_files(self) -> Path:
-        """Write the project's files in this place, where nobody has handed them over."""
+        """Write the project's files in this place, where they were not handed over."""
         folder = owner.directory() / f"compose-{self.project.name}"
         if not folder.exists():
             handover.write(folder, {self.key: self.project})

@@ -27,7 +27,7 @@ MOST_SERVICES = 1000
 
 @dataclass(frozen=True)
 class Checked:
-    """What a project is, as far as it can be read, and all that is wrong with it."""
+    """A project as far as it can be read, and all its mistakes."""
 
     services: tuple[Service, ...]
     warnings: tuple[str, ...]
@@ -35,13 +35,13 @@ class Checked:
     ignored: tuple[Finding, ...]
     """The fields that the last warning names."""
     steps: tuple[Step, ...] = ()
-    """What is to break."""
+    """The faults."""
 
 
 def read(
     paths: Sequence[Path], profiles: Sequence[str] = (), machine: Mapping[str, str] | None = None,
 ) -> Project:  # fmt: skip
-    """Return the project of one or more files, of which later ones are merged over earlier ones.
+    """Return the project of one or more files, where later ones are merged over earlier ones.
 
     profiles: the active ones. machine: environment variables; this process's, unless given. Raises ComposeError with line and
     column.
@@ -50,7 +50,7 @@ def read(
 
 
 def check(paths: Sequence[Path], profiles: Sequence[str] = (), machine: Mapping[str, str] | None = None) -> Checked:
-    """Return all that `read` would ignore or refuse of a project; it stops at what is no compose file. Raises ComposeError."""
+    """Return all that `read` would ignore or refuse of a project; it stops at another kind of file. Raises ComposeError."""
     refused: list[ComposeError] = []
     project = _project(paths, profiles, machine)
     services: list[Service] = []
@@ -236,7 +236,7 @@ class Finding:
     """A field of a file that is ignored or refused."""
 
     label: str
-    """What it is: ``deploy.resources``, ``networks.attachable``."""
+    """The name of the field: ``deploy.resources``, ``networks.attachable``."""
     owner: str
     """Whose: a service's or network's name; empty at the top."""
     field: Field

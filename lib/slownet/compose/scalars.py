@@ -1,4 +1,4 @@
-"""What a plain word of YAML is to compose: a number, a date or a text, and how compose writes numbers and dates into texts.
+"""The type of a plain YAML scalar in compose: a number, a date or a text, and how compose writes numbers and dates into texts.
 
 Compose's parser (go-yaml) follows YAML 1.2 but for octal numbers with a leading zero, and keeps YAML 1.1's dates: a
 variable ``2024-01-01`` becomes "2024-01-01 00:00:00 +0000 UTC".
@@ -40,7 +40,7 @@ class Date(str):
 
 
 def date(text: str) -> Date | None:
-    """Return the date that a word of the form `DATE` is; None if there is no such day or time, so that it is a text."""
+    """Return the date that a word of the form `DATE` is; None if no such day or time exists, so that it is a text."""
     found = _PARTS.fullmatch(text)
     if found is None:
         return None

@@ -161,7 +161,7 @@ class Storage:
 
 
 def _but_access(options: Iterable[str]) -> Iterator[str]:
-    """Yield the options of a tmpfs that are no defaults: whether it may be written to is the mount's own."""
+    """Yield the options of a tmpfs that are not defaults: whether it may be written to is the mount's own."""
     return (each for each in options if each not in ("ro", "rw"))
 
 

@@ -19,7 +19,7 @@ Warn = Callable[[str], None]
 
 
 class Budget:
-    """How many characters variables may still stand for."""
+    """The number of characters that variables may still expand to."""
 
     def __init__(self, most: int = MOST_CHARACTERS) -> None:
         self._left = most

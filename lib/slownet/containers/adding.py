@@ -1,7 +1,7 @@
 """Adds an image to the kept ones, from whatever holds it.
 
 Files are read here, and only what is elsewhere is fetched, by skopeo: a file then needs no second copy of its layers, a kept
-image is recognized without reading them, and an image that somebody was given can be added where skopeo is not installed.
+image is recognized without reading them, and an image that was handed over can be added where skopeo is not installed.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ MACHINES = {
 }
 """ELF's e_machine (elf.h) in the words of OCI."""
 SETTLED_S = 0.1
-"""What changed less than this ago may change again within one tick of its file system's clock, which nobody would see."""
+"""A file changed more recently than this may change again within one tick of its file system's clock, unnoticed."""
 
 
 @dataclass(frozen=True)
 class Added:
-    """What adding an image did."""
+    """The result of adding an image."""
 
     image: store.StoredImage
     is_new: bool

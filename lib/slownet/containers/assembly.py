@@ -43,7 +43,7 @@ class Plan:
     marks: Mapping[str, str] = field(default_factory=dict)
     """Environment variables by which slownet finds its processes."""
     read_only: bool = False
-    """Whether it may write to its mounts alone."""
+    """True if it may write to its mounts alone."""
     sysctls: Mapping[str, str] = field(default_factory=dict)
     """Of its IPC namespace."""
     init: str = ""
@@ -51,7 +51,7 @@ class Plan:
 
     @property
     def where(self) -> str:
-        """What an error names."""
+        """The subject of error messages."""
         return f"image {self.image.name}"
 
     def check(self) -> None:

@@ -25,7 +25,7 @@ ROOT_FOLDERS = frozenset(
     ("bin", "boot", "dev", "etc", "home", "lib", "lib64", "opt", "proc", "root", "run", "sbin", "srv", "sys", "usr", "var")
 )
 MARKS = frozenset(("manifest.json", "index.json", "oci-layout", "repositories", "blobs"))
-"""What archives of images have at the top."""
+"""The top-level names in archives of images."""
 
 
 class BlobSource(Protocol):
@@ -33,10 +33,10 @@ class BlobSource(Protocol):
 
     @property
     def where(self) -> str:
-        """What the line of an error names."""
+        """The name in error messages."""
 
     def has(self, name: str) -> bool:
-        """Whether there is a file of that name."""
+        """True if there is a file of that name."""
 
     def open(self, name: str) -> AbstractContextManager[Readable]:
         """Open a file. Raises ImageError if it is missing."""
@@ -50,7 +50,7 @@ class Folder:
         self.where = str(path)
 
     def has(self, name: str) -> bool:
-        """Whether there is a file of that name."""
+        """True if there is a file of that name."""
         return (self._path / name).is_file()
 
     def open(self, name: str) -> AbstractContextManager[BinaryIO]:
@@ -77,7 +77,7 @@ class Tar:
             raise truncated(where, error) from error
 
     def has(self, name: str) -> bool:
-        """Whether there is a file of that name."""
+        """True if there is a file of that name."""
         return name in self._members
 
     @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""What a container may do: Docker's defaults, and what replaces the parts of them that need a daemon or cgroups.
+"""Capabilities of a container: Docker's defaults, and replacements for those that need a daemon or cgroups.
 
 Left out of Docker's defaults: CAP_MKNOD, because no device cgroup would stop a node that root makes from being opened (the
 lab's disks); AppArmor and SELinux, which the lab's kernel does not have; the cgroup namespace and /sys/fs/cgroup. Docker's

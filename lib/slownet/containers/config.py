@@ -13,7 +13,7 @@ from slownet.model import userfile
 from slownet.model.errors import ImageError
 
 ARCHITECTURE, OS = "amd64", "linux"
-"""What a lab can run, in the words of OCI (Go's GOARCH and GOOS)."""
+"""The platform of a lab, in OCI's terms (Go's GOARCH and GOOS)."""
 ALIASES = {"x86_64": "amd64", "x86-64": "amd64"}
 NANOSECOND = 1e-9
 

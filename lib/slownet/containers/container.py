@@ -81,7 +81,7 @@ class Container(Awaited):
     timeout : float
         Seconds until it must be ready.
     limits : mapping of str to (int, int) or int
-        Soft and hard resource limits by name, such as ``{"nofile": (1024, 4096)}``; -1 is none, one number is both.
+        Soft and hard resource limits by name, such as ``{"nofile": (1024, 4096)}``; -1 means no limit, one number is both.
     groups, capabilities : sequence of str, optional
         Further groups of its user; what it may do in place of Docker's defaults: ``["CAP_NET_ADMIN"]``.
     sysctls : mapping of str to str, optional

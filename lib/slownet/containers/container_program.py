@@ -17,7 +17,7 @@ from slownet.model.shapes import Json
 from slownet.net.process import Host, environment
 
 BATCH_S = 0.02
-"""How long its output is collected before it is written: waking up for each line would take CPU from what is measured."""
+"""The time for which its output is collected before it is written: a wakeup for each line would disturb the measurement."""
 CHUNK = 1 << 16
 
 

@@ -20,7 +20,7 @@ LONGEST = 4096
 
 
 class Seekable(Protocol):
-    """What `tarfile` needs of a file."""
+    """The interface that `tarfile` needs."""
 
     def read(self, size: int, /) -> bytes:
         """Return that many bytes, or fewer at the end."""

@@ -1,4 +1,4 @@
-"""Health checks as compose files and images state them: a program run in the container says whether the service is healthy."""
+"""Health checks as compose files and images state them: a program run in the container shows whether the service is healthy."""
 
 from __future__ import annotations
 

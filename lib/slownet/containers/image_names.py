@@ -37,12 +37,12 @@ def from_text(text: str) -> str:
 
 
 def matches(asked: str, name: str) -> bool:
-    """Whether a name is the one asked for: the same, or the same without its registry and leading folders."""
+    """True if a name is the one asked for: the same, or the same without its registry and leading folders."""
     wanted = with_tag(asked)
     return name == wanted or name.endswith(f"/{wanted}")
 
 
 def is_prefix(asked: str, digest: str) -> bool:
-    """Whether a text abbreviates a digest: ``sha256:0123ab``, ``0123ab`` or the whole of it."""
+    """True if a text abbreviates a digest: ``sha256:0123ab``, ``0123ab`` or the whole of it."""
     digits = asked.removeprefix("sha256:")
     return bool(re.fullmatch(rf"[0-9a-f]{{{LEAST_HEX},64}}", digits)) and digest.removeprefix("sha256:").startswith(digits)

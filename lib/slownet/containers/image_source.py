@@ -1,4 +1,4 @@
-"""What was found at a reference: an image to be kept."""
+"""The images found at a reference: an image to be kept."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Source:
     aliases: Sequence[str] = ()
     """Digests of its manifest and index."""
     is_only: bool = True
-    """Whether nothing else was there to choose from."""
+    """True if nothing else was there to choose from."""
     omitted: Sequence[str] = ()
     """Paths of a folder that could not be read."""
     states_platform: bool = True
@@ -59,7 +59,7 @@ def one_of(candidates: Sequence[Candidate], fits: Callable[[str, Candidate], boo
 
 
 def is_called(tag: str, name: str) -> bool:
-    """Whether an image of that name is meant by ``shop:1`` or by ``1``."""
+    """True if an image of that name is meant by ``shop:1`` or by ``1``."""
     return image_names.matches(tag, name) or name.endswith(f":{tag}")
 
 

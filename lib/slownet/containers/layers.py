@@ -1,4 +1,4 @@
-"""Reads layers: tar archives, possibly compressed, that say what one step of an image's build changed."""
+"""Reads layers: tar archives, possibly compressed, that describe what one step of an image's build changed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from slownet.model.errors import ImageError
 
 WHITEOUT, META, OPAQUE = ".wh.", ".wh..wh.", ".wh..wh..opq"
 LATEST_MTIME = 2**32 - 1
-"""What a squashfs can hold."""
+"""The limits of a squashfs."""
 MOST_ID = 2**32 - 2
 SCHILY, LIBARCHIVE = "SCHILY.xattr.", "LIBARCHIVE.xattr."
 PREFIXES = ("user.", "trusted.", "security.")
@@ -33,7 +33,7 @@ class Layer:
 
     open: Callable[[], AbstractContextManager[Readable]]
     where: str
-    """What the line of an error names."""
+    """The name in error messages."""
     digest: str = ""
     """Of the bytes as they are stored; empty: not stated."""
     size: int | None = None
@@ -78,7 +78,7 @@ class Archive:
 
     @property
     def has_end(self) -> bool:
-        """Whether the archive's end is marked."""
+        """True if the archive's end is marked."""
         return getattr(self._tar, "has_end", False)
 
 

@@ -1,4 +1,4 @@
-"""What a container sees besides its image: folders and files of the lab, volumes, memory."""
+"""Mounts of a container besides its image: folders and files of the lab, volumes, memory."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Mount:
     Raises
     ------
     ImageError
-        There is no such kind, or a path or name is not usable.
+        No such kind, or a path or name is not usable.
     """
 
     source: str | Path

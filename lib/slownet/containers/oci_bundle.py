@@ -39,7 +39,7 @@ _MOUNTS: list[dict[str, object]] = [
 
 @dataclass(frozen=True)
 class Overrides:
-    """What replaces parts of an image's configuration; None leaves them."""
+    """Replacements for parts of an image's configuration; None keeps the part."""
 
     command: Sequence[str] | None = None
     """In place of the image's Cmd."""
@@ -49,7 +49,7 @@ class Overrides:
     user: str | None = None
     cwd: str | None = None
     limits: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    """Soft and hard resource limits by their names, such as ``nofile``; -1 is none."""
+    """Soft and hard resource limits by their names, such as ``nofile``; -1 means no limit."""
     groups: Sequence[str] = ()
     """Further groups of its user, by name or number."""
     capabilities: Sequence[str] = tuple(capabilities.CAPABILITIES)

@@ -26,7 +26,7 @@ DEEPEST = 4
 
 @dataclass(frozen=True)
 class _Descriptor:
-    """What an index or a manifest states of a blob."""
+    """The descriptor of a blob in an index or a manifest."""
 
     digest: str
     size: int

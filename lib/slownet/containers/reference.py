@@ -1,4 +1,4 @@
-"""What a person names to add an image: a file or folder, or a reference that skopeo understands."""
+"""References to images: the argument of a command: a file or folder, or a reference that skopeo understands."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from slownet.model.userfile import expanded
 LOCAL = ("oci", "oci-archive", "docker-archive", "dir")
 """Transports whose files are read here."""
 FILE = re.compile(r"(\.{0,2}/|~)|.*\.(tar|tgz|gz|zst|xz|bz2|oci)$", re.IGNORECASE)
-"""What can only be a file's name."""
+"""Patterns that match only file names."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Reference:
     path: Path | None = None
     """None: skopeo's."""
     tag: str = ""
-    """Which image of several, as in ``oci:FOLDER:TAG``."""
+    """The tag that selects one of several images, as in ``oci:FOLDER:TAG``."""
 
 
 def read(text: str) -> Reference:

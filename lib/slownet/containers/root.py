@@ -13,11 +13,11 @@ from typing import Protocol
 from slownet.containers import system_calls
 
 WRITTEN = ("upper", "volumes")
-"""What a container has written, in the folder of its root: to its image, and to volumes that only it has."""
+"""Files that a container has written, in the folder of its root: to its image, and to volumes that only it has."""
 
 
 class Data(Protocol):
-    """What was kept of a container."""
+    """The files kept from a container."""
 
     def restore(self, into: Path) -> bool:
         """Unpack it into a folder."""
@@ -98,7 +98,7 @@ class Root:
             os.close(descriptor)
 
     def has_program(self, word: str, search: str, cwd: str) -> bool:
-        """Whether a program exists that the kernel would run. search: as in PATH, for a word without a slash."""
+        """True if a program exists that the kernel would run. search: as in PATH, for a word without a slash."""
         folders = [cwd] if "/" in word else search.split(":")
         return any(self._is_program(os.path.join(cwd, folder, word)) for folder in folders)
 

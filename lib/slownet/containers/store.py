@@ -33,7 +33,7 @@ SHORT = 12
 
 
 class _Names(TypedDict):
-    """What an image is called, and what else is known of it."""
+    """The record of an image: its names and its origin."""
 
     digest: str
     names: list[str]
@@ -62,7 +62,7 @@ class StoredImage:
     added: float = 0.0
     """When it was last added, in seconds since 1970."""
     source: str = ""
-    """What it was added from; empty if that was a pipe."""
+    """The source that it was added from; empty if that was a pipe."""
     aliases: Sequence[str] = field(default=(), repr=False)
     """Other digests of the same image: its manifest's, its index's."""
     seen: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False)
@@ -92,7 +92,7 @@ def short(digest: str) -> str:
 
 
 def root() -> Path:
-    """Return the folder of the kept images, on the host or in a lab; it may not exist yet."""
+    """Return the folder of the kept images, on the host or in a lab; it may be missing yet."""
     return container_shares.root()
 
 

@@ -24,7 +24,7 @@ MOST_UNPACKED = 1 << 36
 MOST_MEMORY = 1 << 27
 """Bytes that a decompressor may take for its window: twice as many as ``xz -9``, as many as ``zstd`` does unless asked."""
 TOO_MUCH_MEMORY = ("Memory usage limit exceeded", "too much memory", "larger than maximum")
-"""What lzma and the program zstd say of that."""
+"""The messages of lzma and of the program zstd for that."""
 LONGEST = 1000
 """Bytes of a program's own error that are shown."""
 GZIP = zlib.MAX_WBITS | 16
@@ -35,7 +35,7 @@ Chunks = Iterator[bytes]
 
 
 class Readable(Protocol):
-    """What a stream is read from."""
+    """The interface of a stream's source."""
 
     def read(self, size: int, /) -> bytes:
         """Return at most that many bytes; none at the end."""
@@ -47,7 +47,7 @@ def digest(data: bytes, algorithm: str = "sha256") -> str:
 
 
 def algorithm(text: str, where: str) -> str:
-    """Return the algorithm of a digest. Raises ImageError if it is none that is known."""
+    """Return the algorithm of a digest. Raises ImageError if it is unknown."""
     name, _, digits = text.partition(":")
     if name not in ALGORITHMS or not digits or set(digits) - set("0123456789abcdef"):
         raise ImageError(f"'{text}' is not a digest (sha256:...)", where=where)

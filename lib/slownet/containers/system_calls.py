@@ -25,7 +25,7 @@ def _call(name: str, *arguments: Any, about: str = "") -> int:
 
 
 def own_mounts() -> None:
-    """Move this thread to a new mount namespace, whose mounts nobody else sees. The thread must end in it."""
+    """Move this thread to a new mount namespace, whose mounts no one else sees. The thread must end in it."""
     _call("unshare", CLONE_NEWNS)
     _call("mount", b"none", b"/", None, MS_REC | MS_PRIVATE, None)
 

@@ -37,7 +37,7 @@ class Node:
     xattrs: Mapping[str, str] = field(default_factory=dict)
     """Values are text with surrogate escapes, as `tarfile` reads them."""
     target: str = ""
-    """What a symbolic link points to."""
+    """The target of a symbolic link."""
     size: int = 0
     origin: tuple[int, int] = (0, 0)
     """Where a file's content is: the layer's number, and the member's number in it."""
@@ -59,14 +59,14 @@ Entry = tuple[Path, Node | HardLink]
 
 @dataclass(frozen=True)
 class Changes:
-    """What one layer does: first it removes from the layers below, then it adds."""
+    """The changes of one layer: first those that remove from the layers below, then those that add."""
 
     entries: Sequence[Entry]
     removed: Sequence[Path] = ()
     opaque: Sequence[Path] = ()
     """Folders of which nothing below is kept."""
     where: str = ""
-    """What the line of an error names."""
+    """The name in error messages."""
 
 
 class Tree:

@@ -33,7 +33,7 @@ RELEASE = "17"
 
 @dataclass(frozen=True)
 class Client:
-    """The way in which a client program runs in a lab.
+    """The way a client program runs in a lab.
 
     Attributes
     ----------

@@ -56,13 +56,13 @@ class Example:
 
     @property
     def breaks(self) -> bool:
-        """Whether the schedule breaks the system."""
+        """True if the schedule breaks the system."""
         return bool(self.violations)
 
 
 @dataclass(frozen=True)
 class Subject:
-    """What is hunted: an experiment by its name or file, with its place.
+    """The subject of a hunt: an experiment by its name or file, with its place.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class Subject:
 
     @classmethod
     def of(cls, name: str, where: Where) -> Subject:
-        """Return it. Raises ExperimentError if the experiment says nothing of a hunt."""
+        """Return it. Raises ExperimentError if the experiment does not describe a hunt."""
         subject = cls(planning.source_of(name), where)
         if not subject.experiment.checks:
             fix = "write NAME.hunt(faults([...]), no_lost_writes()) below the function"
@@ -91,7 +91,7 @@ class Subject:
 
     @property
     def common(self) -> dict[str, Any]:
-        """What all its examples have in common. Raises SlownetError."""
+        """The circumstances that all its examples share. Raises SlownetError."""
         return identity.circumstances(self.source, task.place_of(self.where, self.source))
 
     def task(self, faults: Faults, common: str) -> Task:

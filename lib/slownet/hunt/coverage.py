@@ -1,4 +1,4 @@
-"""What a hunt has tried: how often each kind of break began in each part of the time, and how often breaks overlapped."""
+"""The coverage of a hunt: how often each kind of break began in each part of the time, and how often breaks overlapped."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Coverage:
     begun : dict of str to list of int
         By what breaks, such as "kill db": in how many schedules it began in each quarter of the time.
     together : int
-        Schedules in which something broke while something else was broken.
+        Schedules where something broke while something else was broken.
     schedules : int
         All of them.
     """

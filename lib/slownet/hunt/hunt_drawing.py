@@ -1,4 +1,4 @@
-"""What of a hunt is drawn on its page."""
+"""Figures of a hunt's page."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def write(done: Hunted, experiment: Experiment, facts: Mapping[str, Any], baseli
 
 
 def parts(tried: Coverage) -> list[str]:
-    """Return the parts of the time, in words."""
+    """Return the parts of the time, as text."""
     ends = [tried.within * part / PARTS for part in range(PARTS + 1)]
     return [f"{begin:.3g}-{end:.3g} s" for begin, end in pairwise(ends)]
 

@@ -1,4 +1,4 @@
-"""What came of a hunt, as data."""
+"""The outcome of a hunt, as data."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from slownet.hunt.bench import Example
 
 
 def in_words(schedules: int) -> str:
-    """Return a number of schedules in words."""
+    """Return a number of schedules as text."""
     return f"{schedules} schedule{'s' * (schedules != 1)}"
 
 
 @dataclass(frozen=True)
 class Hunted:
-    """What came of a hunt.
+    """The outcome of a hunt.
 
     Attributes
     ----------
     directory : Path
         Its folder.
     examples : tuple of Example
-        All that was tried, in the order in which it was known.
+        All that was tried, in the order it was known.
     first, smallest : Example or None
         The schedule that broke the system first, and the smallest one; None if none did.
     tried : int
@@ -43,22 +43,22 @@ class Hunted:
 
     @property
     def schedules(self) -> int:
-        """How many schedules were tried, without the boot that has no fault."""
+        """The number of schedules that were tried, without the boot that has no fault."""
         return sum(bool(each.faults.steps) for each in self.examples)
 
     @property
     def measured(self) -> tuple[Example, ...]:
-        """What was tried and came to a history."""
+        """The examples that have a history."""
         return tuple(each for each in self.examples if not each.error)
 
     @property
     def failed(self) -> tuple[Example, ...]:
-        """What was tried and could not be measured: nobody knows whether it breaks the system."""
+        """The examples that could not be measured: it is unknown whether they break the system."""
         return tuple(each for each in self.examples if each.error)
 
     @property
     def failed_in_words(self) -> str:
-        """How many could not be measured, with one of them and why; empty if all were."""
+        """The number that could not be measured, with one of them and why; empty if all were."""
         if not self.failed:
             return ""
         one, some = self.failed[0], in_words(len(self.failed))

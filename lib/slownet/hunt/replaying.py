@@ -17,7 +17,7 @@ from slownet.runner.where import Where
 
 @dataclass(frozen=True)
 class Replayed:
-    """What came of a replay.
+    """The outcome of a replay.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class Replayed:
     examples: tuple[Example, ...]
     differs: tuple[str, ...]
     is_compared: bool = True
-    """Whether there is a history beside the file; else that of the first boot is compared with nothing."""
+    """True if there is a history beside the file; else that of the first boot is compared with nothing."""
     source: str = ""
     """The experiment's name or file; with its own name and its question."""
     name: str = ""

@@ -28,7 +28,7 @@ Names = tuple[str, ...]
 PASSES = 20
 PASS_S = 250.0
 """Hypothesis ends a shrink after 300 s of wall time. A pass that took about as long is made again: what was measured is known
-by then, so that it goes through the same choices in no time, and further. Its own database is no help there: what Hypothesis
+by then, so that it goes through the same choices in no time, and further. Its own database does not help there: what Hypothesis
 finds in that it does not shrink again."""
 
 

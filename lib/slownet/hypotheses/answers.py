@@ -36,7 +36,7 @@ LONGEST = 60
 ROUND_TRIPS, FOLD, SHARE = "round trips", "times", "a share of 1"
 BARE = re.compile(r"[A-Za-z0-9_-]+")
 _Reader = tuple[Callable[[str], float], float, str]
-"""How a text is read in a unit: the reader, what its result is multiplied by, and an example."""
+"""The reading of a text in a unit: the reader, what its result is multiplied by, and an example."""
 _FRACTIONS: Mapping[str, _Reader] = {SHARE: (percent, 1.0, "0.1 or 10%"), "%": (percent, 100.0, "10 or 10%")}
 
 
@@ -73,7 +73,7 @@ class Question:
 
     @property
     def unit(self) -> str:
-        """What the number counts; empty if it is none of the known units."""
+        """The unit of the number; empty if the unit is unknown."""
         fields, kind = self.prediction.fields, self.prediction.kind
         if self.field == "round_trips" or "round_trips" in kind:
             return ROUND_TRIPS if per_round_trip(str(fields.get("along", "rtt_ms"))) else ""
@@ -131,7 +131,7 @@ class Answers:
 
     @property
     def identity(self) -> str:
-        """What two files of one student have in common: the id, or the name in any capitals."""
+        """The key that two files of one student share: the id, or the name in any capitals."""
         return (self.id or self.student).casefold()
 
     def find(self, exercise: str, name: str) -> str | float | None:
@@ -153,7 +153,7 @@ def read(path: Path) -> Answers:
 
 
 def read_handed_in(path: Path, *, alone: bool = False) -> Answers:
-    """Read answers that somebody else handed in, as what a lab writes is read: a regular file of bounded size, and no link.
+    """Read answers that another user handed in, as what a lab writes is read: a regular file of bounded size, and no link.
 
     alone: what is wrong with it is shown to the student, so it must be no hard link, and nothing of it is quoted.
     Raises ExperimentError, whose line quotes no value of the file.
@@ -205,7 +205,7 @@ def _kind(value: object) -> str:
 
 
 def shown(name: str) -> str:
-    """Return a name of somebody else's as a line has it: printable and short."""
+    """Return a name of another user's as a line has it: printable and short."""
     text = visible(" ".join(name.split()))
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 

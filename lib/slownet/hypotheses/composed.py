@@ -35,7 +35,7 @@ class Composed(Recorded):
 
     @property
     def project(self) -> Project:
-        """What the compose files say."""
+        """The contents of the compose files."""
         assert isinstance(self.topology, Compose)
         return self.topology.project
 
@@ -46,7 +46,7 @@ def make(
 ) -> Composed:  # fmt: skip
     """Return the experiment of a command line, with a tool or a command.
 
-    faults: what breaks while that runs, in words; what the files state, unless given. Raises ComposeError, ExperimentError,
+    faults: what breaks while that runs, as text; what the files state, unless given. Raises ComposeError, ExperimentError,
     ConditionError, UnitError."""
     whole = [str(each.absolute()) for each in files]
     record = {

@@ -35,7 +35,7 @@ __all__ = ["Cell", "Experiment", "Record", "condition", "experiment"]
 
 Cell = dict[str, str]
 FAULTS = "faults"
-"""The condition that is a schedule of faults, in words."""
+"""The condition that is a schedule of faults, as text."""
 VARY = Option("vary")
 """The option that states other values of conditions."""
 
@@ -59,7 +59,7 @@ class Record(Protocol):
 
 
 Returned = Record | Mapping[str, float | Sequence[float]] | float | Sequence[float]
-"""What a measuring function returns; see `experiment`."""
+"""The result of a measuring function; see `experiment`."""
 
 
 MOST_CELLS = 10_000
@@ -189,7 +189,7 @@ class Experiment:
         ----------
         function : callable
             Gets the run, as a claim's function does, and returns the answer to the question in one or two sentences, in the
-            question's unit: ``f"The page takes {run.at(FAR).amount('page_ms')}."``. It says what was measured; how far the
+            question's unit: ``f"The page takes {run.at(FAR).amount('page_ms')}."``. It states what was measured; how far the
             claims carry it is added. Where a cell or a metric is missing that it asks for, the general answer is shown.
 
         Returns
@@ -213,7 +213,7 @@ class Experiment:
             What `faults` returns; or a function without arguments that returns a strategy of Hypothesis for `Faults`. It is
             called on the host alone, so import Hypothesis in it.
         *checks : callable
-            Such as `no_lost_writes`, or functions (history) that return what is wrong in words, or None.
+            Such as `no_lost_writes`, or functions (history) that return what is wrong as text, or None.
 
         Raises
         ------

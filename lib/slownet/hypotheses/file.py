@@ -76,7 +76,7 @@ TOP = (
 TABLES = ("parameters", "options", "conditions", "faults")
 LINK = "link"
 NAMED = "condition"
-"""What experiments in Python call a condition with a name, such as LTE."""
+"""The parameter for a named condition in Python experiments, such as LTE."""
 PAGE = "52kB"
 HOSTS = ("from", "to")
 """The options of tools that are names of hosts."""

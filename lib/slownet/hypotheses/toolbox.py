@@ -22,11 +22,11 @@ from slownet.services.wordpress import WordPress
 
 @dataclass(frozen=True)
 class Starts:
-    """What starts a service in hypothesis files, with the network, the run directory and the size of nginx's page."""
+    """The constructor of a service in hypothesis files, with the network, the run directory and the size of nginx's page."""
 
     make: Callable[[Any, Path, str], AbstractContextManager[Any]]
     chance: str = ""
-    """What is random in it."""
+    """The random parts of it."""
 
     def __call__(self, net: Any, directory: Path, page: str) -> AbstractContextManager[Any]:
         return self.make(net, directory, page)
@@ -38,7 +38,7 @@ class Page:
 
     url: str
     servers: tuple[Nginx, ...] = ()
-    """What a file's faults can break."""
+    """The targets of a file's faults."""
 
 
 @contextmanager

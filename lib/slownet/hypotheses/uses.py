@@ -1,4 +1,4 @@
-"""What an experiment uses: what it is made of, and what its file and the files beside it import.
+"""Dependencies of an experiment: its parts, and the imports of its file and of the files beside it.
 
 A clock is chosen by it: tools and services state by an attribute what they take (`slownet.tools.register.Card`, `LASTS`,
 `NEEDS`). A program that an experiment starts by itself is not seen, nor is a tool that it takes out of a package

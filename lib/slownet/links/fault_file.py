@@ -6,7 +6,7 @@
     "4.2s" = "cut db from web, client"
     "9s" = ["heal", "kill db"]
 
-What `slownet hunt` has found is such a file, with a table [found] that says where it came from.
+What `slownet hunt` has found is such a file, with a table [found] that shows where it came from.
 """
 
 from __future__ import annotations

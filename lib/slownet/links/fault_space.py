@@ -1,6 +1,6 @@
 """All schedules of faults that a hunt chooses from: which hosts, which kinds, within which time.
 
-A schedule is made of breaks, each of which is mended again. What cannot happen because of another break, such as the death of
+A schedule is made of breaks, each of which is repaired again. What cannot happen because of another break, such as the death of
 what is dead, is left out, so that every choice is a schedule that can happen. Hypothesis makes the choices
 (`slownet.hunt.strategy`); this module is imported in labs, too, which have no Hypothesis.
 """
@@ -15,20 +15,20 @@ from slownet.model.errors import ConditionError, nearest
 from slownet.model.units import duration, show_duration
 
 BETWEEN = ("cut", "one-way", "reset")
-"""Kinds of breaks between hosts. "one-way" is a cut of one direction; connections that are reset are made again, not mended."""
+"""Kinds of breaks between hosts. "one-way" is a cut of one direction; connections that are reset are made again."""
 USUAL = ("kill", "pause", "cut", "one-way")
 """Those that a system should bear."""
 KINDS = tuple(dict.fromkeys((*USUAL, *BETWEEN, *(verb for verb, each in VERBS.items() if each.undo))))
 """Kinds of breaks, the usual and the simplest first."""
 REPAIRS = frozenset(("heal", *(verb for verb, each in VERBS.items() if not each.undo)))
-"""All verbs that mend."""
+"""All verbs that repair."""
 MOST = 4
 STEP = "100ms"
 
 
 @dataclass(frozen=True)
 class Break:
-    """Something breaks at `begin` seconds and is mended at `end`.
+    """Something breaks at `begin` seconds and is repaired at `end`.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Break:
 
     @property
     def action(self) -> Action:
-        """What breaks."""
+        """The fault."""
         if self.kind == "reset":
             return Reset(self.hosts, self.others)
         if self.kind in BETWEEN:
@@ -57,7 +57,7 @@ class Break:
 
     @property
     def cure(self) -> Action | None:
-        """What mends it; None for what is over at once."""
+        """The repair; None if the fault is over at once."""
         if self.kind in BETWEEN:
             return None if self.kind == "reset" else Heal()
         return _to_one(VERBS[verb_of(self.kind)].undo, self.hosts[0])
@@ -65,7 +65,7 @@ class Break:
 
 @dataclass(frozen=True)
 class FaultSpace:
-    """What a hunt may break; made by `faults`.
+    """The faults that a hunt may choose; made by `faults`.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class FaultSpace:
     kinds : tuple of str
         Of `KINDS`, the simplest first, each with an amount if it has one.
     within, step : float
-        Seconds; all is mended after `within`, and times are multiples of `step`.
+        Seconds; all is repaired after `within`, and times are multiples of `step`.
     most : int
         The most breaks of a schedule.
     """
@@ -122,7 +122,7 @@ def faults(
         charges computing. Hosts may "reset" connections, lose what name servers answer ("lose-names"), and get packets
         corrupted ("corrupt 5%") and another MTU ("mtu 1280"). Amounts that are not stated are those.
     within : str
-        The time within which all is broken and mended, such as "30s".
+        The time within which all is broken and repaired, such as "30s".
     services : sequence of str, optional
         What is killed and paused; the hosts, if they are not given.
     most : int
@@ -223,10 +223,10 @@ def broken(schedule: Faults) -> list[Fault]:
 
 
 def breaks(action: Action) -> bool:
-    """Return whether an action breaks something that lasts until it is mended."""
+    """Return whether an action breaks something that lasts until it is repaired."""
     return isinstance(action, Cut) or (isinstance(action, ServiceFault | HostFault | Mtu) and bool(VERBS[action.verb].undo))
 
 
 def repairs(action: Action) -> bool:
-    """Return whether an action mends what broke before."""
+    """Return whether an action repairs what broke before."""
     return isinstance(action, Heal) or (isinstance(action, ServiceFault | HostFault | Mtu) and not VERBS[action.verb].undo)

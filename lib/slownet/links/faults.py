@@ -12,19 +12,19 @@ from slownet.model.errors import ConditionError, UnitError, nearest
 from slownet.model.units import duration, show_duration
 
 SERVICE, DISK, CPU, HOST = "service", "disk", "CPU", "host"
-"""What verbs are about: a service, its disk or processor, or a host."""
+"""The targets of verbs: a service, its disk or processor, or a host."""
 
 
 @dataclass(frozen=True)
 class Verb:
-    """What can be done to one service or host.
+    """The actions on one service or host.
 
     Attributes
     ----------
     about : str
         `SERVICE`, `DISK`, `CPU` or `HOST`.
     when : tuple of str
-        The states of its subject in which it can be done.
+        The states of its subject where it can be done.
     otherwise : str
         What is said of the subject in the others.
     after : str
@@ -79,7 +79,7 @@ SMALLEST_SHARE = 0.001
 SMALLEST_MTU, LARGEST_MTU = 68, 65535
 """Bytes: of IPv4 the least (RFC 791), and the most."""
 NONE = "none"
-"""The words of a schedule in which nothing happens."""
+"""The words of a schedule where nothing happens."""
 _BETWEEN = ("from", "to")
 
 
@@ -153,12 +153,12 @@ class Mtu:
 
     @property
     def verb(self) -> str:
-        """What is done."""
+        """The action."""
         return "mtu" if self.size else "restore-mtu"
 
     @property
     def subject(self) -> str:
-        """What changes, as a key."""
+        """The changed state, as a key."""
         return f"{self.host}'s MTU"
 
     def __str__(self) -> str:
@@ -190,17 +190,17 @@ class ServiceFault:
 
     @property
     def is_of_disk(self) -> bool:
-        """Whether it happens to the disk, and the program goes on."""
+        """True if it happens to the disk, and the program goes on."""
         return VERBS[self.verb].about == DISK
 
     @property
     def is_of_cpu(self) -> bool:
-        """Whether it happens to the processor, and the program goes on."""
+        """True if it happens to the processor, and the program goes on."""
         return VERBS[self.verb].about == CPU
 
     @property
     def subject(self) -> str:
-        """What breaks or is mended, as a key: the service, its disk or its processor."""
+        """The target, as a key: the service, its disk or its processor."""
         return f"{self.service}'s disk" if self.is_of_disk else f"{self.service}'s CPU" if self.is_of_cpu else self.service
 
     @property
@@ -234,7 +234,7 @@ class HostFault:
 
     @property
     def subject(self) -> str:
-        """What breaks or is mended, as a key."""
+        """The target, as a key."""
         return f"{self.host}'s {'names' if self.verb.endswith('names') else 'packets'}"
 
     def __str__(self) -> str:
@@ -246,7 +246,7 @@ Action = Cut | Heal | Reset | Mtu | ServiceFault | HostFault
 
 @dataclass(frozen=True)
 class Fault:
-    """One step: at `at` seconds something breaks, or is mended."""
+    """One step: at `at` seconds something breaks, or is repaired."""
 
     at: float
     action: Action
@@ -257,7 +257,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class Faults:
-    """What breaks and is mended, in the order of the times.
+    """Faults and repairs, in the order of their times.
 
     Attributes
     ----------
@@ -344,7 +344,7 @@ class Faults:
 
     @property
     def services(self) -> frozenset[str]:
-        """What the steps call the services that they break or mend."""
+        """The names that the steps use for the services."""
         return frozenset(each.action.service for each in self.steps if isinstance(each.action, ServiceFault))
 
     def to_json(self) -> list[dict[str, Any]]:
@@ -358,7 +358,7 @@ class Faults:
         return [{"at_s": round(each.at, 9), "do": str(each.action)} for each in self.steps]
 
     def together(self) -> Iterator[tuple[float, tuple[Action, ...]]]:
-        """Yield each time at which there are steps, with their actions.
+        """Yield each time when there are steps, with their actions.
 
         Yields
         ------
@@ -411,7 +411,7 @@ def _action(text: Any) -> Action:
 
 
 def _of_one(words: list[str]) -> Action | None:
-    """Return what happens to one service or host, if the words say that."""
+    """Return what happens to one service or host, if the words state that."""
     match words:
         case ["mtu", host, size]:
             return Mtu(host, _mtu(size))
@@ -467,7 +467,7 @@ def possible(action: ServiceFault | HostFault | Mtu, state: str) -> bool:
 
 @dataclass
 class _State:
-    """What is cut, and how the services are, after some steps."""
+    """The cuts and the states of the services after some steps."""
 
     hosts: frozenset[str]
     names: Mapping[str, str]
@@ -475,7 +475,7 @@ class _State:
     disks: dict[str, str]
     lost: frozenset[tuple[str, str]] = frozenset()
     parts: dict[str, str] = field(default_factory=dict)
-    """What of hosts and processors is not whole, by its subject."""
+    """The impaired hosts and processors, by subject."""
 
     def follow(self, step: Fault) -> None:
         where = f"the faults' step at {shown(step.at)}"

@@ -1,1 +1,1 @@
-"""What every other room may use: units, errors, files of users, extensions."""
+"""The common ground of all rooms: units, errors, files of users, extensions."""

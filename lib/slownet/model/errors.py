@@ -96,7 +96,7 @@ class NoMetricError(ExperimentError, AttributeError):
 
 
 class DamageWarning(UserWarning):
-    """Some of a run's samples are damaged or missing; the message says which, and the others are used."""
+    """Some of a run's samples are damaged or missing; the message lists them, and the others are used."""
 
 
 class TooFewError(ExperimentError):

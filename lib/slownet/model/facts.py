@@ -43,7 +43,7 @@ class Reported(TypedDict, total=False):
 
 
 class SpreadFacts(TypedDict, total=False):
-    """How much a metric varies between boots with free CPU, measured in a cell."""
+    """The variation of a metric between boots with free CPU, measured in a cell."""
 
     metric: Required[str]
     relative: Required[Positive]
@@ -60,7 +60,7 @@ class MachineFacts(TypedDict, total=False):
 
 
 class Sampling(TypedDict, total=False):
-    """How often to measure, and why the run ended."""
+    """The rule of repetition, and the reason why the run ended."""
 
     repeat: str | int
     budget_s: float | None
@@ -72,7 +72,7 @@ class Sampling(TypedDict, total=False):
 
 
 class Measurer(TypedDict, total=False):
-    """What measured a boot."""
+    """The program that measured a boot."""
 
     lab: int
     processor: int | None
@@ -94,12 +94,12 @@ class Published(TypedDict, total=False):
     title: str
     rows: Sequence[Mapping[str, Json]]
     differs: str
-    """Why the article's numbers are not those of a run, in words."""
+    """Why the article's numbers are not those of a run, as text."""
     factor: float
 
 
 class Seal(TypedDict):
-    """How many lines samples.jsonl has, and the sum of the last one, so that lines missing at its end are noticed."""
+    """The number of lines of samples.jsonl, and the sum of the last one, so that lines missing at its end are noticed."""
 
     lines: int
     sum: str
@@ -114,7 +114,7 @@ class ClockFacts(TypedDict, total=False):
 
 
 class Facts(ClockFacts, total=False):
-    """The content of run.json; `docs/reference/records.toml` says what each field means."""
+    """The content of run.json; `docs/reference/records.toml` describes what each field means."""
 
     experiment: Text
     question: Text
@@ -164,4 +164,4 @@ class Facts(ClockFacts, total=False):
 
 
 SHAPE = shapes.of(Facts, others=anything)
-"""What every reader may rely on; older versions wrote less."""
+"""The keys that every reader may rely on; older versions wrote fewer."""

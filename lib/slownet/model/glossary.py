@@ -1,4 +1,4 @@
-"""The words of this project, each with a line that says what it means: for pages, the terminal and the documentation."""
+"""The words of this project, each with a line that describes what it means: for pages, the terminal and the documentation."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Imports a user's Python file by its path, and says where in such files something went wrong.
+"""Imports a user's Python file by its path, and shows where in such files something went wrong.
 
-An error in a user's file is the user's to mend: it is told by its file and line, wherever it happens, also when a function of
+An error in a user's file is the user's to fix: it is told by its file and line, wherever it happens, also when a function of
 the file is called much later. So files are registered here as they are imported.
 """
 
@@ -43,17 +43,17 @@ class Terminated(SystemExit):
 
 
 class _Exit(SystemExit):
-    """What `os._exit` becomes in a user's file: the real one would end this program as if all were well."""
+    """The replacement of `os._exit` in a user's file: the real one would end this program as if all were well."""
 
 
 class _UsageError(Exception):
-    """What a parser of arguments says is wrong with those that a file was given."""
+    """The message of an argument parser about the arguments of a file."""
 
 
 def file(path: Path, otherwise: str, arguments: Sequence[str] = ()) -> ModuleType:
     """Import a file and return the module. arguments: those that it finds in sys.argv after its own name.
 
-    Raises ExperimentError: with the fix ``otherwise`` if there is no such file; with file and line for what the file raises, or
+    Raises ExperimentError: with the fix ``otherwise`` if no such file exists; with file and line for what the file raises, or
     if it ends the program. A SlownetError of another kind that the file raises passes.
     """
     if not path.is_file():

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 Parameters = Mapping[str, Any]
-"""What a program gives to Mininet for a node, a link or an interface: values of any type, by the names of parameters."""
+"""Arguments of a program to Mininet for a node, a link or an interface: values of any type, by the names of parameters."""
 
 if TYPE_CHECKING:
 

@@ -13,7 +13,7 @@ DNS_PORTS: Mapping[str, int] = {UDP: 53, "TCP": 53, "TLS": 853, "HTTPS": 443}
 
 @dataclass(frozen=True)
 class Traits:
-    """How a connection is opened.
+    """The ways to open a connection.
 
     Parameters
     ----------

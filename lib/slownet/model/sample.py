@@ -37,7 +37,7 @@ class Metric(TypedDict, total=False):
     values: list[float]
     """The values themselves, if they were kept."""
     ordered: bool | None
-    """Whether the values are in time order."""
+    """True if the values are in time order."""
     groups: Annotated[list[int] | None, optional(shapes.numbers)]
     """Sizes of consecutive groups of values, whose order is unknown within each."""
     steps: list[list[float]] | None
@@ -47,15 +47,15 @@ class Metric(TypedDict, total=False):
     waits: float | None
     """At most how much later a value is than what it shows, in its unit: a paint waits for the next frame."""
     count: Annotated[bool, anything]
-    """Whether the mean is a number of events among ``n``."""
+    """True if the mean is a number of events among ``n``."""
     percent: Annotated[float, anything]
-    """Which percentile this is, of one that a tool printed."""
+    """The percentile, if a tool printed one."""
     of: Annotated[str, anything]
     """The metric that has the values of that percentile."""
 
 
 class Limited(TypedDict, total=False):
-    """What kept the sender from sending faster, for which share of the time."""
+    """The limits of the sender, with their shares of the time."""
 
     by: Annotated[str, anything]
     share: Required[Positive]
@@ -93,7 +93,7 @@ class Sample(TypedDict, total=False):
     """One line."""
     metrics: Annotated[dict[str, Metric], optional(shapes.of(dict[str, Metric], anything))]
     verified_rtt_ms: float | None
-    """What a ping measured beforehand."""
+    """The result of a ping beforehand."""
     unverified: list[str]
     """Configured links that no ping could verify, each with the reason."""
     raw: list[str]
@@ -102,22 +102,22 @@ class Sample(TypedDict, total=False):
     wall_s: Positive | None
     facts: dict[str, Json]
     links: dict[str, str]
-    """The conditions of each link in words, without links that have none."""
+    """The conditions of each link as text, without links that have none."""
     counters: Annotated[dict[str, dict[str, dict[str, int]]], mapping(mapping(mapping(number())))]
     """``{link: {"up" or "down": {counter: number}}}``."""
     captures: Annotated[list[Capture], shapes.each(mapping(anything))]
     rate_bit_s: Positive | None
     """The highest rate configured on a link."""
     lab: Ordinal
-    """Which of the parallel labs measured it."""
+    """The number of the parallel lab that measured it."""
     boot: Ordinal
     """The repetition: a fresh lab or network."""
     block: Ordinal
     """The number of the call of the measuring function in this cell and boot."""
     random: Annotated[bool | None, flag]
-    """Whether a link's condition is random."""
+    """True if a link's condition is random."""
     played: Annotated[bool | None, flag]
-    """Whether a link played a schedule meanwhile, or faults happened: its first values are a part of that, and no warm-up."""
+    """True if a link played a schedule meanwhile, or faults happened: its first values are a part of that, and no warm-up."""
     seeds: list[Seed]
     """Seeds of the random links, one per condition: the second direction has 1 more; empty if the kernel chose them."""
     charged_s: Positive | None

@@ -1,6 +1,6 @@
 """Shapes of JSON values that come from a lab: a value is checked against one before anything uses it.
 
-A shape is a function of a value and of the words for where it is, which raises ShapeError. jsonschema is no help here: it takes
+A shape is a function of a value and the name of its place, which raises ShapeError. jsonschema does not help here: it takes
 10 us for each number of a sample's values, and its messages quote the whole value.
 """
 
@@ -23,7 +23,7 @@ Shape = Callable[[Any, str], None]
 
 
 class ShapeError(ValueError):
-    """A value does not have its shape; the message says which value, and what it should be."""
+    """A value does not have its shape; the message shows which value, and what it should be."""
 
 
 def _need(good: bool, value: Any, where: str, wanted: str) -> None:

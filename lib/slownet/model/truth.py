@@ -1,4 +1,4 @@
-"""What is neither true nor false by itself, and says so instead of being true as any other object is."""
+"""Objects without a truth value: `bool` raises an error that explains it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class NoTruth:
     """A base class of what has to be compared or judged first: ``assert about(40)`` would pass whatever was measured."""
 
     instead: ClassVar[str]
-    """What to write instead."""
+    """The expression to write instead."""
 
     def __bool__(self) -> bool:
         """Raise ExperimentError."""

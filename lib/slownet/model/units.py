@@ -28,7 +28,7 @@ class TimeUnit:
     in_compose: tuple[str, ...] = ()
     """Its names in compose files, which are Go's."""
     of_metrics: bool = False
-    """Whether the name of a metric may end with it."""
+    """True if the name of a metric may end with it."""
     is_read: bool = True
 
 
@@ -270,7 +270,7 @@ _MILLISECONDS = {each.name: float(1000 * each.seconds) for each in TIMES if each
 
 
 def milliseconds_of(name: str) -> float | None:
-    """Return how many milliseconds the unit of a metric is; None if it is no unit of time.
+    """Return how many milliseconds the unit of a metric is; None if it is not an unit of time.
 
     Parameters
     ----------

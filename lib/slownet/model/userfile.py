@@ -1,7 +1,7 @@
 """Reads files that a user names: within a size, from files and pipes alike, with every failure as an ordinary error.
 
 Whoever reads says in its own words what it wanted. So the functions here raise few kinds of errors: OSError (whose ``strerror``
-says why) and UnicodeDecodeError for a file, ValueError for what it contains.
+explains why) and UnicodeDecodeError for a file, ValueError for what it contains.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _DIGITS = 21
 DEEPEST = 50
 """Tables and lists in one another."""
 WRITER_S = 5.0
-"""How long a named pipe may have no writer."""
+"""The time that a named pipe may have no writer."""
 _CHUNK = MEBIBYTE
 _inputs: set[tuple[int, int]] | None = None
 """The files that a command has read, by device and inode; None in a program that is not one of slownet's commands."""
@@ -80,7 +80,7 @@ def read_bytes(path: Path | str, most: int = MOST) -> bytes:
     Raises
     ------
     OSError
-        It cannot be read, is a folder, is too large, or is a named pipe that nobody writes to.
+        It cannot be read, is a folder, is too large, or is a named pipe that no process writes to.
     """
     try:
         # Without O_NONBLOCK a named pipe without a writer would hold the open() itself, for ever.
@@ -96,7 +96,7 @@ def read_bytes(path: Path | str, most: int = MOST) -> bytes:
 def opened(path: Path | str, buffering: int = -1) -> BinaryIO:
     """Open a file or a pipe for reading it piece by piece.
 
-    Raises OSError, also for a device, which might never end, and for a named pipe that nobody writes to.
+    Raises OSError, also for a device, which might never end, and for a named pipe that no process writes to.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
     try:
@@ -115,7 +115,7 @@ def opened(path: Path | str, buffering: int = -1) -> BinaryIO:
 
 
 def _await_writer(descriptor: int, path: str) -> None:
-    """Wait until a pipe has something to read. Raises OSError if nobody writes to it for some time."""
+    """Wait until a pipe has something to read. Raises OSError if no process writes to it for some time."""
     while not select.select([descriptor], [], [], WRITER_S)[0]:
         try:
             if os.read(descriptor, 1):

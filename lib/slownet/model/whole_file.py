@@ -38,7 +38,7 @@ RECORDS = frozenset(
 )  # fmt: skip
 """The records of runs, sweeps, hunts and field measurements."""
 RUNS = ("run.json", "samples.jsonl", "sweep.json")
-"""What the folder of a run or a sweep is known by."""
+"""The files that identify the folder of a run or a sweep."""
 _FOLDERS = re.compile(r"(raw|services|captures)(-\d+)?|samples|records|compose|damaged")
 """The folders in it that hold more records."""
 _SOURCES = frozenset(
@@ -51,7 +51,7 @@ _SOURCES = frozenset(
 _BY_NAME = re.compile(r"\.env.*|Dockerfile|Makefile|Containerfile")
 NONE: Mapping[str, str] = MappingProxyType({})
 READER_S = 5.0
-"""How long a named pipe may have no reader."""
+"""The time that a named pipe may have no reader."""
 _LINKS = 40
 
 
@@ -202,7 +202,7 @@ def place(path: Path, content: bytes, mode: int = 0o666, durable: bool = False) 
 
 
 def new(path: Path, content: bytes) -> None:
-    """Write a record that is not there yet, whole or not at all. Raises OSError: FileExistsError if it is there."""
+    """Write a record that is not there yet, whole or not at all. Raises OSError: FileExistsError if it exists."""
     with _draft(path, 0o666) as draft:
         draft.file.write(content)
         draft.whole()
@@ -222,7 +222,7 @@ def drafted(path: Path, mode: int = 0o666, durable: bool = True) -> Iterator[Bin
 
 @contextlib.contextmanager
 def _kept(path: Path) -> Iterator[BinaryIO]:
-    """As `drafted`, with the mode and owner of a regular file that is there, and also where the folder takes no other one."""
+    """As `drafted`, with the mode and owner of a regular file that exists, and also where the folder takes no other one."""
     about = path.stat() if path.exists() else None
     if about and stat.S_ISDIR(about.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
@@ -328,7 +328,7 @@ def _overwrite(path: Path, source: BinaryIO) -> None:
 
 
 def _settle(folder: Path) -> None:
-    """Have the folder's new entry on the disk, where the file system can say so."""
+    """Have the folder's new entry on the disk, where the file system supports that."""
     with contextlib.suppress(OSError):
         fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:

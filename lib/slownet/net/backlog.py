@@ -1,4 +1,4 @@
-"""How many bytes wait in front of each bottleneck while a program runs, read from the kernel's queueing disciplines.
+"""The backlog of each bottleneck while a program runs, read from the kernel's queueing disciplines.
 
 Only where the CPU is free: elsewhere the clock would charge for the reading.
 """
@@ -31,7 +31,7 @@ MOST = 120
 
 @dataclass
 class Backlog:
-    """What waited while a program ran.
+    """The backlog while a program ran.
 
     Attributes
     ----------

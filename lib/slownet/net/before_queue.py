@@ -1,4 +1,4 @@
-"""What a host sends, captured as it enters the queue of its interface.
+"""Capture of a host's packets as they enter the queue of its interface.
 
 A capture on the interface sees a packet when it leaves: behind the queueing discipline, which delays, limits and drops. What
 made the host send it happened before. The kernel runs the filters of clsact's egress before the queueing discipline
@@ -37,7 +37,7 @@ def addresses(node: Any) -> list[str]:
 
 
 class BusyError(Exception):
-    """What enters a queue cannot be captured, because of another program or of the kernel; its text is the reason."""
+    """The packets that enter a queue cannot be captured, because of another program or the kernel; the text is the reason."""
 
 
 class BeforeQueue(tcpdump.Capture):

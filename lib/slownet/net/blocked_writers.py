@@ -1,4 +1,4 @@
-"""Programs in the background of a node's shell that wait because nobody reads what they print.
+"""Programs in the background of a node's shell that wait because no process reads what they print.
 
 Under Mininet a node's shell writes to a pseudo terminal, which takes a few kilobytes until `cmd`, `monitor` or `waitOutput`
 reads them. A program that prints more stands still then, without a word; on a virtual clock, what waits for it waits for ever.

@@ -1,4 +1,4 @@
-"""What a topology or a program states twice, and what has only room for one: each is one line that names both statements.
+"""Duplicate statements of a topology or a program where only one can hold: each gives one line that names both.
 
 Mininet takes the last of two nodes of one name, and the kernel refuses the second of two interfaces with "File exists".
 """

@@ -17,7 +17,7 @@ class ConditionLog(UserDict[Any, Condition]):
     highest_rate: float | None = None
     """In bit/s; None if no condition had a rate."""
     random: bool = False
-    """Whether any condition was random."""
+    """True if any condition was random."""
 
     def __init__(self) -> None:
         super().__init__()

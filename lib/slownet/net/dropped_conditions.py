@@ -1,4 +1,4 @@
-"""What a program has taken from conditions that it stated of its links: by Open vSwitch's queues, or by its own tc commands.
+"""Conditions of links that a program has overwritten: by Open vSwitch's queues, or by its own tc commands.
 
 An interface has one queueing discipline at its root. What puts another one there, as `ovs-vsctl set port s1-eth1 qos=@q` does,
 removes the netem that delays, without a word.
@@ -47,7 +47,7 @@ def lines(links: Iterable[Any], shaping: Shaping, stated: Mapping[Any, Place]) -
 
 
 def dropped(stated: OneWay, shown: Sequence[Qdisc]) -> list[str]:
-    """Return in words what a condition states and queueing disciplines, as tc shows them, do not do at all."""
+    """Return as text what a condition states and queueing disciplines, as tc shows them, do not do at all."""
     does = {name for qdisc in shown if qdisc["kind"] == "netem" for name, value in flat(qdisc["options"]) if value}
     limited = "rate.rate" in does or any(qdisc["kind"] in LIMITING for qdisc in shown)
     lost = []

@@ -47,7 +47,7 @@ STANDALONE = partial(OVSSwitch, failMode="standalone")
 
 
 CONNECTED_S = 60.0
-"""The longest that switches wait for their controllers, unless a program says how long."""
+"""The longest that switches wait for their controllers, unless a program sets it."""
 ALONE = "start one before, or let the switches learn by themselves: failMode='standalone', in mn --switch ovsbr"
 
 
@@ -70,7 +70,7 @@ class QuickNet(MininetTests, Mininet):  # type: ignore[misc]  # Mininet has no t
 
     stp = False  # for networks that a program makes, see `slownet.net.standin`
     forgives = False
-    """Whether two hosts may share an address, as under Mininet: a line says so."""
+    """True if two hosts may share an address, as under Mininet: a line reports it."""
     unstopped: ClassVar[set[Any]] = set()
     """Those of a program's networks that it has not stopped: the end of the program reports of them."""
     running: ClassVar[WeakSet[QuickNet]] = WeakSet()

@@ -23,7 +23,7 @@ from slownet.net.tool import run
 
 TABLE = "slownet_faults"
 NAME = "faults"
-"""What their steps are called in records."""
+"""The name of their steps in records."""
 
 
 class BreakableDisk(Protocol):
@@ -246,7 +246,7 @@ def drop(host: Any, sources: Sequence[str]) -> None:
 
 
 def reset(hosts: Sequence[Any], others: Sequence[Any]) -> str:
-    """Let hosts reset all their TCP connections with others; return how many there were, in words.
+    """Let hosts reset all their TCP connections with others; return how many there were, as text.
 
     The kernel of each of `hosts` ends them at once, and tells the other end by a segment that travels as any other.
     Raises ToolError, NetworkError.

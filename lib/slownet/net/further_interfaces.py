@@ -19,7 +19,7 @@ from slownet.net.nodes import inside
 
 CONF = Path("/proc/sys/net/ipv4/conf/all")
 UNKNOWN = "Unknown device type"
-"""What the kernel answers without a kind of interface."""
+"""The kernel's answer if it lacks a kind of interface."""
 APART = {"arp_ignore": "1", "arp_announce": "2"}
 """A host answers for an address where it has it alone (ip-sysctl.rst): all interfaces are in one Ethernet."""
 
@@ -27,7 +27,7 @@ APART = {"arp_ignore": "1", "arp_announce": "2"}
 def make(host: Any, cable: str, found: Mapping[str, str]) -> bool:
     """Make interfaces with these hardware addresses on a host's cable, and return whether the kernel can.
 
-    cable: its interface's name. Without macvlan a line says that the host has one interface.
+    cable: its interface's name. Without macvlan a line reports that the host has one interface.
     """
     if not found:
         return True

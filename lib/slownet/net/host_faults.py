@@ -1,4 +1,4 @@
-"""What faults do to a host beside cuts: its names are gone, its packets are corrupted, its services' processor is slow."""
+"""Faults of a host other than cuts: its names are gone, its packets are corrupted, its services' processor is slow."""
 
 from __future__ import annotations
 

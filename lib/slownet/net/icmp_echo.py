@@ -87,7 +87,7 @@ class Echoes:
 
     @property
     def is_paced(self) -> bool:
-        """Whether ``ping`` sent more slowly than stated: it waits up to 10 ms for a reply that is on its way."""
+        """True if ``ping`` sent more slowly than stated: it waits up to 10 ms for a reply that is on its way."""
         every, asked = self.every_ms, self.asked_ms
         return every is not None and asked is not None and every > (1 + PACED) * asked + 1 / (self.sent - 1)
 
@@ -108,7 +108,7 @@ class Echoes:
 def echo(host: Host, address: str, count: int, interval: float, timeout: float | None = None) -> Echoes:
     """Send ``count`` echo requests every ``interval`` seconds, as far as ping does (see `Echoes.is_paced`).
 
-    Unanswered ones are no error.
+    Unanswered ones are not errors.
 
     timeout: seconds for all of them; by default derived from ``count`` and ``interval``. Raises ToolError if the address is
     unknown or unreachable, or the output is not understood.
@@ -184,7 +184,7 @@ def parse(text: str, command: Sequence[str] = ("ping",)) -> Echoes:
 
 
 def _no_summary(text: str, command: Sequence[str]) -> ToolError:
-    """Return the error for an output without a summary, which says why if that can be seen."""
+    """Return the error for an output without a summary, which explains why if that can be seen."""
     if _COMMAS.search(text):
         return complaint("ping printed numbers with commas: run it in the C locale (LC_ALL=C)", text, command)
     if _OTHER_PING.search(text):

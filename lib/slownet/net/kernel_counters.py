@@ -62,7 +62,7 @@ def qdiscs(route: Route) -> list[Qdisc]:
 
 
 def class_rates(route: Route, interface: int) -> dict[str, int]:
-    """Return the rates of an interface's classes of htb and hfsc in bit/s, by handle: tc shows them in words only.
+    """Return the rates of an interface's classes of htb and hfsc in bit/s, by handle: tc shows them as text only.
 
     interface: its number in the socket's namespace. Raises NetworkError.
     """

@@ -1,4 +1,4 @@
-"""What a network looks like, for its records: the names of its links, what they connect, and the conditions they were given."""
+"""The layout of a network, for its records: the names of its links, what they connect, and the conditions they were given."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def layout(hosts: Iterable[Any], switches: Iterable[Any], cables: Iterable[Any])
 
 
 def given(cables: Iterable[Any], log: Mapping[Any, list[Condition]], unstated: Mapping[Any, str]) -> dict[str, str]:
-    """Return in words the conditions of each link in a `ConditionLog`, by its name.
+    """Return as text the conditions of each link in a `ConditionLog`, by its name.
 
     unstated: words for what another program has made of a link since.
     """

@@ -1,4 +1,4 @@
-"""What killed runs have left on this machine: found by its mark (see `slownet.lab.host.owner`), and removed.
+"""Leftovers of killed runs on this machine: found by their mark (see `slownet.lab.host.owner`) and removed.
 
 A killed run's hosts and the cables between them disappear by themselves when no program runs in them. Found here are programs
 that still run, their cgroups, switches, the switches' ends of cables, and private directories.
@@ -51,7 +51,7 @@ class Leftover:
 
 
 def find() -> list[Leftover]:
-    """Return all that dead processes have left, in the order in which it can be removed. Raises NetworkError."""
+    """Return all that dead processes have left, in the order it can be removed. Raises NetworkError."""
     found = [*_processes(), *_bridges(), *_interfaces(), *_directories(), *_cgroups()]
     living = {each.owner for each in found if each.owner.lives}
     kept = _ourselves() | {each.pid for each in living}

@@ -22,7 +22,7 @@ class Setting:
     condition : Condition
         With the seed that the kernel got.
     verification : Verification
-        The ping that verified it, or why there is none.
+        The ping that verified it, or why it is missing.
     """
 
     ends: tuple[str, str]

@@ -1,4 +1,4 @@
-"""What an installed system does for programs when it starts, and a lab, which has no services, does when a program needs it."""
+"""Setup that an installed system does at its start, and a lab, which has no services, when a program needs it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ exec ovs-testcontroller "$@"
 """
 KERNEL_CONFIG = Path("/boot", f"config-{os.uname().release}")
 NO_REAL_TIME_GROUPS = "# CONFIG_RT_GROUP_SCHED is not set\n"
-"""What programs look up there before they limit the CPU with Mininet's scheduler "rt", as in Debian's own configuration."""
+"""The settings that programs read before they limit the CPU by Mininet's scheduler "rt", as Debian configures them."""
 SSH_RUN, SSH_KEY = Path("/run/sshd"), Path("/etc/ssh/ssh_host_ed25519_key")
 
 

@@ -19,9 +19,9 @@ SEARCHED = os.pathsep.join(absent.FOLDERS)
 TABLE = Path(__file__).parents[1] / "data/commands.toml"
 """Commands that people run on hosts and that a lab may lack, by their Debian package."""
 OF_MININET = {"netplan"}
-"""What Mininet's NAT runs wherever there might be a network manager."""
+"""The command that Mininet's NAT runs on any system that might have a network manager."""
 SOUGHT_BY_MININET = {"controller", "ovs-controller", "test-controller", "ofdatapath", "ofprotocol", "ifconfig", "mnexec"}
-"""What Mininet asks which(1) for, to choose among what there is."""
+"""The programs that Mininet looks up by which(1), to choose among the installed ones."""
 NOWHERE = {
     "ofdatapath": "let an OVSSwitch do its work", "ofprotocol": "let an OVSSwitch do its work", "dpctl": "use ovs-ofctl",
 }  # fmt: skip
@@ -33,7 +33,7 @@ def _note() -> Path:
 
 
 def function() -> str:
-    """Return the function of bash that notes a command, and says what bash says."""
+    """Return the function of bash that notes a command, and prints what bash prints."""
     return (
         "command_not_found_handle() { printf '%s\\n' \"$1\" >>" + str(_note()) + " 2>/dev/null; "
         "printf 'bash: %s: command not found\\n' \"$1\" >&2; return 127; }"

@@ -149,7 +149,7 @@ class Route:
         self._ask(RTM_DELLINK, body, 0, "delete the cables", tolerated=(errno.ENODEV,))
 
     def add_address(self, name: str, address: str, prefix: str) -> None:
-        """Add an IPv4 address; it is not an error if it is there already. Raises NetworkError."""
+        """Add an IPv4 address; it is not an error if it exists already. Raises NetworkError."""
         body = _address(name, address, prefix)
         self._ask(RTM_NEWADDR, body, NLM_F_CREATE | NLM_F_REPLACE, f"give {name} the address {address}/{prefix}")
 

@@ -167,7 +167,7 @@ class Network:
         Raises
         ------
         ExperimentError
-            There is no such node; it suggests the nearest name.
+            No such node; it suggests the nearest name.
         """
         if not isinstance(name, str):
             what = f"net[...] takes the name of a host, and got a {type(name).__name__}"
@@ -263,7 +263,7 @@ class Network:
         Raises
         ------
         ExperimentError
-            There is no such node, or no link between the two.
+            No such node, or no link between the two.
         """
         between = self[first].connectionsTo(self[second])
         if not between:
@@ -281,7 +281,7 @@ class Network:
         return Link(ends, self.shaping, self._log, self.seeds, self.mininet.links.index(ends[0].link))
 
     def faults(self, steps: Faults | Mapping[str, str | Sequence[str]] | str | Path, *services: Any) -> PlayingFaults:
-        """Break and mend what is between hosts and on them while a ``with`` block lasts.
+        """Break and repair what is between hosts and on them while a ``with`` block lasts.
 
         Steps at 0 s are done before the block begins. At its end all cuts and pauses end; a service that was killed stays so.
 
@@ -360,7 +360,7 @@ class Network:
         Raises
         ------
         ExperimentError
-            There is no such node or interface, or `snaplen` is below 1.
+            No such node or interface, or `snaplen` is below 1.
         ToolError
             When it is entered: tcpdump cannot capture.
         """

@@ -66,7 +66,7 @@ class Link:
 
     @property
     def name(self) -> str:
-        """The names of its ends in the order in which they were given: "client-switch"."""
+        """The names of its ends in the order they were given: "client-switch"."""
         return "-".join(end.node.name for end in self._ends)
 
     @property
@@ -86,7 +86,7 @@ class Link:
 
     @property
     def is_playing(self) -> bool:
-        """Whether a schedule is playing on it."""
+        """True if a schedule is playing on it."""
         return self._cable in self._shaping.playing
 
     def counters(self) -> Counters:

@@ -15,7 +15,7 @@ TABLE = "slownet"
 
 @dataclass(frozen=True)
 class Rule:
-    """What happens to some packets of IPv4.
+    """The verdict of a rule for some IPv4 packets.
 
     Parameters
     ----------

@@ -62,7 +62,7 @@ class QuickNode(Renamed, Node):  # type: ignore[misc]  # Mininet has no types
     stated_at = Place()
     """Where the program states it, for errors while it is configured."""
     unconfigured = configuring = False
-    """Whether its network will still configure it, so that a route that is stated before waits for its addresses; and whether
+    """True if its network will still configure it, so that a route that is stated before waits for its addresses; and whether
     it does so now."""
     _of_the_shell = ("shell", "stdin", "stdout", "pollOut", "pid")
     _opening = False
@@ -143,7 +143,7 @@ class QuickNode(Renamed, Node):  # type: ignore[misc]  # Mininet has no types
         return super().cmd(*args, **kwargs)
 
     def config(self, **params: Any) -> Any:
-        """Configure it like Mininet. An error says where the program states the node."""
+        """Configure it like Mininet. An error shows where the program states the node."""
         self.unconfigured, self.configuring = False, True
         try:
             with located(f"node {self.name}", self.stated_at):
@@ -168,7 +168,7 @@ class QuickNode(Renamed, Node):  # type: ignore[misc]  # Mininet has no types
 
     @property
     def terminated(self) -> bool:
-        """Whether this node was terminated."""
+        """True if this node was terminated."""
         return "_born" in self.__dict__ and self.__dict__.get("pid", 0) is None
 
     def close_shell(self) -> None:

@@ -12,7 +12,7 @@ from slownet.model.errors import ToolError
 from slownet.model.shapes import Json
 
 _ENDS = r"(?!\d|[.,]\d|[eE][+-]?\d)"
-"""What follows a number is none of its digits: 1.5e-05 is not 1.5, 16,75 is not 16."""
+"""A number ends before the next character: no digit follows: 1.5e-05 is not 1.5, 16,75 is not 16."""
 DECIMAL = rf"\d{{1,15}}(?:\.\d{{1,15}})?(?!\.){_ENDS}"
 """A number that float reads; damaged output may have two points, or thousands of digits."""
 WHOLE = rf"\d{{1,15}}{_ENDS}"
@@ -20,7 +20,7 @@ WHOLE = rf"\d{{1,15}}{_ENDS}"
 
 
 def last_line(text: str, nothing: str = "nothing") -> str:
-    """Return the last line that is not blank, where most programs say what went wrong; ``nothing`` if none exists."""
+    """Return the last line that is not blank, where most programs explain what went wrong; ``nothing`` if none exists."""
     return next((line for line in reversed(text.splitlines()) if line.strip()), nothing)
 
 
@@ -53,7 +53,7 @@ def figure(value: Json, name: str) -> float:
 
 
 def unread(what: str, text: str, command: Sequence[str]) -> ToolError:
-    """Return a parser's error that also quotes the output's last line, which may say why."""
+    """Return a parser's error that also quotes the output's last line, which may explain why."""
     return complaint(f"{what}; its last line: {last_line(text)[:200]!r}", text, command)
 
 

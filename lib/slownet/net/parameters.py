@@ -28,7 +28,7 @@ from slownet.net.places import Place
 # Those that Mininet looks up in its keyword arguments, and those that a topology adds to its nodes.
 _OF_NODES = {"cls", "name", "inNamespace", "privateDirs", "waitExited", "isSwitch", "batch", "sysctls"}
 _OF_BEFORE = {NAT: {"inetIntf"}}
-"""What classes took in an earlier Mininet, and what programs state still: Mininet's own examples do."""
+"""Parameters of an earlier Mininet, which programs still use: Mininet's own examples do."""
 _OF_INTERFACES = {"use_htb", "disable_gro", "moveIntfFn", "port"}
 _NOT_STATED = {"self", "node", "link", "node1", "node2", "intf", "args", "kwargs", "params", "results"}
 _METHODS = ("__init__", "config", "build", "start")

@@ -1,4 +1,4 @@
-"""Where a program states a node or a link: its file and line, for one clear line about a mistake in it."""
+"""The source of a node or a link in a program: its file and line, for one clear line about a mistake in it."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def of_link(topology: Topo, info: Parameters) -> Place:
 
 
 def of_links(topology: Topo) -> list[Parameters]:
-    """Return the parameters of a topology's links as `Topo.iterLinks` gives them, in the order in which they are stated."""
+    """Return the parameters of a topology's links as `Topo.iterLinks` gives them, in the order they are stated."""
     order = {key: number for number, key in enumerate(_links.get(topology, {}))}
     links = [info for _, _, info in topology.iterLinks(withInfo=True)]
     return sorted(links, key=lambda info: order.get(id(info), 0))

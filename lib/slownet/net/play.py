@@ -91,7 +91,7 @@ class Timed(ABC, Generic[T]):
 
     @abstractmethod
     def _apply(self, step: T) -> str:
-        """Apply a step; return what it is, in words."""
+        """Apply a step; return what it is, as text."""
 
     def _begin(self, steps: Iterator[tuple[float, T]]) -> None:
         """Apply the steps that are due at 0 s, and start the thread for the others."""

@@ -43,7 +43,7 @@ class State:
     root: str = ROOT
     """The handle of the root that slownet made last."""
     applied: bool = False
-    """Whether the kernel was given a condition: those of a switch's ports wait until it starts."""
+    """True if the kernel was given a condition: those of a switch's ports wait until it starts."""
 
 
 def apply(interface: Any, stated: OneWay, state: State, programs: tc.Programs) -> None:

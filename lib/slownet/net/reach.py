@@ -20,7 +20,7 @@ from slownet.net.nodes import inside
 
 AT_ONCE = 64  # requests at a time; their answers fit into a socket's buffer
 APART_S, ROUTED_S = 3.0, 10.0
-"""How long hosts are asked that need not answer: of a user's class, and those of Mininet's in another subnet."""
+"""The time for which optional hosts are asked: of a user's class, and those of Mininet's in another subnet."""
 PATIENCE_S = (0.05, 0.2, 1.0)  # to wait for answers in each round; the last one also in later rounds
 
 

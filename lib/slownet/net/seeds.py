@@ -33,7 +33,7 @@ LIMIT = 2**63 - 1
 
 @dataclass(frozen=True)
 class Seeds:
-    """How a condition's seed is shifted in one block.
+    """The shift of a condition's seed in one block.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What kept the senders of a measurement from sending faster, as the kernel sums it up for each connection.
+"""Limits on the senders of a measurement, which the kernel sums up for each connection.
 
 Linux counts for each connection how long it had something to send, and how long of that only the other end's receive window
 kept it from sending (tcp_info: tcpi_busy_time, tcpi_rwnd_limited). Connections that end are announced with these times; the
@@ -36,7 +36,7 @@ HEAD = struct.Struct("=IHHII")
 MESSAGE_BYTES = 72
 """The length of struct inet_diag_msg."""
 COOKIE, COOKIE_AT = struct.Struct("=Q"), 44
-"""What tells a connection from all others, in struct inet_diag_msg."""
+"""The key of a connection in struct inet_diag_msg."""
 TIMES, SENT = struct.Struct("=QQ"), struct.Struct("=Q")
 TIMES_AT, SENT_AT = 168, 200
 """Where tcp_info has the times, and tcpi_bytes_sent (Linux 4.19 and later)."""
@@ -60,7 +60,7 @@ class Sender:
     sent : int
         Bytes, with those that were sent again.
     cookie : int
-        What tells it from the kernel's other connections.
+        What distinguishes it from the kernel's other connections.
     """
 
     host: str
@@ -125,7 +125,7 @@ def _listening(node: Any) -> socket.socket:
 
 
 def _all(name: str, asking: socket.socket) -> Iterator[Sender]:
-    """Yield the connections that have ended since the last call, and those that are there.
+    """Yield the connections that have ended since the last call, and those that exist.
 
     What a socket had no room for is missing: the ends of thousands of short connections.
     """

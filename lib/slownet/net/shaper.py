@@ -35,7 +35,7 @@ PACKETS = 1000
 
 @dataclass(frozen=True)
 class TCEnd(OneWay):
-    """What an interface with TCLink's parameters sends.
+    """The condition of an interface with TCLink's parameters.
 
     `condition` has what Mininet's disciplines add; stated: the condition without that. shaper: "htb", "hfsc", "tbf" or "".
     netem: whether there is one. limit: its packets, None for as many as are in flight.
@@ -165,7 +165,7 @@ def observed(shown: Sequence[Qdisc], rates: Mapping[str, int]) -> Condition:
 
 
 class _UnstatableError(Exception):
-    """What no condition has a field for."""
+    """Parameters for which conditions have no field."""
 
 
 def _observe(qdisc: Qdisc, rates: Mapping[str, int], options: Options, fields: dict[str, str]) -> None:

@@ -1,6 +1,6 @@
 """The state of a network's interfaces and cables, and how conditions are applied to them.
 
-Each end of a cable has its own condition and applies the direction in which it sends.
+Each end of a cable has its own condition and applies its own direction.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ class Shaping:
             self.end(end).queues.shown = None
 
     def note_changes(self) -> dict[Any, str]:
-        """Log what other programs have made of cables that were given a condition; return those that none can state, in words.
+        """Log what other programs have made of cables that were given a condition; return those that none can state, as text.
 
         Raises NetworkError.
         """

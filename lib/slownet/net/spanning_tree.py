@@ -63,7 +63,7 @@ def states(switches: Iterable[Any]) -> Iterator[tuple[str, str]]:
 
 
 def _state(status: dict[str, str], rapid: dict[str, str]) -> str:
-    """Return a port's state. A port that is to be blocked says so by its role: at first all discard."""
+    """Return a port's state. A port that is to be blocked has the role of one: at first all discard."""
     if rapid.get("rstp_port_state"):
         state, role = rapid["rstp_port_state"].lower(), rapid.get("rstp_port_role", "").lower()
         return "blocking" if state == "discarding" and role in ("alternate", "backup") else state

@@ -98,7 +98,7 @@ def parse(text: str, strict: bool = True) -> list[Call]:
     Returns
     -------
     list of Call
-        The calls in the order in which they ended.
+        The calls in the order they ended.
 
     Raises
     ------

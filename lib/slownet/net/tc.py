@@ -28,7 +28,7 @@ from slownet.net.plan import Qdisc
 # They exit at the first line that fails.
 COMMANDS = {"tc": ["tc", "-json", "-s", "-batch", "-"], "ip": ["ip", "-json", "-batch", "-"]}
 DEADLINE_S = 30.0
-"""How long to wait for an answer, which normally takes a millisecond."""
+"""The timeout of an answer, which normally takes a millisecond."""
 ENDING_S = 2.0
 
 
@@ -184,7 +184,7 @@ def table(distribution: str) -> tuple[int, ...]:
 
 @cache
 def _tables() -> Path:
-    """Make the folder in which tc looks for the tables of distributions, with iproute2's and a uniform one.
+    """Make the folder where tc looks for the tables of distributions, with iproute2's and a uniform one.
 
     netem keeps its last table until it is given another one, so uniform jitter needs a table, too. (netem's own uniform draw
     without a table is in 32 bits of nanoseconds and ends at 2 s.)

@@ -21,7 +21,7 @@ from slownet.model.errors import ToolError
 from slownet.net.process import Host, end, environment, no_host
 
 ENDING = ((signal.SIGINT, 2.0), (signal.SIGTERM, 2.0), (signal.SIGKILL, 5.0))
-"""How a program that takes too long is ended. SIGINT comes first because many programs then print their results so far."""
+"""The signals that end a program that takes too long. SIGINT comes first because many programs then print interim results."""
 
 PACKAGES = {
     "ab": "apache2-utils", "gtlsclient": "ngtcp2-client", "ip": "iproute2", "nft": "nftables", "php": "php-cli",
@@ -164,7 +164,7 @@ def answering(
 
 
 def place(host: Host) -> str:
-    """Return a host as the place of an error. Raises ToolError if it is none, such as a host's name."""
+    """Return a host as the place of an error. Raises ToolError if it is not one, such as a host's name."""
     if what := no_host(host):
         raise ToolError(what, "in a tool", 'give one, such as net["client"]')
     return f"host '{host.name}'"
@@ -229,7 +229,7 @@ def missing(program: str, where: str, raw: str = "") -> ToolError:
 
 
 def not_found(program: str, stderr: str) -> bool:
-    """Return whether the only line on standard error says that the program does not exist."""
+    """Return whether the only line on standard error states that the program does not exist."""
     # The launcher prints it: mnexec "ab: No such file...", ip netns 'exec of "ab" failed: No such file...'.
     pattern = rf"(^|[\s'\"]){re.escape(program)}['\"]?( failed)?: No such file or directory$"
     return re.search(pattern, stderr.strip()) is not None and len(stderr.strip().splitlines()) == 1

@@ -1,4 +1,4 @@
-"""What a topology states beyond nodes and links: files of its hosts, and conditions that links have from the start.
+"""Statements of a topology beyond nodes and links: files of its hosts, and conditions that links have from the start.
 
 Both are optional attributes of a Mininet topology: ``prepare(hosts, folder)`` and ``conditions``, by the links' ends.
 """

@@ -19,7 +19,7 @@ class InPlace(QuickSwitch):
     said = False
 
     def __init__(self, name: str, dpopts: str = "", **params: Any) -> None:
-        """dpopts: options of the program that is missing, without effect here. The first one says what stands in."""
+        """dpopts: options of the program that is missing, without effect here. The first one names the replacement."""
         super().__init__(name, **params)
         if not InPlace.said:
             warn(f"*** UserSwitch needs {PROGRAM}, which Debian does not have: made an OVSSwitch\n")

@@ -108,7 +108,7 @@ def _is_switch(node: Any) -> bool:
 
 @dataclass(frozen=True)
 class Verification:
-    """How a change of a link was verified: by a ping, or `unverified` states why a ping could not.
+    """The verification of a change of a link: by a ping, or `unverified` states why a ping could not.
 
     Both are empty when no ping was requested: then only the kernel's settings were read back.
     """
@@ -124,7 +124,7 @@ class Verification:
 
 @dataclass(frozen=True)
 class Span:
-    """What an end of a cable adds to a round trip: `low` to `high` seconds; `loses`: whether a ping may get lost."""
+    """The time that an end of a cable adds to a round trip: `low` to `high` seconds; `loses`: whether a ping may get lost."""
 
     low: float
     high: float
@@ -198,7 +198,7 @@ class _Path:
 
     @property
     def own_share_s(self) -> float:
-        """What hosts and switches add at most, unless the machine is slow."""
+        """The time that hosts and switches add at most, unless the machine is slow."""
         return OWN_SHARE_FREE_CPU_S if native.cpu_is_free() else OWN_SHARE_S
 
     def machines_share_s(self) -> float:

@@ -29,7 +29,7 @@ NAMED = 5
 
 @dataclass
 class Carried:
-    """What was carried, and what this machine's user is to know of it."""
+    """The files carried, and the notes for this machine's user."""
 
     runs: list[Path] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
@@ -188,7 +188,7 @@ class _Carrier:
             self._carried.refused.append(f"{path} cannot be written ({error.strerror})")
 
     def _names(self, name: PurePosixPath) -> list[Any]:
-        """Return a list that a lab wrote as JSON; empty if it is none."""
+        """Return a list that a lab wrote as JSON; empty if it is not one."""
         try:
             found = json.loads(self._box.read(name, 2**24))
         except (RefusedError, ValueError, RecursionError):

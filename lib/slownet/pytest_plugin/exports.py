@@ -1,4 +1,4 @@
-"""Which files leave the lab of a session, and where they belong on this machine: fixed before the lab starts."""
+"""Files that leave the lab of a session, with their targets on this machine: fixed before the lab starts."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ LOGS = "slownet-logs"
 
 @dataclass(frozen=True)
 class Keep:
-    """What leaves the lab: see `slownet.lab.run.pytest_inside.Entry`."""
+    """An entry that leaves the lab: see `slownet.lab.run.pytest_inside.Entry`."""
 
     base: Path
     """The folder as the session calls it."""
     pattern: tuple[str, ...] = ()
     always: bool = False
-    """Whether it is copied after every test."""
+    """True if it is copied after every test."""
     coverage: bool = False
-    """Whether it is coverage data, which the controller of pytest-xdist combines before its workers' labs end."""
+    """True if it is coverage data, which the controller of pytest-xdist combines before its workers' labs end."""
     but: tuple[str, ...] = ()
     """The beginning of paths that this machine's pytest writes, and reads again in the same session."""
     fresh: bool = False
-    """Whether what is there goes before the first file comes, as with pytest's folder for temporary files."""
+    """True if what is there goes before the first file comes, as with pytest's folder for temporary files."""
 
     @classmethod
     def of(cls, path: Path, always: bool = False) -> Keep:
-        """Return what keeps one path: a folder that is there with all below it, or a name."""
+        """Return what keeps one path: an existing folder with all below it, or a name."""
         return cls(path, always=always) if path.is_dir() else cls(path.parent, (path.name,), always)
 
     def has(self, below: PurePosixPath) -> bool:
@@ -60,7 +60,7 @@ class Plan:
     temporary: Path | None = None
     """The lab's folder for temporary files; None leaves it to pytest."""
     adds_to_logs: bool = False
-    """Whether what the lab logs comes after what is in these files, which this process writes, too."""
+    """True if what the lab logs comes after what is in these files, which this process writes, too."""
 
     def to_json(self) -> dict[str, Json]:
         """Return it for the session that finds the folder of a killed one; paths with their links followed."""

@@ -25,7 +25,7 @@ FORWARDED = "slownet_forwarded"
 TEXT_CHARACTERS = 4 << 20
 """The most characters of a captured output in a report."""
 TEXTS = ("user_properties",)
-"""What of a report may hold any values: they are sent as texts."""
+"""The attributes of a report with values of any type: they are sent as texts."""
 
 
 def is_forwarded(config: pytest.Config) -> bool:
@@ -49,7 +49,7 @@ def prepare(config: pytest.Config) -> None:
 
 
 class Silent:
-    """Stands for the terminal reporter, which others ask for its writer: nobody calls its hooks."""
+    """Stands for the terminal reporter, which others ask for its writer: its hooks are never called."""
 
     def __init__(self, reporter: Any) -> None:
         self._reporter = reporter

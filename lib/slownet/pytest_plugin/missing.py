@@ -127,7 +127,7 @@ def _importing(traceback: TracebackType | None) -> str | None:
 
 
 def _distribution(top: str) -> str:
-    """Return what a package is called on PyPI, as far as what is installed tells: ``yaml`` is PyYAML."""
+    """Return what a package is called on PyPI, as far as what is installed show: ``yaml`` is PyYAML."""
     return next((each.name for each in _bringing(top)), top)
 
 

@@ -1,7 +1,7 @@
 """Leaves slownet's own frames out of the traceback of an error that it raised: the caller's line is what to look at.
 
 A mark in each function, pytest's ``__tracebackhide__``, would hide them of any error, and of slownet's own faults too. Only an
-error that says by itself what, where and how to mend it is shown so; ``--full-trace`` shows all of it.
+error that reports by itself what, where and how to fix it is shown so; ``--full-trace`` shows all of it.
 """
 
 from __future__ import annotations

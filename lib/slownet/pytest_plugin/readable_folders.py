@@ -1,4 +1,4 @@
-"""Which folders of this machine a session's lab can see: to read alone; see `exports` for what it can write."""
+"""Folders of this machine that a session's lab can see, read-only; see `exports` for what it can write."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ NETWORK = pytest.StashKey["Net"]()
 RECORD = pytest.StashKey["Record"]()
 FAILED = pytest.StashKey[bool]()
 AGAIN = pytest.StashKey[bool]()
-"""Whether the test is run in another boot after this one."""
+"""True if the test is run in another boot after this one."""
 SINCE = pytest.StashKey["Since"]()
 
 _here: Facts = {}

@@ -29,7 +29,7 @@ HEARD_S = 10.0
 all others from running, as no time passes in which it would be their turn."""
 ALARMS = ("alarm", "calm")
 SUMMARIES = pytest.StashKey[list[tuple[str, str]]]()
-"""What plugins said at the end of sessions in labs: their names, and their texts."""
+"""The summaries of plugins at the end of sessions in labs: their names, and their texts."""
 PHASES = ("setup", "call", "teardown", "collect")
 TEXT_CHARACTERS = 16 << 20
 
@@ -64,7 +64,7 @@ GRAMMAR: Mapping[str, Mapping[str, shapes.Shape]] = {
 
 
 class ReportError(LabError):
-    """A lab sent what is no event of pytest's."""
+    """A lab sent what is not an event of pytest's."""
 
     @classmethod
     def of(cls, what: str) -> ReportError:
@@ -184,9 +184,9 @@ class Reporter:
         self.not_collected: list[str] = []
         """Nodes that failed to be collected there, or were skipped."""
         self.errors = 0
-        """How many of these failed."""
+        """The number of these that failed."""
         self.left_out = ""
-        """Which of pytest's plugins that session does without, and why."""
+        """The plugins that pytest leaves out in that session, and why."""
         self.interrupt: Event | None = None
         self.internal = self.ended = False
         self._since = time.monotonic()
@@ -288,7 +288,7 @@ class Reporter:
             self._finish({"test": self.running.nodeid})
 
     def fail_missing(self) -> None:
-        """Report tests that the other session does not have, unless it said why: it collects for itself."""
+        """Report tests that the other session does not have, unless it explained why: it collects for itself."""
         for name in self.left:
             item = self._items[name][0]
             if not any(name.startswith(node) for node in self.not_collected):

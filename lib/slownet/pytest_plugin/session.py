@@ -213,7 +213,7 @@ def environment(
 
 
 DEBUGGERS = {"--pdb": "usepdb", "--trace": "trace"}
-"""What pytest keeps an option under."""
+"""The name under which pytest keeps an option."""
 
 
 def _place(wish: ClockRequest, config: pytest.Config) -> Place:
@@ -246,7 +246,7 @@ SUMMARIZED = (
 )  # fmt: skip
 """The exit statuses after which pytest shows its summary."""
 CRASHES = (signal.SIGILL, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGKILL, signal.SIGSEGV)
-"""What ends a program that nobody has interrupted."""
+"""The signals that end a program without an interrupt."""
 
 
 class Elsewhere:

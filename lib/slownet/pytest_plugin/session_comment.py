@@ -62,7 +62,7 @@ class Number:
     value: Summary | None = None
     outcome: str = PASSED
     again: int = 1
-    """Which comparison of this metric in the test it is."""
+    """The number of this comparison among those of the metric in the test."""
 
     @property
     def name(self) -> str:
@@ -186,7 +186,7 @@ def text(outcomes: str, numbers: Sequence[Number], entries: Sequence[Any]) -> st
     Parameters
     ----------
     outcomes : str
-        How many tests failed and passed, in words.
+        How many tests failed and passed, as text.
     numbers : sequence of Number
         Of this session.
     entries : sequence of Entry

@@ -17,7 +17,7 @@ from slownet.pytest_plugin import session_comment
 
 WARNINGS = "warnings"
 PARTS = ("short_test_summary", "summary_stats")
-"""What pytest's terminal reporter ends with."""
+"""The last line of pytest's terminal reporter."""
 
 
 def _reporter(config: pytest.Config) -> Any:

@@ -128,7 +128,7 @@ class Staging:
             raise SlownetError(f"the names of the tests cannot be written ({error.strerror})", f"in {self.out}") from error
 
     def carry_coverage(self) -> Carried:
-        """Carry the coverage data that is there now, once."""
+        """Carry the coverage data that exists now, once."""
         return carry_coverage(self.plan, self.out, self._early)
 
     def carry(self) -> Carried:
@@ -160,7 +160,7 @@ def recover(config: pytest.Config, plan: Plan) -> list[str]:
 
 @contextlib.contextmanager
 def _abandoned(folder: Path, plan: Plan) -> Iterator[Plan]:
-    """Hold the folder of a session that was killed, and return its plan. Raises OSError or ValueError if it is none."""
+    """Hold the folder of a session that was killed, and return its plan. Raises OSError or ValueError if it is not one."""
     about = folder.lstat()
     if about.st_uid != os.geteuid() or not folder.is_dir() or folder.is_symlink():
         raise ValueError("another user's")

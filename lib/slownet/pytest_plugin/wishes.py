@@ -1,4 +1,4 @@
-"""What a test requests: a network, and which clock; read from its fixtures, its markers and the options."""
+"""Requests of a test: a network, and which clock; read from its fixtures, its markers and the options."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ OPTIONS = (
     (HISTORY, "FILE", "Add the compared numbers to this file; the comment shows those of its last sessions."),
 )
 NAMES = {f"--{name.removeprefix('--slownet-')}": name for name, _, _ in OPTIONS}
-"""What options of the command line are called here."""
+"""Pytest's names for options of the command line."""
 PHRASES = {"--place confined": CONFINED, "--out history": HISTORY, "--out comment": COMMENT}
 
 
@@ -86,7 +86,7 @@ def of_item(item: pytest.Item) -> ClockRequest:
 
 
 def wish_or_none(item: pytest.Item) -> ClockRequest | None:
-    """Return a test's wish; None if its markers are wrong, which `of_item` says when the test is set up."""
+    """Return a test's wish; None if its markers are wrong, which `of_item` reports at the test's setup."""
     try:
         return of_item(item)
     except SlownetError:

@@ -88,7 +88,7 @@ def stand_in_for_controller(config: pytest.Config) -> None:
 
 
 def _module(config: pytest.Config, name: str, attribute: str) -> Any:
-    """Return a plugin by its module, whatever name pytest has it under, if it is there and has that attribute."""
+    """Return a plugin by its module, whatever name pytest has it under, if it exists and has that attribute."""
     return sys.modules[name] if has_plugin(config, name) and hasattr(sys.modules[name], attribute) else None
 
 
@@ -236,12 +236,12 @@ def _is_warning(data: Event, what: str) -> bool:
 
 @dataclass(frozen=True)
 class Collected:
-    """What the collected tests want."""
+    """The requests of the collected tests."""
 
     wishes: Sequence[ClockRequest] = ()
     """Of the tests with a network."""
     rest: bool = False
-    """Whether there are tests without one."""
+    """True if there are tests without one."""
     projects: Sequence[projects.Named] = ()
     """The compose projects that tests name."""
 

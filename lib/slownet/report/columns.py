@@ -48,7 +48,7 @@ def law_verdict(row: Row) -> str:
 
 
 def beside_claims(seen: View) -> str:
-    """Explain why a claim can be supported although a cell lies off the law; empty if there is no such pair."""
+    """Explain why a claim can be supported although a cell lies off the law; empty if no such pair exists."""
     off = [row.title for row in seen.rows if row.verdict == REFUTED]
     if not off or all(claim.verdict != SUPPORTED for claim in seen.run.claims):
         return ""

@@ -39,9 +39,9 @@ class Line:
     verdict: str
     """That of the claims about this number, or else about this cell; "failed", "baseline", or empty without claims."""
     claim: str
-    """What is claimed, of which the verdict is; not that the measured number is the published one."""
+    """The claim that the verdict is about; it is not that the measured number equals the published one."""
     is_main: bool
-    """Whether the metric is the article's main one."""
+    """True if the metric is the article's main one."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields as a dict for JSON."""
@@ -68,7 +68,7 @@ class Tally:
     """The time that passed on the run's clock: its duration on a real clock."""
     wall_s: float
     repeats: str
-    """Whether another run gives the same numbers, and if not, why."""
+    """True if another run gives the same numbers, and if not, why."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields as a dict for JSON."""

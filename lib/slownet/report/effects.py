@@ -1,4 +1,4 @@
-"""What matters most in a sweep: a metric along each factor, and the shares of factors and pairs in its variance."""
+"""Effects in a sweep: a metric along each factor, and the shares of factors and pairs in its variance."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ class Figure:
 def written(figures: Sequence[tuple[str, Figure]], folder: Path, kind: str) -> list[Path]:
     """Write figures as ``<name>.svg`` or ``<name>.png`` into a folder, and return their paths. Raises SlownetError.
 
-    Names come from records, which somebody else may have written: whatever they say, the files are in the folder itself.
+    Names come from records, which another user may have written: whatever they say, the files are in the folder itself.
     """
     found: list[Path] = []
     try:

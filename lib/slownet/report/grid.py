@@ -15,7 +15,7 @@ from slownet.model.errors import SlownetError
 from slownet.model.units import unit_of
 
 ZERO = ("loss", "jitter", "duplicate", "reorder", "corrupt")
-"""Conditions that a named one has none of unless it says so."""
+"""Conditions that a named one lacks unless it sets them."""
 
 
 @dataclass(frozen=True)

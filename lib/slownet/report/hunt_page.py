@@ -30,7 +30,7 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Second:
-    """What happened within one second: steps of the faults, violations, and lines of logs with their seconds."""
+    """The events within one second: steps of the faults, violations, and lines of logs with their seconds."""
 
     number: int
     steps: Sequence[str]
@@ -44,7 +44,7 @@ def write_hunt(
 ) -> Path:  # fmt: skip
     """Write the page of a hunt, or of a replay, which has tried nothing.
 
-    tried: what breaks, with how often it began in each part of the time; parts: these in words. Raises SlownetError.
+    tried: what breaks, with how often it began in each part of the time; parts: these as text. Raises SlownetError.
     """
     text = template("hunt.html.j2").render(
         title=name,
@@ -72,7 +72,7 @@ def _figure(each: Drawn, number: int) -> Figure:
 
 
 def seconds(each: Drawn) -> list[Second]:
-    """Return the seconds in which something is logged, breaks, is mended or is wrong; none if nothing is logged."""
+    """Return the seconds in which something is logged, breaks, is repaired or is wrong; none if nothing is logged."""
     if not each.logs:
         return []
     steps = [(int(step.at), str(step)) for step in each.faults.steps]

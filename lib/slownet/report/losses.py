@@ -20,7 +20,7 @@ from slownet.report.view import View
 
 RATES = ("mbit_per_s", "mib_per_s")
 LOSS = "loss"
-"""How the names of conditions begin that are a share of lost packets, in percent."""
+"""The prefix of conditions that are a percentage of lost packets."""
 FEWEST = 3
 """Shares that a line needs."""
 
@@ -98,7 +98,7 @@ def _theory(seen: View) -> dict[str, float]:
 
 
 def _claimed(seen: View) -> dict[str, tuple[float, float]]:
-    """Return the range in which a claim says that the main metric of a cell lies, where both of its ends are given."""
+    """Return the range in which a claim states that the main metric of a cell lies, where both of its ends are given."""
     found = {}
     for claim in seen.run.claims:
         least, most = claim.margin

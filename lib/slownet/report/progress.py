@@ -20,7 +20,7 @@ from slownet.report.run_progress import RunProgress
 from slownet.report.screen import Screen
 
 EVERY_S = 60.0
-"""How often a pipe gets a line."""
+"""The interval between lines to a pipe."""
 EVERY_NOTEBOOK_S = 1.0
 ROOM = 60
 """Columns from which on a bar is drawn."""

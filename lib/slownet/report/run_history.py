@@ -39,7 +39,7 @@ def history_figure(
     title, name : str
         A line above the figure, and its name for files.
     logs : str
-        Where seconds are told of: what breaks or is wrong at 4.2 s leads to this and "-4".
+        Where seconds are mentioned: what breaks or is wrong at 4.2 s leads to this and "-4".
 
     Returns
     -------
@@ -85,7 +85,7 @@ def _spans(faults: Faults, last: float) -> Iterator[tuple[str, float, float]]:
 
 
 def _subject(action: Action) -> str:
-    """What an action breaks or mends; a cut has no name, since all of them heal together."""
+    """The target of an action; a cut has no name, since all cuts heal together."""
     return action.subject if isinstance(action, ServiceFault | HostFault | Mtu) else ""
 
 

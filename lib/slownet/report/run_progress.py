@@ -41,7 +41,7 @@ class RunProgress:
     _boot_began: float | None = None
     metric: str = ""
     found: dict[str, list[Mapping[str, Any]]] = field(default_factory=dict)
-    """What the samples of each cell measured of the metric, by the cell's title."""
+    """The values of the metric in each cell's samples, by the cell's title."""
 
     def take(self, event: Mapping[str, Any], now: float) -> None:
         """Take an event of the run."""
@@ -80,7 +80,7 @@ class RunProgress:
 
     @property
     def is_going(self) -> bool:
-        """Whether it has begun, and has measurements left that are planned so far."""
+        """True if it has begun, and has measurements left that are planned so far."""
         return self.began is not None and self.done < self.total
 
     def estimate(self, cell: str) -> Summary | None:

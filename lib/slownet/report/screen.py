@@ -36,7 +36,7 @@ class Screen(Console):
 
 
 class Visible:
-    """Anything that Rich can render, for a console of somebody else, without control characters."""
+    """Anything that Rich can render, for a console of another user, without control characters."""
 
     def __init__(self, inner: RenderableType) -> None:
         self._inner = inner

@@ -144,7 +144,7 @@ def _output(text: str) -> str:
 
 @dataclass(frozen=True)
 class Quantity:
-    """What is drawn over time: its name for files, title, unit, how to read each kind of raw output, and its source."""
+    """A quantity that is drawn over time: its file name, title, unit, a reader for each kind of raw output, and its source."""
 
     name: str
     title: str
@@ -163,7 +163,7 @@ QUANTITIES = (
         "Queue",
         "KiB",
         {"-queue.json": _queues},
-        "What waits in front of the bottleneck, read at these moments from its queueing discipline (backlog in tc -s qdisc), "
+        "The backlog of the bottleneck, read at these moments from its queueing discipline (backlog in tc -s qdisc), "
         "with headers. A link with a queue and no rate has one queue for what waits and what is in flight.",
     ),
 )

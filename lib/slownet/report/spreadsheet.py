@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 Value = str | float | None
 FORMULA = re.compile(r" *[=+\-@\t\r\n]")
-"""How a cell begins that spreadsheets compute: it may run programs and send what is in other cells elsewhere."""
+"""The first characters of a cell that spreadsheets compute: it may run programs and send what is in other cells elsewhere."""
 NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?")
 
 

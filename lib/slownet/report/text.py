@@ -42,7 +42,7 @@ def confidence(value: float) -> str:
 
 
 LOPSIDED = 1.2
-"""How many times longer than the lower side of an interval the upper one may be if both are shown as one half width."""
+"""The ratio of the upper side of an interval to the lower one up to which both are shown as one half width."""
 
 
 def with_interval(summary: Summary | None) -> str:

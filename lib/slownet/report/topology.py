@@ -33,7 +33,7 @@ class Link:
 
     @property
     def is_varied(self) -> bool:
-        """Whether it did not have the same condition in all cells."""
+        """True if it did not have the same condition in all cells."""
         return len(self.conditions) > 1
 
     @property

@@ -55,17 +55,17 @@ class Row:
     cpu_share: float | None
     """T0 as a fraction of the time, 0 to 1."""
     cpu_bound: bool
-    """Whether the time is mostly T0 on a virtual clock that charges the CPU, so that it depends on the TDF more than on the
+    """True if the time is mostly T0 on a virtual clock that charges the CPU, so that it depends on the TDF more than on the
     network."""
     beyond_cpu: bool
-    """Whether a link is set to a rate that the CPU cannot carry."""
+    """True if a link is set to a rate that the CPU cannot carry."""
     article: Mapping[str, Any]
     """All published numbers of the cell, by metric; empty without any."""
 
 
 @dataclass(frozen=True)
 class View:
-    """A run with its rows; ``law_note`` tells why ``law`` is None, or how it was fitted."""
+    """A run with its rows; ``law_note`` explains why ``law`` is None, or how it was fitted."""
 
     run: RunData
     metric: str
@@ -78,12 +78,12 @@ class View:
 
     @property
     def lawful(self) -> bool:
-        """Whether a law makes sense: the run measured a time against a delay."""
+        """True if a law makes sense: the run measured a time against a delay."""
         return per_round_trip(self.along) is not None and self.metric.endswith("_ms")
 
     @property
     def trip(self) -> float:
-        """How many ms a round trip gains by each ms of what was varied."""
+        """The ms that a round trip gains for each ms of the varied condition."""
         return trip(self.along)
 
     @property
@@ -93,7 +93,7 @@ class View:
 
     @property
     def cures(self) -> bool:
-        """Whether some cells were also measured without their cure."""
+        """True if some cells were also measured without their cure."""
         return any(row.uncured for row in self.rows)
 
     @property
@@ -325,7 +325,7 @@ def instructions_lines(seen: View) -> list[str]:
 
 
 def law_line(seen: View) -> str:
-    """Format the law in one line: ``T(d) = 9.031 ms + 21.05 d (k 21.01 to 21.09)``, or why there is none."""
+    """Format the law in one line: ``T(d) = 9.031 ms + 21.05 d (k 21.01 to 21.09)``, or why it is missing."""
     if seen.law is None:
         return f"none ({seen.law_note})"
     k, t0 = seen.law.k, seen.law.t0

@@ -1,4 +1,4 @@
-"""What a report says of verdicts, boots and instructions, and of claims: each claim's file has its sentence."""
+"""Texts of a report about verdicts, boots and instructions; each claim's file has the claim's sentence."""
 
 from __future__ import annotations
 

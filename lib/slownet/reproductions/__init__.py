@@ -1,1 +1,1 @@
-"""What reproduced articles need and others do not: services, clients, small programs, and pages beside the articles."""
+"""Parts that only reproduced articles need: services, clients, small programs, and pages beside the articles."""

@@ -1,4 +1,4 @@
-"""The experiments that reproduce each article, and the order in which to run them."""
+"""The experiments that reproduce each article, and the order to run them."""
 
 from __future__ import annotations
 

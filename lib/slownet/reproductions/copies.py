@@ -36,7 +36,7 @@ PROGRAMS: Mapping[str, Line] = {
         "sftp", "-q", *options, "-B", str(REQUEST), "-R", str(OLD_WINDOW // REQUEST), source, target,
     ],
 }  # fmt: skip
-"""How a file is copied, by name."""
+"""The ways to copy a file, by name."""
 
 
 class Copies:

@@ -1,4 +1,4 @@
-"""How long a peer's kernel delays its ACKs, measured with crafted segments (`slownet.reproductions.programs.crafted`)."""
+"""The delay of a peer kernel's ACKs, measured with crafted segments (`slownet.reproductions.programs.crafted`)."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class FirstByte(Metrics):
 
     @property
     def raw(self) -> str:
-        """The connections in words."""
+        """The connections as text."""
         return f"{self.seen}\n"
 
     def metrics(self) -> dict[str, Metric]:
@@ -85,7 +85,7 @@ def first_byte(host: Host, client: str, name: str, path: str = "/", *, interface
     Raises
     ------
     ToolError
-        There is no such client, a program is missing or fails, or a capture lost packets.
+        No such client, a program is missing or fails, or a capture lost packets.
     """
     if client not in COMMANDS:
         raise ToolError(f"no client '{client}'", f"host '{host.name}'", nearest(client, COMMANDS))

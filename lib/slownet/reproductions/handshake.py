@@ -81,7 +81,7 @@ class Handshake(Metrics):
 
     @property
     def raw(self) -> str:
-        """Both connections in words."""
+        """Both connections as text."""
         return "".join(f"{each}\n" for each in (self.near, self.far))
 
     def metrics(self) -> dict[str, Metric]:

@@ -41,7 +41,7 @@ class NamedPage(Metrics):
 
     @property
     def raw(self) -> str:
-        """Both in words."""
+        """Both as text."""
         return "".join(f"{each}\n" for each in (self.near, self.far))
 
     def metrics(self) -> dict[str, Metric]:

@@ -64,12 +64,12 @@ class LostPacket(Metrics):
 
     @property
     def raw(self) -> str:
-        """What ``curl`` wrote, first without loss."""
+        """The output of ``curl``, first without loss."""
         return self.without.curl.raw + self.lossy.curl.raw
 
     @property
     def later_ms(self) -> tuple[float, ...]:
-        """How much later each object is complete with the loss, in ms, each from its own request."""
+        """The delay of each object's completion by the loss, in ms, each from its own request."""
         return tuple(lossy - own for lossy, own in zip(self.lossy.times_ms, self.without.times_ms, strict=True))
 
     @property
@@ -115,7 +115,7 @@ def lost_packet(host: Host, url: str, protocol: str, objects: int, *, of: int = 
     objects : int
         How many objects the page has.
     of : int
-        Of which object a packet is lost, from 1, in the order in which the server sends them.
+        Of which object a packet is lost, from 1, in the order the server sends them.
 
     Returns
     -------

@@ -147,5 +147,5 @@ def _pip(folder: Path, url: str, names: Sequence[str]) -> list[str]:
 
 
 def _isolated(folder: Path) -> dict[str, str]:
-    """Return the environment in which pip has no configuration, and does not look for a version of itself."""
+    """Return the environment where pip has no configuration, and does not look for a version of itself."""
     return {"PIP_CONFIG_FILE": "/dev/null", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "HOME": str(folder)}

@@ -50,7 +50,7 @@ class FullSize(Metrics):
 
     @property
     def raw(self) -> str:
-        """What arrived, in words."""
+        """The arrivals, as text."""
         return f"{self.received} bytes, in segments of up to {self.segment}, the first after {self.first_byte_ms} ms\n"
 
     def metrics(self) -> dict[str, Metric]:
@@ -142,7 +142,7 @@ class NarrowPath(InOrder):
         Parameters
         ----------
         cure : str
-            One of `CURES`: ``ICMP``: the router says that a packet is too big, as it does unless it is told not to;
+            One of `CURES`: ``ICMP``: the router states that a packet is too big, as it does unless it is told not to;
             ``probing``: the server probes; ``clamping``: the router lowers the MSS in SYNs; ``none``: none of them.
 
         Returns

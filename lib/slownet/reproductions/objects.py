@@ -1,4 +1,4 @@
-"""A host on which a web server is started for each page of many objects."""
+"""A host where a web server is started for each page of many objects."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Objects(OnDemand):
         client, protocol, objects, size
             As for `page`; the protocol has all objects on one connection.
         of : int
-            Of which object a packet is lost, from 1, in the order in which they are sent.
+            Of which object a packet is lost, from 1, in the order they are sent.
 
         Returns
         -------

@@ -11,7 +11,7 @@ from slownet.services.on_demand import OnDemand
 
 
 class Peer(OnDemand):
-    """A host on which a listener is started for each cell.
+    """A host where a listener is started for each cell.
 
     Parameters
     ----------

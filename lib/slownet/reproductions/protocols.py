@@ -1,4 +1,4 @@
-"""A host on which the server is started that a way to open connections needs."""
+"""A host where the server is started that a way to open connections needs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ At = Callable[[str], AbstractContextManager[Any]]
 
 @dataclass(frozen=True)
 class Opening:
-    """What a server does when a connection is opened.
+    """A server's behaviour when a connection is opened.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ RTTS_MS = (20, 120)
 
 
 class Protocols(OnDemand):
-    """A host on which a server is started for each cell: nginx, or gtlsserver for early data over QUIC.
+    """A host where a server is started for each cell: nginx, or gtlsserver for early data over QUIC.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ QUERIES, BYTES = 1200, 163
 """The article's numbers: queries per page, and bytes per query on the wire."""
 
 TEXT, PREPARED = "text", "prepared"
-"""How a query is sent: as it is, to be run, or to be prepared first and run then."""
+"""The ways to send a query: as it is, to be run, or to be prepared first and run then."""
 
 REPEATS = "to microseconds a query, not bit for bit: PHP and MariaDB draw random numbers of their own"
 

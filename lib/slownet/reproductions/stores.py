@@ -97,7 +97,7 @@ def _without_slowest(times: Sequence[float]) -> Sequence[float]:
 
 
 class Stores(Together):
-    """What `slownet.reproductions.stores` asks, on the host ``server``; the host ``client`` asks.
+    """The server for `slownet.reproductions.stores`, on the host ``server``; the host ``client`` asks.
 
     Parameters
     ----------

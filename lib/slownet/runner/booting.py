@@ -1,6 +1,6 @@
 """Boots a place once, measures the steps of a job there, and passes its progress on.
 
-What the place says is checked against the job: a boot is over when its event "end" says so and every planned measurement has
+What the place says is checked against the job: a boot is over when its event "end" has come and every planned measurement has
 arrived, never because a process ended with status 0. A lab can lie about what it measured, and about nothing else.
 """
 
@@ -87,7 +87,7 @@ def boot(
 
 
 class BootCheck:
-    """What a boot has said so far, checked against its job.
+    """The events of a boot so far, checked against its job.
 
     ``directory``: the run directory's path in the place; ``folders``: names of folders in it there, and on this machine.
     """
@@ -168,5 +168,5 @@ class BootCheck:
 
     @property
     def _at(self) -> str:
-        """The cell that was measured last, in words."""
+        """The cell that was measured last, as text."""
         return f" in cell {sample.cell_in_words(self._cell)}" if self._cell else ""

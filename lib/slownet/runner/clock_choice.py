@@ -1,4 +1,4 @@
-"""Which clock a run in a lab has if its user asks for none: the one that decides what the experiment claims.
+"""The default clock of a run in a lab: the one that decides the experiment's claims.
 
 The one place of this rule, for `slownet run`, `check`, `reproduce`, sweeps and the API; `--explain-clock` prints what it chose.
 In pytest the CPU is free unless a marker or an option asks for a clock.
@@ -24,7 +24,7 @@ from slownet.model.errors import LabError
 from slownet.model.options import CLOCK, CPU, TDF
 
 COST = "about five times the CPU of a boot"
-"""What the exact clock costs from a snapshot: 23 s of CPU for client_delay, which takes 4.4 s where CPU time is charged."""
+"""The cost of the exact clock from a snapshot: 23 s of CPU for client_delay, which takes 4.4 s where CPU time is charged."""
 MANY = "a sweep has too many cells for the exact clock"
 
 
@@ -33,7 +33,7 @@ class Choice:
     """A clock and why it was chosen."""
 
     place: Place
-    """Where the experiment runs, on its clock."""
+    """The place of the experiment, on its clock."""
     why: str
     """The reason, as one line."""
 

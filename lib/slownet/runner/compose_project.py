@@ -1,4 +1,4 @@
-"""What a topology brings along: the services of a compose project, and the files that these need."""
+"""Additions of a topology: the services of a compose project, and the files that these need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a boot has written to the lab's disk, as a part of a snapshot: the upper layer of the lab's overlay."""
+"""Changes of a boot to the lab's disk, as a part of a snapshot: the upper layer of the lab's overlay."""
 
 from __future__ import annotations
 

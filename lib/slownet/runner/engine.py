@@ -1,6 +1,6 @@
 """Measures boots by any `concurrent.futures.Executor`, whatever happens to its workers: for runs, checks, sweeps and hunts.
 
-A policy says which boot is next, and gets what came of it: `slownet.runner.repetition` for runs, whose boots depend on claims
+A policy shows which boot is next, and gets what came of it: `slownet.runner.repetition` for runs, whose boots depend on claims
 that are open, `slownet.sweep.sweep_session` for the cells of a sweep, `slownet.hunt.bench` for schedules of
 faults. Workers measure them: labs of this process's threads or of processes (`slownet.runner.workers`), or a cluster
 (`slownet.sweep.cluster`).
@@ -29,9 +29,9 @@ from slownet.model.errors import SlownetError, SweepError
 from slownet.model.options import RESUME
 
 TRIES = 3
-"""How often a task is tried that fails."""
+"""The number of attempts for a task that fails."""
 REOPENED = 50
-"""How often workers may be started anew without a single result in between."""
+"""The number of restarts of workers without a single result in between."""
 
 
 T = TypeVar("T")
@@ -39,7 +39,7 @@ R = TypeVar("R")
 
 
 class Policy(Protocol[T, R]):
-    """Which task is next, and what becomes of the results. Its methods are called by one thread."""
+    """The policy of tasks: chooses the next one and takes the results. Its methods are called by one thread."""
 
     def next(self) -> T | None:
         """Return the next task; None if none exists, or none until one that is under way has ended."""
@@ -56,7 +56,7 @@ class Workers(Protocol):
 
     @property
     def width(self) -> int:
-        """How many tasks run at the same time."""
+        """The number of tasks at the same time."""
 
     def open(self) -> Executor:
         """Return a new executor. Raises SweepError."""
@@ -65,7 +65,7 @@ class Workers(Protocol):
         """End the executor and everything that it started, at once."""
 
     def is_fatal(self, error: BaseException) -> bool:
-        """Return whether an error says that the worker of a task died as often as the cluster allows."""
+        """Return whether an error states that the worker of a task died as often as the cluster allows."""
 
 
 @dataclass

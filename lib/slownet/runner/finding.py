@@ -1,4 +1,4 @@
-"""How often to repeat so that a difference of some size is found between a run and another one like it. Pure.
+"""The number of repetitions that finds a difference of some size between two similar runs. Pure.
 
 For `slownet compare` and `baseline check`, which judge with a margin of half of that size: a difference of the whole size lies
 the other half beyond the margin. That has to be twice the half width of the interval of a difference of two such runs, so that
@@ -29,7 +29,7 @@ from slownet.theory.stats import DECIDING, Summary, t_quantile
 LEAST = 5
 """Repetitions that show how much they vary."""
 SURE = 2.0
-"""How many half widths a difference is beyond the margin."""
+"""The distance of a difference beyond the margin, in half widths."""
 FORESEEN = 999
 FINE, COARSE = 2 * COUNTED_MARGIN, 2 * USUAL_MARGIN
 """The differences that a run without claims is repeated for: twice the margins of comparisons."""

@@ -1,4 +1,4 @@
-"""What an experiment has around it in its place: folders, environment variables, a working directory, an import path."""
+"""The environment of an experiment in its place: folders, environment variables, a working directory, an import path."""
 
 from __future__ import annotations
 

@@ -53,14 +53,14 @@ class Plan:
     cells: list[Cell]
     """In measuring order; each boot appends its cells."""
     facts: Facts
-    """What run.json says of it; changed by `state` and `note` alone."""
+    """The contents of run.json; changed by `state` and `note` alone."""
     rule: Rule = ONCE_DECIDED
     boots: list[Boot] = field(default_factory=list)
-    """Which cells belong to which boot."""
+    """The cells of each boot."""
     first: int = 0
     """Index of the next cell to measure."""
     labs: int | None = None
-    """How many parallel labs the caller wants; None lets `sharing` decide."""
+    """The number of parallel labs that the caller wants; None lets `sharing` decide."""
     last_s: float = 0.0
     """Wall time of the last round of boots."""
     error: str = ""
@@ -68,11 +68,11 @@ class Plan:
     clock: Clock | None = None
     """The one that was chosen for it; None if that is the place's."""
     damage: Sequence[str] = ()
-    """What was damaged in the samples of a resumed run, a line each; it is measured again."""
+    """The damage in the samples of a resumed run, a line each; those are measured again."""
 
     @property
     def folder(self) -> ExperimentFolder:
-        """What its boots need to know of it."""
+        """The facts about it that its boots need."""
         return ExperimentFolder(self.experiment, self.directory, self.facts["source"], Given.from_json(self.facts.get("given")))
 
     @property

@@ -181,7 +181,7 @@ class Round:
 
     @property
     def is_over(self) -> bool:
-        """Whether no boot is under way, and none is left to begin."""
+        """True if no boot is under way, and none is left to begin."""
         return self._free == self._labs and not self._goes_on
 
     @property

@@ -1,4 +1,4 @@
-"""How often a run may be measured: the options ``--repeat`` and ``--budget``."""
+"""The rule of repetition: the options ``--repeat`` and ``--budget``."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LEAST_FOUND = 0.0001
 
 @dataclass(frozen=True)
 class Rule:
-    """How often to measure: ``repeat`` times, or until a difference of the part ``find`` would be found between two such runs,
+    """Rule of repetition: ``repeat`` times, or until a difference of the part ``find`` would be found between two such runs,
     or if both are None until the claims are decided; but at most ``most`` times and for at most ``budget_s`` of wall time (inf:
     unlimited)."""
 

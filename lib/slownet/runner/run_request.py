@@ -1,4 +1,4 @@
-"""What is to be run: the options of `slownet run` as they were typed, or as `slownet.run` was called with them."""
+"""The request for a run: the options of `slownet run` as they were typed, or as `slownet.run` was called with them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TOOL, OPTION, VALUE = map(Option, ("tool", "option", "value"))
 POSITIONAL = ("experiments", "compose")
 """Fields that are arguments of the command, not options."""
 HOSTS = "hosts"
-"""What ``--capture`` means if it names no interface."""
+"""The value of ``--capture`` without an interface."""
 
 
 @dataclass(frozen=True, kw_only=True)

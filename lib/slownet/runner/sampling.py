@@ -39,7 +39,7 @@ FORESEEN = 1000
 
 @dataclass(frozen=True)
 class Decision:
-    """What to do after a look: the cells to measure again, or none to end; ``why`` gives the reason."""
+    """The decision after a look: the cells to measure again, or none to end; ``why`` gives the reason."""
 
     cells: tuple[Label, ...]
     confidence: float
@@ -78,7 +78,7 @@ def decide(
 ) -> Decision:
     """Decide what to do after a boot that took ``round_s`` of the ``spent_s`` seconds of wall time.
 
-    ``run`` and ``siblings`` hold the samples so far; their facts name the clock. Between two looks the decision only says how
+    ``run`` and ``siblings`` hold the samples so far; their facts name the clock. Between two looks the decision only shows how
     many boots are left until the next one.
     """
     repetitions = run.repetitions
@@ -143,7 +143,7 @@ class RemainingBudget:
 
     @property
     def is_time(self) -> bool:
-        """Whether wall time ended the repetition."""
+        """True if wall time ended the repetition."""
         return self.boots < 1 and self.repetitions < self.rule.most
 
     @property

@@ -32,7 +32,7 @@ LEAST = 8
 
 @dataclass(frozen=True)
 class WarmUp:
-    """What a boot does before its first cell.
+    """The steps of a boot before its first cell.
 
     In each of ``cells``, ``operations`` are done by calls of the measuring function that begin within ``limit_s`` seconds of
     the network's clock and `LONGEST_REAL_S` real ones; 0 s: without a limit.
@@ -59,7 +59,7 @@ class WarmUp:
     ) -> None:
         """Call a function that measures a cell until it has done so many operations in each.
 
-        A call that fails ends that cell's warm-up: when the cell is measured, its sample says why.
+        A call that fails ends that cell's warm-up: when the cell is measured, its sample explains why.
 
         real: returns seconds of real time; say: gets the cell, the operations that are done and, if real time ended
         them, a note.

@@ -1,4 +1,4 @@
-"""Where boots are measured, as a command's options say it: a value that processes and machines pass on."""
+"""The place and clock of boots, from a command's options: a value that processes and machines pass on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What users give to services, read when a service is made, so that what is wrong is one line before anything starts."""
+"""Arguments of services, read when a service is made, so that a mistake is one line before anything starts."""
 
 from __future__ import annotations
 

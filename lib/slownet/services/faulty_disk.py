@@ -101,7 +101,7 @@ class Disk:
     # ---- what happens to it ----
 
     def lose_power(self) -> None:
-        """Lose what was not written, as if power had gone; nobody may use it. Raises ServiceError.
+        """Lose what was not written, as if power had gone; no one may use it. Raises ServiceError.
 
         It is mounted again, and is as slow, full or failing as it was.
         """

@@ -10,7 +10,7 @@ from slownet.net.process import Hosts
 
 
 class OnDemand:
-    """A host on which a server is started when a cell needs it; nothing runs in between.
+    """A host where a server is started when a cell needs it; nothing runs in between.
 
     Parameters
     ----------

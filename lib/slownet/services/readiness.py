@@ -20,7 +20,7 @@ ATTEMPT_S = 1.0
 SERVER_ERROR = 500
 CHUNK = 1 << 16
 SURVIVES_S = 0.1
-"""How long a program without a condition must run: one that cannot start has ended by then."""
+"""The time that a program without a condition must run: one that cannot start has ended by then."""
 
 
 class Awaited(Service):

@@ -80,7 +80,7 @@ class Service:
     operation: str = "request"
     durable: Sequence[str] = ()
     _may_end = False
-    """Whether it may end with status 0 and counts as ready then."""
+    """True if it may end with status 0 and counts as ready then."""
 
     def __init__(self, host: Host, directory: str | Path | None = None) -> None:
         if what := no_host(host):
@@ -93,9 +93,9 @@ class Service:
         self._data: snapshot.Data | None = None
         self._begins = 0
         self.disk: Disk | None = None
-        """What its state lies on, if that is a disk of its own; see `on_disk`."""
+        """The disk of its state, if it has one of its own; see `on_disk`."""
         self.restored = False
-        """Whether `state` has the data of a snapshot, before `prepare`."""
+        """True if `state` has the data of a snapshot, before `prepare`."""
 
     # ---- for subclasses ----
 
@@ -155,7 +155,7 @@ class Service:
 
     @property
     def running(self) -> bool:
-        """Whether its main process is running."""
+        """True if its main process is running."""
         return self._process is not None and self._process.poll() is None
 
     # ---- start and stop ----

@@ -23,7 +23,7 @@ DISK = "disk"
 
 @dataclass(frozen=True)
 class Data:
-    """What a snapshot has of one service, or is to have."""
+    """The part of a snapshot that belongs to one service."""
 
     path: Path
     saves: bool

@@ -24,7 +24,7 @@ CHAOS, TXT = 3, 16
 SOA = "localhost. nobody.invalid. 1 3600 1200 604800 60"
 """Without it, others do not remember that a name has no address of a kind, and ask again (RFC 2308, 5)."""
 OPTIONS: Mapping[str, str] = {UDP: "", "TCP": "forward-tcp-upstream: yes", "TLS": "forward-tls-upstream: yes"}
-"""How a forwarder asks, by transport; unbound asks nobody over HTTPS."""
+"""The port and options of a forwarder, by transport; unbound does not query over HTTPS."""
 
 
 def _records(given: Any) -> dict[str, tuple[str, ...]]:

@@ -110,7 +110,7 @@ class WordPress(Together):
 
     @property
     def running(self) -> bool:
-        """Whether all its servers live."""
+        """True if all its servers live."""
         return all(each.running for each in self.servers)
 
     def queries_per_page(self) -> int:
@@ -125,6 +125,6 @@ class WordPress(Together):
 
 
 def _sentence(page: bytes) -> str:
-    """Return the beginning of a page's text without markup, where WordPress says what is wrong."""
+    """Return the beginning of a page's text without markup, where WordPress describes what is wrong."""
     text = re.sub(r"<(style|script|title).*?</\1>|<[^>]*>", " ", page.decode(errors="replace"), flags=re.DOTALL)
     return " ".join(text.split())[:300]

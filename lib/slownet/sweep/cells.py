@@ -1,4 +1,4 @@
-"""Which cells a sweep measures, and whether there are too many of them."""
+"""The cells of a sweep, and the limit on their number."""
 
 from __future__ import annotations
 

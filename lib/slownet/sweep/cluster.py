@@ -21,15 +21,15 @@ LOCAL = "local"
 RESOURCE = "lab"
 OPTION = Option("cluster")
 DASK = "'bokeh>=3.1' 'distributed>=2025.1'"
-"""What the extra "cluster" brings: named by itself, because slownet need not be on the index that pip asks."""
+"""The packages of the extra "cluster": named by themselves, because slownet need not be on the index that pip asks."""
 ANSWER_S = 20.0
-"""How long a scheduler may take to answer, and to have a worker."""
+"""The timeouts of a scheduler's answer and of its first worker."""
 PATIENCE = 10
-"""How many times longer to wait for a cluster that has answered before: somebody may be starting it again."""
+"""The factor by which the wait for a cluster that has answered before is longer: it may be restarting."""
 NOISY = ("distributed.client", "distributed.core", "distributed.utils", "distributed.utils_comm")
 """Dask's loggers that print tracebacks of a lost scheduler, which is not an error here."""
 AGAIN_S = 10.0
-"""How often the workers are counted."""
+"""The interval between counts of the workers."""
 START = "start workers with: dask worker --nthreads 1 --resources lab=1 ADDRESS"
 
 

@@ -23,7 +23,7 @@ class Criterion:
     text: str
     metric: str
     most: bool
-    """Whether the limit is an upper one."""
+    """True if the limit is an upper one."""
     limit: float | str
     percentile: float | None = None
 
@@ -48,7 +48,7 @@ class Criterion:
             )
 
     def judge(self, run: RunData) -> dict[str, Judgement]:
-        """Return the judgement of each cell by its title. Raises ExperimentError if there is no such metric.
+        """Return the judgement of each cell by its title. Raises ExperimentError if no such metric exists.
 
         On programs that slownet does not know a cell's verdict takes several repetitions, as that of a claim does.
         """

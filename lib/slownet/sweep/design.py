@@ -1,4 +1,4 @@
-"""Which combinations of the factors' values a sweep measures: all of them (the grid), or a sample of the grid. Pure.
+"""The combinations of the factors' values that a sweep measures: all of them (the grid), or a sample of the grid. Pure.
 
 A sample takes points from the unit cube and, for each, the value that covers it: the values of a factor share its side equally.
 Latin hypercube: each of n equal parts of every side holds one point (McKay, Beckman and Conover, Technometrics 1979). Sobol:
@@ -26,7 +26,7 @@ OPTION = Option("sample")
 
 @dataclass(frozen=True)
 class Design:
-    """How cells are chosen: ``kind`` is one of the four above; ``points`` and ``seed`` are those of a sample."""
+    """The choice of cells: ``kind`` is one of the four above; ``points`` and ``seed`` are those of a sample."""
 
     kind: str = GRID
     points: int = 0

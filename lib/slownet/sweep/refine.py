@@ -1,4 +1,4 @@
-"""Where a sweep needs more points: where a verdict flips along a factor, or where a metric bends. Pure.
+"""Refinement of a sweep: more points where a verdict flips along a factor, or where a metric bends. Pure.
 
 A flip is bisected until its two ends are as near as asked for; undecided cells between them are within the interval. A metric
 bends at a point that is further than `BEND` of its whole range from the line between its neighbours.
@@ -22,12 +22,12 @@ OPTION = Option("refine")
 BEND = 0.05
 
 Verdicts = Mapping[str, str]
-"""By the cells' conditions in words."""
+"""By the cells' conditions as text."""
 
 
 @dataclass(frozen=True)
 class Flip:
-    """The interval of a factor in which a verdict changes: ``at`` are the other factors, the ends texts with their unit."""
+    """The interval of a factor where a verdict changes: ``at`` are the other factors, the ends texts with their unit."""
 
     factor: str
     at: Cell
@@ -115,7 +115,7 @@ def _verdict(refinement: Refinement, others: Cell, value: Decimal, like: Cell, v
 
 
 def at_flips(refinement: Refinement, cells: Sequence[Cell], verdicts: Verdicts) -> list[Cell]:
-    """Return the cells that halve the intervals in which verdicts flip."""
+    """Return the cells that halve the intervals where verdicts flip."""
     added = []
     lines = {cell_in_words(others): values for others, values in refinement.lines(cells)}
     for flip in flips(refinement, cells, verdicts):

@@ -1,4 +1,4 @@
-"""What a sweep measures, where and how often, as one value; sweep.json and the keys of cells are made from it."""
+"""The specification of a sweep: cells, place and repetitions; sweep.json and the keys of cells are made from it."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class Spec:
     seed: int = 1
     repeat: int = 1
     fresh: bool = False
-    """Whether each cell has a boot of its own."""
+    """True if each cell has a boot of its own."""
     cold: bool = False
-    """Whether each boot prepares its services itself."""
+    """True if each boot prepares its services itself."""
     where: Where = field(default_factory=Where)
     criterion: str = ""
     refine: str = ""

@@ -67,7 +67,7 @@ class Session:
         self._work = store.directory.resolve() / WORK
         self._facts = planning.described(experiment, place) | {"source": self._source, "blocks": self._blocks}
         self.cells: list[Cell] = []
-        """All cells, in the order in which they were planned."""
+        """All cells, in the order they were planned."""
         self._planned: list[Task] = []
         self._waiting: Iterator[Task] = iter(())
         self._open = 0
@@ -89,7 +89,7 @@ class Session:
 
     @property
     def run(self) -> RunData:
-        """What is measured so far."""
+        """The cells measured so far."""
         return gather(self._samples(), self._facts, self._store.directory)
 
     def _plan(self, cells: Sequence[Cell]) -> None:

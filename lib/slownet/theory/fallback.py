@@ -18,7 +18,7 @@ SYN_RETRIES, LINEAR, FIRST_RTO_MS = 6, 4, 1000.0
 """Linux's defaults: retransmissions of a SYN, as many before them at even distances, and the first timeout (RFC 6298)."""
 SYN_TIMEOUTS_MS: Sequence[float] = [FIRST_RTO_MS] * LINEAR + [FIRST_RTO_MS * 2**each for each in range(SYN_RETRIES + 1)]
 SYN_TIMEOUT_MS = sum(SYN_TIMEOUTS_MS)
-"""How long a connection attempt lasts that nobody answers: the last retransmission, too, has its timeout."""
+"""The duration of an unanswered connection attempt, including the timeout of the last retransmission."""
 SYN_TIMEOUT_LATE_MS = sum(map(late_ms, SYN_TIMEOUTS_MS))
 """By how much that may be later."""
 
@@ -46,7 +46,7 @@ def first_byte_ms(*, client: str, rtt_ms: float, ipv6_rtt_ms: float | None, refu
     Raises
     ------
     SlownetError
-        There is no such client.
+        No such client.
     """
     if client not in CLIENTS:
         raise SlownetError(f"no client '{client}'", "in first_byte_ms", nearest(client, CLIENTS))

@@ -123,7 +123,7 @@ def opened(stack: str, *, hello_retry: bool = False, retry: bool = False) -> Tra
     Raises
     ------
     SlownetError
-        There is no such stack, or it has no HelloRetryRequest or no Retry.
+        No such stack, or it has no HelloRetryRequest or no Retry.
     """
     if stack not in STACKS:
         raise SlownetError(f"no stack '{stack}'", "in round_trips", nearest(stack, STACKS))

@@ -37,7 +37,7 @@ def held_back(carried: Sequence[Collection[int]], lost: int, *, transport: str) 
     Raises
     ------
     SlownetError
-        There is no such packet or transport.
+        No such packet or transport.
 
     Notes
     -----

@@ -26,7 +26,7 @@ _PER_ROUND_TRIP = {"rtt_ms": 1.0, "delay_ms": 2.0, "delay_up_ms": 1.0, "delay_do
 
 
 def per_round_trip(condition: str) -> float | None:
-    """Return how many ms a round trip gains by each ms of a condition; None if it is no delay of a link.
+    """Return how many ms a round trip gains by each ms of a condition; None if it is not a delay of a link.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def per_round_trip(condition: str) -> float | None:
 
 
 def trip(along: str) -> float:
-    """Return how many ms a round trip gains by each ms of a condition; 1 of one that is no link's."""
+    """Return how many ms a round trip gains by each ms of a condition; 1 of one that is not a link's."""
     return per_round_trip(along) or 1.0
 
 
@@ -224,7 +224,7 @@ class Law:
         return LackOfFit(scatter.f, max(0, scatter.df), scatter.within, scatter.p, worst)
 
     def punctual(self) -> Law:
-        """Return it with nothing late: straight if what is late explains how far its points are off the line."""
+        """Return it with nothing late: straight if what is late shows how far its points are off the line."""
         return replace(self, late=(), bend=self.bend if self.bent else 0.0) if any(self.late) else self
 
     def straight(self) -> Law:
@@ -302,13 +302,13 @@ class Law:
 
     @cached_property
     def bent(self) -> bool:
-        """Whether the points deviate significantly (1 %) from the line."""
+        """True if the points deviate significantly (1 %) from the line."""
         p = self.lack_of_fit().p
         return not math.isnan(p) and p < SIGNIFICANT
 
     @property
     def furthest(self) -> tuple[float, float]:
-        """How far the point that is furthest from the line is, in ms, and its delay in ms."""
+        """The largest distance of a point from the line, in ms, and the point's delay in ms."""
         return max(zip(map(abs, self.residuals), self.delays, strict=True))
 
     def is_bent_beyond(self, slack_ms: float) -> bool:

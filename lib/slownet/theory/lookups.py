@@ -38,7 +38,7 @@ def round_trips(*, transport: str, kept: bool = False, held: bool = False) -> in
     Raises
     ------
     SlownetError
-        There is no such transport, or it has no connection.
+        No such transport, or it has no connection.
 
     Notes
     -----

@@ -26,7 +26,7 @@ OF_A_SEGMENT = 960
 """Bytes of the send buffer that the kernel counts for a segment beside its payload, without offloads: an sk_buff (256), its
 shared info (320) and room for headers (384)."""
 LINUX_SEND_BUFFER = 4 * 2**20
-"""The largest send buffer in bytes that Linux gives a connection unless told otherwise (tcp_wmem)."""
+"""The largest send buffer in bytes that Linux gives a connection by default (tcp_wmem)."""
 _STEPS, _LEVELS, _ROUNDS, _PACKETS = 4, 60, 60, 200_000
 
 

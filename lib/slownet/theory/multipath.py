@@ -1,4 +1,4 @@
-"""How long an MPTCP connection stalls when one of its two paths is cut.
+"""The stall of an MPTCP connection when one of its two paths is cut.
 
 Sources: RFC 8684, 3.3.6 (data that a path lost is sent again on another one; when, is the sender's choice), RFC 6298
 (timeouts), RFC 8985, 7 (tail loss probes), RFC 1122, 4.2.3.2 (delayed ACKs); Linux: net/mptcp/protocol.c, where the timer of
@@ -16,7 +16,7 @@ from slownet.theory.timers import PROBE_ADDS_MS, RTO_MIN_MS, late_ms
 DELAYED_ACK_MS = 40.0
 """For how long Linux delays an ACK of a steady stream: the sender's round-trip time has that in it."""
 VARIANCE_KEEPS = 0.75
-"""What is left each round trip of how far the variance is above the least, which begins at two round trips."""
+"""The fraction of the variance's excess over its minimum that remains after each round trip; it begins at two round trips."""
 BEFORE_STEADY = 4
 """Round trips in which the variance does not fall yet: the handshakes of both paths, and a first one with data."""
 

@@ -1,4 +1,4 @@
-"""How long Linux's TCP takes to notice that its full-size segments are lost because the path's MTU is smaller.
+"""The time in which Linux's TCP notices that its full-size segments are lost because the path's MTU is smaller.
 
 Sources: RFC 1191 (path MTU discovery by ICMP), RFC 2923, 2.1 (black holes), RFC 4821 (probing by TCP), RFC 6298 (timeouts),
 RFC 8985, 7 (tail loss probes); Linux: ip-sysctl on ``tcp_mtu_probing``, ``tcp_base_mss`` and ``tcp_retries1``,

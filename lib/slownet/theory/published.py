@@ -49,7 +49,7 @@ def article(name: str) -> Entry:
     Raises
     ------
     ExperimentError
-        There is no such article; the message suggests the nearest id.
+        No such article; the message suggests the nearest id.
     """
     known = articles()
     if name not in known:

@@ -1,4 +1,4 @@
-"""How long packets are lost after a link between two routers has failed, by the routing protocol and its timers.
+"""The duration of loss after a link between two routers has failed, by the routing protocol and its timers.
 
 A link that loses its carrier is noticed at once. One that loses packets in silence is noticed when nothing has been heard from
 the neighbour for as long as the protocol waits: the wait begins with the last message before the failure, so that it ends
@@ -160,7 +160,7 @@ def news(mrai_s: float, since_s: float, jitter: float = JITTER) -> Interval:
     Parameters
     ----------
     mrai_s : float
-        The MinRouteAdvertisementInterval, in seconds; 0 is none, FRR's default.
+        The MinRouteAdvertisementInterval, in seconds; 0 means none, FRR's default.
     since_s : float
         Seconds since the last advertisement to that neighbour.
     jitter : float

@@ -21,7 +21,7 @@ BBR_GAIN = 2
 BBR_LEAST = 4
 """Segments in flight while BBR measures the round trip (tcp_bbr.c: bbr_cwnd_min_target)."""
 BBR_MEASURES_S, BBR_EVERY_S = 0.2, 10.0
-"""How long it measures at least, and how often (tcp_bbr.c: bbr_probe_rtt_mode_ms, bbr_min_rtt_win_sec)."""
+"""The minimum duration and the interval of its measurement (tcp_bbr.c: bbr_probe_rtt_mode_ms, bbr_min_rtt_win_sec)."""
 
 
 def jain(rates: Sequence[float]) -> float:

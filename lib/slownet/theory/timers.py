@@ -11,9 +11,9 @@ import math
 TICK_MS = 4.0
 """At 250 ticks a second, as Debian's kernels and the lab's."""
 RTO_MIN_MS = 200.0
-"""What Linux adds to the round-trip time, at least, for its timeout."""
+"""The minimum that Linux adds to the round-trip time for its timeout."""
 PROBE_ADDS_MS = 2.0
-"""What Linux adds to two round trips for its tail loss probe, if more than one segment is in flight (TCP_TIMEOUT_MIN_US)."""
+"""The time that Linux adds to two round trips for its tail loss probe, with several segments in flight (TCP_TIMEOUT_MIN_US)."""
 _SLOTS = 63  # of each size: LVL_SIZE - 1
 
 
@@ -36,12 +36,12 @@ def late_ms(timeout_ms: float) -> float:
 
 
 def fires_at(now: int, ticks: int, *, in_timer: bool = True) -> int:
-    """Return the tick at which a timer of the kernel fires.
+    """Return the tick when a timer of the kernel fires.
 
     Parameters
     ----------
     now : int
-        The tick in which it is set.
+        The tick when it is set.
     ticks : int
         Its length in ticks.
     in_timer : bool

@@ -47,7 +47,7 @@ class Phase:
 
 @dataclass(frozen=True)
 class Failures:
-    """How many requests failed, by reason."""
+    """The number of failed requests, by reason."""
 
     connect: int = 0
     receive: int = 0
@@ -152,7 +152,7 @@ class Ab(Metrics):
 
     @property
     def ordered(self) -> bool:
-        """Whether ``times_ms`` is in the order of measurement: within each group all times are equal."""
+        """True if ``times_ms`` is in the order of measurement: within each group all times are equal."""
         ends = list(accumulate(self.groups))
         return bool(ends) and all(
             self.times_ms[end - size] == self.times_ms[end - 1] for size, end in zip(self.groups, ends, strict=True)

@@ -24,7 +24,7 @@ class Recorder:
     """Runs functions as clients on hosts, and records what they ask and what is answered, as a history.
 
     A measuring function returns it: it is a record with the metrics ``acknowledged_operations``, ``failed_operations`` and
-    ``unknown_operations``, and ``recovery_ms`` if clients were served again after the last fault was mended: until each has an
+    ``unknown_operations``, and ``recovery_ms`` if clients were served again after the last repair: until each has an
     acknowledged operation again. The history is kept with the run, and so are the lines that the services' logs get meanwhile,
     each with the time of the next event.
 
@@ -117,7 +117,7 @@ class Recorder:
 
     @property
     def history(self) -> History:
-        """What was recorded so far, with the steps of the faults."""
+        """The operations recorded so far, with the steps of the faults."""
         broken = list(self._broken())
         with self._lock:
             events = [*broken, *self._events]
@@ -133,12 +133,12 @@ class Recorder:
 
     @property
     def command(self) -> tuple[str, ...]:
-        """What records name it."""
+        """Its name in records."""
         return ("clients", str(self._clients))
 
     @property
     def raw(self) -> str:
-        """How many operations there were, by their names and ends."""
+        """The number of operations, by name and result."""
         counts: dict[str, int] = {}
         for each in self.history.operations:
             name = f"{each.op} {each.type}"
@@ -231,7 +231,7 @@ class Client:
         failed : tuple of exception classes
             Exceptions after which it surely was not done, beside ConnectionRefusedError.
         unknown : tuple of exception classes
-            Exceptions after which nobody knows, beside OSError: timeouts and connections that broke.
+            Exceptions after which it is unknown, beside OSError: timeouts and connections that broke.
 
         Returns
         -------

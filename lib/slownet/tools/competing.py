@@ -24,21 +24,21 @@ from slownet.tools.register import lasting
 
 INTERVAL_S = 0.2
 BLOCK = "8K"
-"""What iperf3 counts in: its usual 128 kB would be half of what arrives of a connection in a second."""
+"""The block size of iperf3's counts: its usual 128 kB would be half of what arrives of a connection in a second."""
 MARKED = "dctcp"
 """The congestion control that needs a path which marks."""
 ECN = "net.ipv4.tcp_ecn"
 
 
 Rates = tuple[tuple[float, ...], ...]
-"""What arrived of one sender's connections in each second, payload in Mbit/s: ``rates[connection][second]``."""
+"""The bytes that arrived on one sender's connections in each second, payload in Mbit/s: ``rates[connection][second]``."""
 WINDOW_S = 10
 """Seconds for which shares are compared: each connection's share of a single second depends on who lost last."""
 
 
 @dataclass(frozen=True)
 class Competing(Metrics):
-    """What each connection carried, and the round trips meanwhile.
+    """The throughput of each connection, and the round trips meanwhile.
 
     Attributes
     ----------

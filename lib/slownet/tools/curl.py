@@ -34,7 +34,7 @@ class Curl(Metrics):
     raw : str
         What it wrote: a JSON object for each transfer.
     times_ms : tuple of float
-        The time of each transfer, in the order in which they ended.
+        The time of each transfer, in the order they ended.
     first_byte_ms : tuple of float
         The time until the first byte of each response.
     connections : int
@@ -90,7 +90,7 @@ def curl_page(host: Host, url: str, *, requests: int = 1, http: str = "1.1") -> 
     Raises
     ------
     ExperimentError
-        There is no such version.
+        No such version.
     ToolError
         As for `curl`.
     """
@@ -141,7 +141,7 @@ def _argv(words: Sequence[str]) -> list[str]:
 
 
 def key_log(keys: Path | None) -> dict[str, str]:
-    """Return the environment in which curl and ngtcp2's programs write their connections' secrets to a file."""
+    """Return the environment where curl and ngtcp2's programs write their connections' secrets to a file."""
     return {"SSLKEYLOGFILE": str(keys)} if keys else {}
 
 

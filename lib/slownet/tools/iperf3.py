@@ -23,10 +23,10 @@ from slownet.tools.numbers import Metric, metric, sample_sd
 from slownet.tools.register import tool
 
 Report = Mapping[str, Json]
-"""What ``iperf3 --json`` printed."""
+"""The output of ``iperf3 --json``."""
 UP_S = 30.0
 PORT = 5201
-"""Where a server listens unless told otherwise."""
+"""Where a server listens by default."""
 _LIMITED = re.compile(r"^qdisc (?:(?:htb|hfsc|tbf|cake) |netem .* (?:delay|rate) )", re.MULTILINE)
 _LISTENING = "Server listening on"
 _WINDOW = re.compile(rf"^\[ *(\d+)\] .* sec .* \d+ +({DECIMAL}) ([KMG]?)Bytes *$", re.MULTILINE)
@@ -183,7 +183,7 @@ def limited_somewhere() -> bool:
 
 
 def serve(host: Host, log: Path, port: int = PORT) -> subprocess.Popen[bytes]:
-    """Start a server for one test and wait until it listens. It writes to a file, because nobody would read a pipe."""
+    """Start a server for one test and wait until it listens. It writes to a file, because no one would read a pipe."""
     where = f"host '{host.name}'"
     try:
         with log.open("wb") as output:

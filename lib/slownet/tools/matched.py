@@ -16,7 +16,7 @@ from slownet.net.tool import run
 from slownet.tools.numbers import Metric, series, single
 
 _OF_A_SHELL = re.compile(r"[|&;<>()$`*?~\n]|^\w+=")
-"""What only a shell understands: its characters, and a variable before the program."""
+"""Syntax that only a shell understands: its characters, and a variable before the program."""
 EXAMPLE = "'tps = ([0-9.]+)'"
 UNITS = {"us": "us", "µs": "us", "ms": "ms", "s": "s", "sec": "s", "seconds": "s", "milliseconds": "ms", "%": "percent"}
 """Units after a number in a pattern, and how names of metrics end with them."""
@@ -26,12 +26,12 @@ SECONDS = {
 }  # fmt: skip
 """Units of time that programs print."""
 OF_METRICS = {"_ns": 1e-9, "_us": 1e-6, "_ms": 1e-3, "_s": 1.0}
-"""How names of metrics that are times end, and the seconds of their unit; ``_per_s`` is not one."""
+"""The suffixes of metrics that are times, and the seconds of their unit; ``_per_s`` is not one."""
 _SIZES = re.compile(r"[kmgtp]?i?(?:b|bytes|bits?|bps)(?:/s(?:ec)?|ps)?", re.IGNORECASE)
 """Units of sizes and rates, of which a K may be 1000 or 1024."""
 _UNIT = re.compile(r"(?P<space>[ \t]?)(?P<unit>[A-Za-zµμ]+(?:/s(?:ec)?)?)")
 _DURATION = re.compile(r"(?:\d+(?:\.\d*)?(?:h|ms|us|µs|μs|ns|min|m|s))+(?![A-Za-zµμ%])")
-"""How Go prints times: 1m30.5s."""
+"""Go's format of times: 1m30.5s."""
 _AFTER = re.compile(r"[)+?*]*(?:\\s|\s)?[*+?]?\s*([a-zµA-Z%/]+)")
 _NAME = re.compile(r"\(\?P<\w+>")
 

@@ -111,7 +111,7 @@ def requests(database: Path) -> list[Request]:
     Returns
     -------
     list of Request
-        The requests in the order in which they were sent.
+        The requests in the order they were sent.
 
     Raises
     ------

@@ -55,23 +55,23 @@ class Option:
     """bool, int, float or str."""
     default: Any
     from_zero: bool = False
-    """Whether 0 is a value of a float."""
+    """True if 0 is a value of a float."""
     is_version: bool = False
-    """Whether a number stands for a text: TOML's 2 for "2"."""
+    """True if a number stands for a text: TOML's 2 for "2"."""
 
     @property
     def is_needed(self) -> bool:
-        """Whether it has no default."""
+        """True if it has no default."""
         return self.default is inspect.Parameter.empty
 
     @property
     def is_number(self) -> bool:
-        """Whether its values are numbers."""
+        """True if its values are numbers."""
         return self.type in (int, float)
 
     @property
     def how(self) -> str:
-        """How a value is written."""
+        """The syntax of a value."""
         if self.is_version:
             return 'write a version, such as "2"'
         least = "from 0" if self.from_zero else "above 0"
@@ -94,22 +94,22 @@ class Option:
 
 @dataclass(frozen=True)
 class Card:
-    """What is known of a tool without running it."""
+    """Facts about a tool that do not need a run."""
 
     name: str
     function: Callable[..., Any]
     lasts: bool = False
-    """Whether it works for a time that its caller states, or drives a browser, which both take long on the exact clock."""
+    """True if it works for a time that its caller states, or drives a browser, which both take long on the exact clock."""
     services: tuple[str, ...] = ()
     """The services of hypothesis files that it can measure; empty if it needs none."""
     warm_up: int | None = None
-    """How many operations warm it up, if not as many as other programs."""
+    """The number of operations that warm it up, if it differs from other programs."""
     chances: Mapping[tuple[str, str], str] | None = None
-    """What the tool draws at random with a value of an option."""
+    """The random parts of the tool with a value of an option."""
     versions: tuple[str, ...] = ()
     from_zero: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
-    """Parameters that are no options."""
+    """Parameters that are not options."""
 
     @cached_property
     def bound(self) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ PRINTED = 0.01  # sysbench prints two decimals
 
 @dataclass(frozen=True)
 class Account:
-    """How to reach a database.
+    """The address and credentials of a database.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Account:
 
 @dataclass(frozen=True)
 class Prepared:
-    """How the table was filled.
+    """The way the table was filled.
 
     Attributes
     ----------

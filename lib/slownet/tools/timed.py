@@ -16,7 +16,7 @@ CLOCK_DIGITS = 1
 
 @dataclass(frozen=True)
 class Timed(Metrics):
-    """How long a program took.
+    """The duration of a program.
 
     Attributes
     ----------

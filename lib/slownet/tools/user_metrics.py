@@ -1,4 +1,4 @@
-"""What a measuring function returns: a tool's record, or numbers of its own with their unit, and those of tools among them."""
+"""Results of a measuring function: a tool's record, or numbers of its own with their unit, and those of tools among them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Numbers(Metrics):
     Parameters
     ----------
     values : mapping of str to sequence of float, or Metric
-        The values of each metric in the order in which they were measured, or the metric of a tool; its name ends with its
+        The values of each metric in the order they were measured, or the metric of a tool; its name ends with its
         unit: ``{"checkout_ms": (12.1, 11.8)}``.
     command : sequence of str
         The program that measured them.

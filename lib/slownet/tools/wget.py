@@ -133,7 +133,7 @@ def parse(text: str, command: Sequence[str] = ("wget",), seconds: float | None =
     Raises
     ------
     ToolError
-        The last line is missing, or says that the file is incomplete; ``.raw`` is the text.
+        The last line is missing, or states that the file is incomplete; ``.raw`` is the text.
     """
     saved = _SAVED.search(text)
     if saved is None:

@@ -356,7 +356,7 @@ def _duration(text: str) -> float:
 
 
 def _against(plan: Plan, text: str, requests: int, seconds: float, step: float) -> str:
-    """Return in which of its numbers wrk2 cannot have done what it was asked for; empty if it can."""
+    """Return which of its numbers wrk2 cannot have done what it was asked for; empty if it can."""
     if seconds + step < 0.99 * plan.seconds:
         late = "it begins to count late if its threads leave no processor to it; give it fewer threads"
         return f"wrk2 printed that a test of {plan.seconds:g} s took {seconds:.3g} s: {late}"
@@ -372,7 +372,7 @@ def _against(plan: Plan, text: str, requests: int, seconds: float, step: float) 
 
 
 def _contradiction(record: Wrk, step: float) -> str:
-    """Return in which of wrk's numbers contradict each other; empty if none do. ``step``: the last digit of the time."""
+    """Return which of wrk's numbers contradict each other; empty if none do. ``step``: the last digit of the time."""
     rate = record.requests / record.seconds if record.seconds else math.inf
     if not math.isclose(rate, record.requests_per_s, rel_tol=0.01 + step / max(record.seconds, 1e-9), abs_tol=0.01):
         return f"wrk printed {record.requests_per_s:g} requests a second, but {record.requests} in {record.seconds:g} s"

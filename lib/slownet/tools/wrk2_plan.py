@@ -26,7 +26,7 @@ SENT_LATE_S = 0.002
 
 @dataclass(frozen=True)
 class Plan:
-    """What one ``wrk2`` command does at which time, in seconds from its start.
+    """The timetable of one ``wrk2`` command, in seconds from its start.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Whether the files of an imported lab are what their names say: right sums do not prove that.
+"""Checks of an imported lab: whether its files are what their names say, which right sums do not prove.
 
 A lab's parts are looked at, not run: its kernel and programs must be executables for this machine's processor whose segments
 lie in the file, the kernel of the release that is recorded, its images squashfs of their own size whose tables are where the
@@ -67,7 +67,7 @@ def _wrong(kind: str, folder: Path) -> str:
 
 
 def executable(path: Path, of: int = EXECUTABLE) -> str:
-    """Return why a file is no executable, or shared library, for this machine; empty if it is one."""
+    """Return why a file is not an executable, or shared library, for this machine; empty if it is one."""
     size = path.stat().st_size
     with path.open("rb") as file:
         head = file.read(64)
@@ -97,7 +97,7 @@ def _lacks(path: Path, text: bytes, why: str) -> str:
 
 
 def initial_root(path: Path) -> str:
-    """Return why a file is no archive of an initial root with /init; empty if it is one."""
+    """Return why a file is not an archive of an initial root with /init; empty if it is one."""
     content, at = userfile.read_bytes(path, userfile.MOST_RECORD), 0
     wrong = f"{path.name} is no initial root"
     names: dict[str, bytes] = {}

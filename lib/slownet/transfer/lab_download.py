@@ -29,11 +29,11 @@ from slownet.transfer import unpack
 
 STEP = 1 << 20
 TRIES = 5
-"""How often a transfer may be broken off in a row without a single byte."""
+"""The number of successive interruptions of a transfer without a single byte."""
 MOST = 100
-"""How often it may be broken off at all."""
+"""The total number of interruptions."""
 SILENCE_S = 30.0
-"""How long a server may say nothing."""
+"""The time that a server may be silent."""
 PAUSE_S = 0.5
 BY_HASH = re.compile(r"(?P<place>.+)#sha256=(?P<sha256>[0-9a-f]{64})")
 URL = re.compile(r"https?://", re.IGNORECASE)
@@ -51,7 +51,7 @@ class Source:
 
     @property
     def is_url(self) -> bool:
-        """Whether it comes over HTTP."""
+        """True if it comes over HTTP."""
         return bool(URL.match(self.place))
 
     def __str__(self) -> str:
@@ -70,7 +70,7 @@ def source(text: str) -> Source:
 
 
 def take(wanted: Source, is_there: Callable[[], bool] = lambda: False) -> list[str]:
-    """Put a lab into this machine's cache, unless it is there; return what is new there, as kind/key. Raises LabError.
+    """Put a lab into this machine's cache, unless it exists; return what is new there, as kind/key. Raises LabError.
 
     One process of a machine fetches; the others wait for it, and ask ``is_there`` again.
     """
@@ -147,7 +147,7 @@ def _copy(answer: Any, file: IO[bytes]) -> None:
 
 
 def _first(answer: Any) -> int | None:
-    """Return the first byte of a partial answer; None if it does not say."""
+    """Return the first byte of a partial answer; None if it does not give it."""
     found = re.match(r"bytes (\d+)-", answer.headers.get("Content-Range") or "")
     return int(found[1]) if found else None
 

@@ -17,7 +17,7 @@ from slownet.model.version import __version__
 NAME = "manifest.json"
 FORMAT = 1
 KINDS = ("containers", "layer", "kernel", "init", "image")
-"""Folders of the cache, in the order in which an import puts them in place: a lab counts as built once its image is there."""
+"""Folders of the cache, in the order an import puts them in place: a lab counts as built once its image exists."""
 MEMBER = re.compile(rf"(?P<folder>(?:{'|'.join(KINDS)})/[A-Za-z0-9-]+)/[A-Za-z0-9_][A-Za-z0-9._-]*")
 DIGEST = re.compile(r"[0-9a-f]{64}")
 AGAIN = "export or copy it again; nothing was imported"
@@ -35,17 +35,17 @@ class Member:
 
     @property
     def mode(self) -> int:
-        """Its permissions: everybody may read it."""
+        """Its permissions: everyone may read it."""
         return 0o755 if self.executable else 0o644
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """What an exported lab says of itself."""
+    """The manifest of an exported lab."""
 
     members: Sequence[Member]
     keys: Mapping[str, str]
-    """What its kernel, image and init are kept under."""
+    """The keys of its kernel, image and init."""
     sources: Mapping[str, str]
     """Where the source code of the programs in it is, as their licences require."""
     slownet: str = __version__
@@ -54,7 +54,7 @@ class Manifest:
 
     @property
     def folders(self) -> list[str]:
-        """The folders of its members, kind/key, in the order in which they are put in place."""
+        """The folders of its members, kind/key, in the order they are put in place."""
         found = dict.fromkeys(each.name.rpartition("/")[0] for each in self.members)
         return sorted(found, key=lambda each: KINDS.index(each.partition("/")[0]))
 

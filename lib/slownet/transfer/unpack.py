@@ -127,7 +127,7 @@ def _images(found: Manifest, staging: Path, where: str) -> dict[str, dict[str, J
 
 
 def _place(folder: str, staging: Path, base: Path, images: Mapping[str, Mapping[str, Json]], known: Mapping[str, str]) -> bool:
-    """Move a checked folder to its place, unless a whole one is there; return whether it is new there."""
+    """Move a checked folder to its place, unless a whole one exists; return whether it is new there."""
     kind, _, name = folder.partition("/")
 
     def fill(half: Path) -> None:

@@ -109,7 +109,7 @@ class Beside:
 
 @dataclass(frozen=True)
 class Account:
-    """Where the time of an operation went.
+    """An account of an operation's time.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""An account in words: the answer in its first line, then where the time went, in at most 40 lines of 80 columns."""
+"""An account as text: the answer in its first line, then where the time went, in at most 40 lines of 80 columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which operation an account is about: whose packets, from which to which."""
+"""The operation that an account is about: whose packets, from which to which."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Connection:
 
 @dataclass(frozen=True)
 class Operation:
-    """An operation: who began it, when, which packet ended it, in words, and what ended earlier."""
+    """An operation: who began it, when, which packet ended it, as text, and what ended earlier."""
 
     client: str
     begin: int

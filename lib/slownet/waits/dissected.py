@@ -1,4 +1,4 @@
-"""What packets say, by tshark, if it is installed: SQL, paths, commands, names. No application's protocol is parsed here."""
+"""Contents of packets by tshark, if it is installed: SQL, paths, commands, names. No application's protocol is parsed here."""
 
 from __future__ import annotations
 

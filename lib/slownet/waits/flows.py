@@ -1,4 +1,4 @@
-"""What a TCP sender knew when it sent a segment: what was in flight, what the window allowed, what it had sent before.
+"""The state of a TCP sender when it sent a segment: what was in flight, what the window allowed, what it had sent before.
 
 The state is that of the instant before: of an ACK that arrives and the segment that it lets go, only the first is known.
 """
@@ -26,7 +26,7 @@ HANDSHAKE, APPLICATION = 22, 23
 
 @dataclass(slots=True)
 class _Known:
-    """What a sender knows, in bytes since its first."""
+    """A sender's state, in bytes since its first."""
 
     highest: int = 0
     acked: int = 0

@@ -1,4 +1,4 @@
-"""Packets of captures, as the account needs them: who sent what, and what tells a packet from all others.
+"""Packets of captures, as the account needs them: who sent what, and what distinguishes a packet from all others.
 
 Captures of hosts are of Ethernet. What is read of a frame is little, because there may be millions: addresses, ports, TCP's
 numbers, and the payload's first bytes.
@@ -167,7 +167,7 @@ class Packet:
         return self.protocol == ICMPV6 and self.data[:1] not in (b"\x80", b"\x81", b"\x01", b"\x02", b"\x03", b"\x87", b"\x88")
 
     def ends(self) -> str:
-        """Return the two ends in words, the sender's first."""
+        """Return the two ends as text, the sender's first."""
         if self.kind == ARP:
             return f"{ip_address(self.source)} > {ip_address(self.target)}"
         if len(self.source) not in (4, 16):

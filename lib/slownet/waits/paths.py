@@ -1,4 +1,4 @@
-"""How long packets take from one host to another: the distance, their own bytes at the link's rate, and what was ahead of them.
+"""The time of packets from one host to another: the distance, their own bytes at the link's rate, and what was ahead of them.
 
 A packet that had nothing ahead of it takes the distance and its own bytes. One had nothing ahead if the packet before it had
 gone, at the sender's interface and at the receiver's, longer ago than its own bytes take there. The distance of others is that

@@ -1,4 +1,4 @@
-"""What all hosts sent and received, put together from their captures: each packet with its times at both ends."""
+"""The packets of all hosts, merged from their captures: each packet with its times at both ends."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from slownet.model.options import CAPTURE
 from slownet.waits.packets import ETHERNET, UDP, Packet, Shared
 
 AT_ONCE_NS = 100_000
-"""What a host may take without a timer on a free clock: a hundred readings of the clock. A program's shortest sleep is longer
+"""A host's longest time without a timer on a free clock: a hundred readings of the clock. The shortest sleep is longer
 than its timer slack of 50 us by what it asked for."""
 
 
@@ -62,9 +62,9 @@ class HostCapture:
 
 @dataclass
 class Host:
-    """What one host sent and received, each in order.
+    """The packets that one host sent and received, each in order.
 
-    `received` is by arrival, `sent` by the time at which the queue got it, `left` by the time at which it left.
+    `received` is by arrival, `sent` by the time when the queue got it, `left` by the time when it left.
     """
 
     name: str
@@ -274,7 +274,7 @@ def _packets(capture: HostCapture, name: str, notes: list[str], shared: Shared) 
 
 
 def _match(came: Iterable[_Came], waiting: dict[tuple[object, ...], list[Packet]], hosts: dict[str, Host]) -> None:
-    """Give each packet that arrived to the one that was sent: the first such that had left and that nobody has received."""
+    """Give each packet that arrived to the one that was sent: the first such that had left and that no one has received."""
     for packets in waiting.values():
         packets.sort(key=attrgetter("sent"), reverse=True)
     for each in sorted(came, key=attrgetter("ns")):

@@ -31,7 +31,7 @@ class Stay:
 
     kind: "kernel", "program", "pushed" (a message for a subscriber), "ack" (delayed), "again" (a segment that was sent before),
     "queue" (until an earlier packet had left the queue), "forward" (a router), "timer", "other" (until another request had its
-    turn), "unknown" (nobody captured what arrived).
+    turn), "unknown" (the arrival was not captured).
     since: the packet that arrived, or was sent, at its begin.
     """
 
@@ -78,7 +78,7 @@ class Walk:
         return self._parts
 
     def _unknown(self, packet: Packet) -> tuple[Packet | None, bool]:
-        """Go on from what a host did before something arrived of which nobody captured the way."""
+        """Go on from what a host did before something arrived whose path was not captured."""
         host = self._trace.hosts[packet.receiver]
         before = self._latest(host, packet, packet.arrived - 1)
         begin = self._begin if before is None else max(self._begin, _time(*before))
@@ -222,7 +222,7 @@ class Walk:
         return of_arrived in (host.name, None) or of_packet in (host.name, None)
 
     def _left(self, host: Host, packet: Packet) -> Packet | None:
-        """Return the packet that left the queue in the instant in which this one was sent: TCP keeps few bytes in a queue."""
+        """Return the packet that left the queue at the instant when this one was sent: TCP keeps few bytes in a queue."""
         number = bisect_right(host.departures, packet.sent) - 1
         while number >= 0 and host.departures[number] == packet.sent:
             left = host.left[number]
@@ -260,7 +260,7 @@ class Walk:
 
 
 class _Wakes:
-    """What arrived at a host and may wake a program, by connection."""
+    """The arrivals at a host that may wake a program, by connection."""
 
     def __init__(self, host: Host) -> None:
         self._by: dict[Ends, tuple[list[int], list[Packet]]] = {}

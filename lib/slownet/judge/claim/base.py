@@ -24,7 +24,7 @@ ROUNDING = 1e-9
 Siblings = Mapping[str, RunData]
 Margin = tuple[float | None, float | None]
 Found = str | Statement | Sequence[Statement]
-"""What is said of a number: findings, or the text of a claim's author."""
+"""The remarks about a number: findings, or the text of a claim's author."""
 ALONE: Siblings = MappingProxyType({})
 """The siblings of a run that was the only one of its invocation: none."""
 DECIDED = {SUPPORTED: Reason.INSIDE, REFUTED: Reason.OUTSIDE, INCONCLUSIVE: Reason.ACROSS}
@@ -60,7 +60,7 @@ class Judged(NoTruth):
 
     instead = "judge it with a run, as in: assert law(...).judge(run)"
     in_files: ClassVar[bool] = True
-    """Whether a hypothesis file can state it: all of its fields are numbers, texts and tables."""
+    """True if a hypothesis file can state it: all of its fields are numbers, texts and tables."""
 
     @staticmethod
     def sentence(claim: Judgement, run: RunData) -> str:
@@ -95,7 +95,7 @@ def decide(
     cells : sequence of Cell
         The cells that the number comes from; all cells of the run if empty.
     text : callable, str, or Statement
-        What is said of the number, in words or as findings, or a function of the number that returns it.
+        The remark about the number, as text or as findings, or a function of the number that returns it.
 
     Returns
     -------
@@ -127,7 +127,7 @@ def judged(
     margin : tuple of (float or None)
         Lower and upper end; None is open.
     text : str or Statement
-        What is said of the number, in words or as findings.
+        The remark about the number, as text or as findings.
     repetitions : int
         How many to advise if the interval is unknown.
 
@@ -237,7 +237,7 @@ def all_hold(name: str, parts: Sequence[Judgement], text: Found = "") -> Judgeme
     parts : sequence of Judgement
         One or more.
     text : str or Statement
-        What is said of the numbers, in words or as findings; what is said of the parts unless given.
+        The remark about the number, as text or as findings; the parts' remarks by default.
 
     Returns
     -------
@@ -257,7 +257,7 @@ def any_holds(name: str, parts: Sequence[Judgement], text: Found = "") -> Judgem
     parts : sequence of Judgement
         One or more.
     text : str or Statement
-        What is said of the numbers, in words or as findings; what is said of the parts unless given.
+        The remark about the number, as text or as findings; the parts' remarks by default.
 
     Returns
     -------

@@ -80,7 +80,7 @@ class not_(Judged):  # noqa: N801
     Raises
     ------
     ClaimError
-        It is no claim.
+        It is not a claim.
     """
 
     in_files: ClassVar[bool] = False  # it is written as a table of others

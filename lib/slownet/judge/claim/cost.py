@@ -1,4 +1,4 @@
-"""Which claims depend on what the CPU costs, so that the clock of a run can be chosen by what is claimed."""
+"""Claims that depend on the cost of the CPU, so that the clock of a run can be chosen by what is claimed."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def with_description(judge: Judge) -> Judge:
 
 
 class Description(TypedDict):
-    """What a judgement is about."""
+    """The subject of a judgement."""
 
     kind: str
     metric: str

@@ -74,7 +74,7 @@ class _Trips:
         return (time - self.start) / self.unit(measured)
 
     def alone(self, measured: Measured) -> bool:
-        """Whether only they are shown, because the time without them means nothing: with a free CPU, or beside theirs."""
+        """Whether only they are shown: the time without them means nothing: with a free CPU, or beside theirs."""
         if self.start <= 0 or self.times > MOST_TIMES:
             return True
         charging = measured.setting.charging
@@ -98,7 +98,7 @@ class Expectation(NoTruth):
     Parameters
     ----------
     name : str
-        The expectation in words.
+        The expectation as text.
     expected : callable
         Maps the measured number to the expected value, in the measured number's unit.
     within : float

@@ -40,7 +40,7 @@ class ExpectedValue:
     cells: tuple[Cell, ...] = ()
     """The cells whose numbers it was computed from."""
     bare: bool = False
-    """Whether the error of these numbers is lost."""
+    """True if the error of these numbers is lost."""
 
     @property
     def mean(self) -> float:

@@ -1,4 +1,4 @@
-"""What comes late by no fault of the network is not taken for what is claimed: on the real clock, and of paints.
+"""Lateness that the network did not cause is kept apart from claims: on the real clock, and of paints.
 
 A processor that sleeps until a packet comes wakes a little later than it comes, in every round trip of every boot alike. At
 most how much is known from the ping that verified the link (`slownet.lab.host.busy`). So an interval of round trips begins by

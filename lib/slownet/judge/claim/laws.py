@@ -257,7 +257,7 @@ class more_round_trips(Judged):  # noqa: N801
 class published_times(Judged):  # noqa: N801
     """Claim that the published T0 and the measured k give the other published times.
 
-    It tests the same k as a `law` claim of the same run, so it is no additional evidence: it shows whether the article's times
+    It tests the same k as a `law` claim of the same run, so it is not additional evidence: it shows whether the article's times
     agree with this k. The ratio of predicted to published time is compared with 1 at each delay; the worst one decides.
 
     Parameters
@@ -332,7 +332,7 @@ class published_times(Judged):  # noqa: N801
 
 
 def expected_round_trips(run: RunData, metric: str) -> float | None:
-    """Return the round trips that a judged run's law claims on a metric expect; None if there is no value or several."""
+    """Return the round trips that a judged run's law claims on a metric expect; None without a value or several."""
     laws = [each for each in run.claims if each.kind == law.__name__ and each.metric == metric]
     known = {each.expected for each in laws if each.expected is not None}
     return known.pop() if len(known) == 1 else None

@@ -1,4 +1,4 @@
-"""Which experiments' runs the claims of one need besides its own. Pure."""
+"""The experiments whose runs the claims of one need besides its own. Pure."""
 
 from __future__ import annotations
 

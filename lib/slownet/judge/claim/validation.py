@@ -147,7 +147,7 @@ def _looked_at(value: object, kind: str, name: str) -> tuple[bool, str]:
 
 
 def _finite(value: object) -> float | None:
-    """Return a number as a float; None if it is none, infinite, or too large for one."""
+    """Return a number as a float; None if it is not one, infinite, or too large for one."""
     if not isinstance(value, Real) or isinstance(value, bool):
         return None
     try:

@@ -1,4 +1,4 @@
-"""How a claim is said: its margin, its limits, its cells, in its name and in its sentence.
+"""The wording of a claim: its margin, its limits, its cells, in its name and in its sentence.
 
 A name depends on the claim's fields alone: records and other runs know a claim by it. A sentence is for people, who see it
 beside the run: it names what sets cells apart there, and what was measured as a noun.

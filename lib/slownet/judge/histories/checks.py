@@ -1,6 +1,6 @@
-"""What must hold of a history, whatever was broken: each is a function of the history that returns a violation, or None.
+"""Invariants of a history under any fault: each is a function of the history that returns a violation, or None.
 
-A function of your own is a check, too: it gets a `History` and returns what is wrong in words, or None.
+A function of your own is a check, too: it gets a `History` and returns what is wrong as text, or None.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from slownet.model.units import duration, show_duration
 
 @dataclass(frozen=True)
 class Violation:
-    """What a history shows that must not be.
+    """A violation that a history shows.
 
     Attributes
     ----------
     check : str
-        What must hold, in words.
+        What must hold, as text.
     what : str
         What was seen instead.
     time : int or None
@@ -64,7 +64,7 @@ class Check:
 
 
 def no_lost_writes(write: str = "write", read: str = "read") -> Check:
-    """Every acknowledged write is in the last acknowledged read, whose result is the list of all values that are there.
+    """Every acknowledged write is in the last acknowledged read, whose result is the list of all values that exist.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def no_lost_writes(write: str = "write", read: str = "read") -> Check:
 
 
 def nothing_invented(write: str = "write", read: str = "read") -> Check:
-    """No read has a value that nobody ever asked to write.
+    """No read has a value that was never written.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def reads_never_go_back(read: str = "read") -> Check:
 
 
 def recovers_within(time: str) -> Check:
-    """After the last fault is mended, each client has an acknowledged operation within this time.
+    """After the last fault is repaired, each client has an acknowledged operation within this time.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ def violations(history: History, checks: Sequence[Any]) -> list[Violation]:
 
 
 def words_of(check: Any) -> str:
-    """Return a check or function in words."""
+    """Return a check or function as text."""
     return check.words if isinstance(check, Check) else str(getattr(check, "__name__", check)).replace("_", " ")
 
 

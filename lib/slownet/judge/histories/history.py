@@ -3,8 +3,8 @@
 Each line has these keys, and no others:
 
 - ``time``: nanoseconds since the history's begin, a whole number that never goes back;
-- ``process``: the client, a whole number from 0; or "faults" for what was broken or mended;
-- ``type``: "invoke" when an operation begins; then "ok" if it was done, "fail" if it surely was not, or "info" if nobody knows,
+- ``process``: the client, a whole number from 0; or "faults" for what was broken or repaired;
+- ``type``: "invoke" when an operation begins; then "ok" if it was done, "fail" if it surely was not, or "info" if unknown,
   as after a timeout: it may have happened, or may still happen. A client has one operation at a time;
 - ``op``: its name, such as "write"; of faults, the verb;
 - ``value``: what was asked, at "ok" what came back; any JSON value;
@@ -28,7 +28,7 @@ from slownet.model.errors import SlownetError
 from slownet.model.units import show_duration
 
 FILE = "history.jsonl"
-"""How the names of their files end."""
+"""The suffix of their files' names."""
 FAULTS = "faults"
 """The process of faults."""
 INVOKE, OK, FAIL, INFO = "invoke", "ok", "fail", "info"
@@ -77,7 +77,7 @@ class Operation:
     begin : int
         Nanoseconds since the history's begin.
     end : int or None
-        The same of its end; None if nobody knows whether it happened.
+        The same of its end; None if it is unknown whether it happened.
     error : str
         Why it was not acknowledged.
     """
@@ -93,7 +93,7 @@ class Operation:
 
     @property
     def is_acknowledged(self) -> bool:
-        """Whether the system said that it was done."""
+        """True if the system reported that it was done."""
         return self.type == OK
 
     def __str__(self) -> str:
@@ -103,7 +103,7 @@ class Operation:
 
 @dataclass(frozen=True)
 class History:
-    """What clients did while something was broken.
+    """The operations of clients while something was broken.
 
     Attributes
     ----------
@@ -170,12 +170,12 @@ class History:
 
     @property
     def faults(self) -> tuple[Event, ...]:
-        """What was broken and mended."""
+        """The faults and their repairs."""
         return tuple(each for each in self.events if each.process == FAULTS)
 
     @property
     def mended(self) -> int | None:
-        """Nanoseconds at which the last fault was mended; None if none was, or if something was broken after that."""
+        """Nanoseconds when the last fault was repaired; None if none was, or if something was broken after that."""
         last = self.faults[-1] if self.faults else None
         return last.time if last and last.op in REPAIRS else None
 
@@ -203,7 +203,7 @@ class History:
         return [replace(each, time=0) for each in self.events]
 
     def differs_from(self, other: History) -> str:
-        """Return how another history differs, in words: by its times alone, or where first; empty if in no digit."""
+        """Return how another history differs, as text: by its times alone, or where first; empty if in no digit."""
         later = [abs(own.time - its.time) for own, its in zip(self.events, other.events, strict=False)]
         if any(later) and self.timeless == other.timeless:
             return f"the same operations, but times differ by up to {show_duration(max(later) / 1e9, 3)}"

@@ -1,4 +1,4 @@
-"""Whether a history is linearizable: whether each operation could have happened at one moment between its begin and its end.
+"""Linearizability of a history: whether each operation could have happened at one moment between its begin and its end.
 
 That is checked by Porcupine (https://github.com/anishathalye/porcupine), a library in Go. The small program around it, in the
 folder porcupine, is built once, by the Go compiler of this machine.
@@ -61,7 +61,7 @@ def linearizable(
     Raises
     ------
     HistoryError
-        There is no such model.
+        No such model.
     """
     if model not in MODELS:
         raise HistoryError(f"no model '{model}'", "linearizable()", nearest(model, MODELS))

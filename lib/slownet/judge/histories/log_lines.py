@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from slownet.judge.histories.history import HistoryError
 
 LOGS = "logs.jsonl"
-"""How the names of their files end."""
+"""The suffix of their files' names."""
 LONGEST, MOST = 400, 3000
 """Letters of a line, and lines in all, that are kept."""
 

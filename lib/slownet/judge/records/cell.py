@@ -53,9 +53,9 @@ class Cell:
     printed: frozenset[str] = frozenset()
     """The metrics that are single numbers, such as printed percentiles: see `slownet.judge.records.intervals.summary`."""
     terms: Terms = UNKNOWN
-    """What the intervals depend on besides the numbers."""
+    """The inputs of the intervals besides the numbers."""
     deciding: bool = False
-    """Whether claims are judged on the intervals: with too few boots they are unknown then."""
+    """True if claims are judged on the intervals: with too few boots they are unknown then."""
     run: str = ""
     """The key of the run, so that boots of different runs are not paired."""
 
@@ -103,7 +103,7 @@ class Cell:
 
     @property
     def title(self) -> str:
-        """The condition in words: ``"rtt 10ms"``."""
+        """The condition as text: ``"rtt 10ms"``."""
         return cell_in_words(self.label) or "no condition"
 
     def summary(self, metric: str) -> Summary:
@@ -182,27 +182,27 @@ class Cell:
 
     @property
     def has_too_few(self) -> bool:
-        """Whether claims are judged on it and it has fewer boots than a verdict requires."""
+        """True if claims are judged on it and it has fewer boots than a verdict requires."""
         return self.deciding and self.lacks_boots
 
     @property
     def lacks_boots(self) -> bool:
-        """Whether it has fewer boots than show how these differ."""
+        """True if it has fewer boots than show how these differ."""
         return 0 < self.repetitions < self.verdict_from
 
     @property
     def is_random(self) -> bool:
-        """Whether a link's condition was random, such as loss, so that each boot had another seed."""
+        """True if a link's condition was random, such as loss, so that each boot had another seed."""
         return exactness.is_random(self.samples)
 
     @property
     def is_exact(self) -> bool:
-        """Whether another repetition would give the same numbers."""
+        """True if another repetition would give the same numbers."""
         return exactness.is_exact(self.samples, self.terms)
 
     @property
     def verdict_from(self) -> int:
-        """The number of boots that a verdict on it requires, as far as its samples tell."""
+        """The number of boots that a verdict on it requires, as far as its samples show."""
         return exactness.verdict_from(self.samples, self.terms)
 
     @property
@@ -223,7 +223,7 @@ class Cell:
 
     @property
     def labs(self) -> tuple[int, ...]:
-        """Which of the parallel labs measured it, boot by boot; empty if unknown."""
+        """The number of the parallel lab that measured it, boot by boot; empty if unknown."""
         boots = sample_values.boots(self.samples)
         return tuple(boot[0]["lab"] for boot in boots if boot[0].get("lab"))
 
@@ -259,7 +259,7 @@ class Cell:
 
 
 def of_samples(samples: list[Sample], terms: Terms = UNKNOWN, confidence: float = CONFIDENCE, run: str = "") -> Cell:
-    """Make a cell from its samples; ``terms`` are those of their run, ``run`` what tells it from others."""
+    """Make a cell from its samples; ``terms`` are those of their run, ``run`` what distinguishes it from others."""
     good = [sample for sample in samples if sample.get("status") == "ok"]
     names = dict.fromkeys(name for sample in good for name in sample.get("metrics") or {})
     metrics = {name: _across_runs(samples, name, terms, confidence) for name in names}

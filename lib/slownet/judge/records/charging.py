@@ -1,4 +1,4 @@
-"""What a run's clock charges for the CPU, as one value.
+"""The CPU charging of a run's clock, as one value.
 
 It determines how much a time varies between boots, how many boots a verdict requires, and whether another run gives the same
 numbers.
@@ -35,7 +35,7 @@ TIMER_SLACK_MS = 0.05
 
 
 class Charging(Enum):
-    """What a clock charges for the CPU; the value is the word for it in records."""
+    """The CPU charging of a clock; the value is the word for it in records."""
 
     REAL = "real"
     """The real clock, in a lab or natively: all activity of the machine counts."""
@@ -76,18 +76,18 @@ class Charging(Enum):
 
     @property
     def is_measured(self) -> bool:
-        """Whether `cpu_variation` is known well enough to replace an estimate from several boots."""
+        """True if `cpu_variation` is known well enough to replace an estimate from several boots."""
         return self in (Charging.WORK, Charging.EXACT)
 
     def means_nothing(self, value: float, metric: str) -> bool:
-        """Whether a metric is a time too short to mean anything: with a free CPU, what is left of one without a network."""
+        """True if a metric is a time too short to mean anything: with a free CPU, what is left of one without a network."""
         unit_ms = milliseconds_of(metric)
         return self is Charging.FREE and unit_ms is not None and abs(value) * unit_ms < NOTHING_MS
 
     def verdict_from(self, is_random: bool) -> int:
         """Return the boots required for a verdict: three if their variation must be estimated from them, else one.
 
-        ``is_random`` tells whether a link's condition is random, so that each boot has another seed.
+        ``is_random`` shows whether a link's condition is random, so that each boot has another seed.
         """
         return LEAST_BOOTS if is_random or self in (Charging.REAL, Charging.TIME) else 1
 
@@ -131,16 +131,16 @@ TERMS = ("clock", "tdf", "cpu", "chance", "chance_spread", "own_programs")
 
 @dataclass(frozen=True)
 class Terms:
-    """What intervals depend on besides the numbers."""
+    """The inputs of intervals besides the numbers."""
 
     charging: Charging | None = None
-    """What the clock charges; None if no clock is recorded, as in the field."""
+    """The charging of the clock; None if no clock is recorded, as in the field."""
     chance: bool = False
-    """Whether a program in the lab uses its own random numbers, so that runs differ a little even with free CPU."""
+    """True if a program in the lab uses its own random numbers, so that runs differ a little even with free CPU."""
     chance_spread: Sequence[SpreadFacts] = ()
-    """Where it was measured, the relative standard deviation between boots that this makes with free CPU."""
+    """If it was measured, the relative standard deviation between boots that this makes with free CPU."""
     own_programs: bool = False
-    """Whether programs take part that slownet does not know: `slownet.judge.records.exactness`."""
+    """True if programs take part that slownet does not know: `slownet.judge.records.exactness`."""
 
     @classmethod
     def of(cls, facts: Facts) -> Terms:
@@ -162,7 +162,7 @@ class Terms:
 
     @property
     def repeats(self) -> bool:
-        """Whether another run gives the same numbers unless a link is random: the CPU is free, and no known program is."""
+        """True if another run gives the same numbers unless a link is random: the CPU is free, and no known program is."""
         return self.charging is Charging.FREE and not self.chance
 
 

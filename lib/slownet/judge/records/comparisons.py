@@ -23,7 +23,7 @@ from slownet.judge.records.exactness import AGREEING
 from slownet.theory.stats import DECIDING, Summary, from_moments, mean_and_sd
 
 MOST = 10
-"""The most boots of a test that does not state their number, unless the session says otherwise."""
+"""The most boots of a test that does not state their number, unless the session overrides it."""
 
 
 def looks(most: int) -> tuple[int, ...]:
@@ -87,7 +87,7 @@ class Comparisons:
         """The numbers that this boot's comparisons are about, in order, by their metrics."""
         self.boot = 0
         self.boots = 1
-        """How many boots the comparison that was made last is judged from."""
+        """The number of boots that the last comparison uses."""
 
     def begin(self) -> None:
         """Begin a boot."""
@@ -102,12 +102,12 @@ class Comparisons:
 
     @property
     def holds(self) -> bool:
-        """Whether comparisons hold in this boot whatever they find, because they are judged in a later one."""
+        """True if comparisons hold in this boot whatever they find, because they are judged in a later one."""
         return self.boot != self._stated if self._stated else self.boot not in self._looks
 
     @property
     def goes_on(self) -> bool:
-        """Whether another boot is needed, if the test failed at its last comparison or this boot's comparisons hold."""
+        """True if another boot is needed, if the test failed at its last comparison or this boot's comparisons hold."""
         return self.boot < self.most and (self.holds or (not self._stated and self._is_open))
 
     @property
@@ -119,7 +119,7 @@ class Comparisons:
         """Add what this boot found in the next comparison, and return what all boots found.
 
         kind: which comparison it is. late: at most this share of the mean is due to processors that wake late. They do so in
-        every boot, so that no number of boots tells it from what is compared: the interval begins by so much earlier.
+        every boot, so that no number of boots distinguishes it from what is compared: the interval begins by so much earlier.
         """
         self._at = at = (self._at[0] + 1, kind)
         self._late.setdefault(at, []).append(late)

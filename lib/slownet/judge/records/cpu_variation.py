@@ -1,4 +1,4 @@
-"""How much a metric varies between boots because the CPU's speed does: the clock's variation times the CPU's share of it.
+"""Variation of a metric between boots because of the CPU's speed: the clock's variation times the CPU's share of it.
 
 On the real clock the share is a bound, from how busy the machine was and how late its links were: `slownet.lab.host.busy` says
 why it is one. CPU time varies by the clock's variation. What is late may be all late or not at all: its standard deviation is

@@ -1,4 +1,4 @@
-"""Whether another boot would give the same numbers, and how many boots a verdict requires.
+"""Repeatability of a run's numbers, and the number of boots that a verdict requires.
 
 With a free CPU, boots differ only by random numbers. A link states its own, and what the programs draw that slownet brings is
 known (`slownet.judge.records.repeatability`). Whether other programs draw any cannot be known but can be seen: they are
@@ -80,7 +80,7 @@ def is_near(metric: str, one: float, other: float) -> bool:
 
 
 def verdict_from(samples: Sequence[Sample], terms: Terms) -> int:
-    """Return the least number of boots for a verdict, as far as the samples show; there may be none."""
+    """Return the least number of boots for a verdict, as far as the samples show; it may be missing."""
     least = (terms.charging or Charging.WORK).verdict_from(is_random(samples))
     if not terms.own_programs:
         return least

@@ -1,7 +1,7 @@
-"""How many instructions an operation takes on the exact clock: a number of the programs, not of a machine. Pure.
+"""Instructions of an operation on the exact clock: a number of the programs, not of a machine. Pure.
 
 A time on that clock is a count of instructions. Of a time without delay, all of which the processor worked, it is the
-operation's own count; where it also waited, nobody knows which part was which operation's.
+operation's own count; where it also waited, it is unknown which part was which operation's.
 """
 
 from __future__ import annotations

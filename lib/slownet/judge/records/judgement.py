@@ -44,7 +44,7 @@ FIELDS = (
 
 
 class Reason(StrEnum):
-    """Why a judgement has its verdict, for programs; its text says the same to people, with the numbers."""
+    """Why a judgement has its verdict, for programs; its text has the same content to people, with the numbers."""
 
     meaning: str
 
@@ -98,7 +98,7 @@ class Judgement:
     margin : tuple of (float or None)
         Lower and upper end; None is open.
     findings : tuple of Statement
-        What was found, as codes and numbers; ``text`` is the same in words.
+        What was found, as codes and numbers; ``text`` is the same in prose.
     cells : tuple of mapping
         The labels of the cells that it rests on; empty for all cells of the run.
     confidence : float
@@ -146,7 +146,7 @@ class Judgement:
 
     @property
     def text(self) -> str:
-        """A sentence about the numbers: its findings in words."""
+        """A sentence about the numbers: its findings as text."""
         has_words = self.findings and all(each.has_words for each in self.findings)
         return text_of(self.findings) if has_words else self.recorded
 

@@ -1,4 +1,4 @@
-"""What was measured, from the folder of a run, a sweep or a hunt."""
+"""The measurements in the folder of a run, a sweep or a hunt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What cells, metrics and conditions of a run are called in a sentence: the words that a person would say."""
+"""Names of cells, metrics and conditions in sentences."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from slownet.model.errors import UnitError
 from slownet.model.units import rate, show_rate, spoken, stated, unit_of
 
 OPERATION = "request"
-"""What is timed, unless a run says what its service answers with."""
+"""The name of a timed operation, unless a run names it."""
 NOUNS = {
     "mib_per_s": "the throughput", "mbit_per_s": "the throughput", "time_per_request_ms": "the time per {operation}",
     "answered_per_s": "the rate of answers", "round_trips": "the number of round trips",
@@ -33,13 +33,13 @@ NOUNS = {
     "held_back_objects": "the number of objects held back", "held_back_ms": "the time that objects are held back",
 }  # fmt: skip
 TIMES = re.compile(r"(^|_)(mean|p[\d_]+|max|min|avg|last|latency|lag|stall|delay|time|ack|seconds)(_|$)")
-"""Metrics whose names say that they are times."""
+"""Metrics whose names state that they are times."""
 PLACES = {
     "rtt": "{} of round trip", "delay": "{} of delay", "delay_up": "{} of delay", "delay_down": "{} of delay on the way back",
     "loss": "{} loss", "loss_up": "{} loss", "loss_down": "{} loss on the way back", "rate": "{}", "rate_up": "{}",
     "rate_down": "{} on the way back", "jitter": "{} of jitter", "queue": "a queue of {}",
 }  # fmt: skip
-"""How the conditions of links are said; other conditions are said by their names."""
+"""Phrases for conditions of links; other conditions appear under their names."""
 RATES = ("rate", "rate_up", "rate_down")
 ITSELF = (
     "congestion", "pattern", "cure", "harm", "tool", "way", "mode", "operation", "client", "transport", "stack", "more",
@@ -47,7 +47,7 @@ ITSELF = (
 )  # fmt: skip
 """Conditions whose value needs no name beside it."""
 SILENT = ("seed",)
-"""Conditions that are no cause of anything."""
+"""Conditions that are not cause of anything."""
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
 

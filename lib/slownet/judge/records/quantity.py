@@ -1,4 +1,4 @@
-"""How a number is written: with its interval, and a metric's with its unit, as exactly as it is known."""
+"""Formatting of numbers: with the interval, and a metric's with its unit, as exactly as it is known."""
 
 from __future__ import annotations
 

@@ -89,12 +89,12 @@ class RunData:
 
     @property
     def charging(self) -> Charging:
-        """What its clock charges for the CPU; that of the real clock if no clock is recorded."""
+        """The CPU charging of its clock; that of the real clock if no clock is recorded."""
         return self.terms.charging or Charging.REAL
 
     @property
     def terms(self) -> Terms:
-        """What its intervals depend on besides the numbers, and whether it repeats."""
+        """The inputs of its intervals besides the numbers, and whether it repeats."""
         return Terms.of(self.facts)
 
     @property
@@ -119,7 +119,7 @@ class RunData:
         Raises
         ------
         ExperimentError
-            There is no such cell or condition; the message lists the existing ones.
+            No such cell or condition; the message lists the existing ones.
         """
         wanted = at or {}
         cells = tuple(
@@ -150,7 +150,7 @@ class RunData:
         Raises
         ------
         ExperimentError
-            There is no such cell, or several; the message lists the existing ones.
+            No such cell, or several; the message lists the existing ones.
         """
         if exact := self.exactly(label):
             return exact
@@ -177,7 +177,7 @@ class RunData:
         Raises
         ------
         ExperimentError
-            There is no such cell, or several; the message lists the existing ones.
+            No such cell, or several; the message lists the existing ones.
         """
         own = self.at(label).label
         planned = self.facts.get("planned") or [dict(cell.label) for cell in self.cells]

@@ -31,9 +31,9 @@ from slownet.model.whole_file import place
 
 SAMPLES = "samples.jsonl"
 DAMAGED = "samples.damaged.jsonl"
-"""What was set aside when samples were added to a damaged file."""
+"""The lines set aside when samples were added to a damaged file."""
 RUN, SWEEP = "run.json", "sweep.json"
-"""What a folder of a run is known by, and one of a sweep."""
+"""The files that identify the folder of a run and of a sweep."""
 RAW = "raw"
 SUM, AFTER = "sum", "after"
 SUM_DIGITS = 32
@@ -131,7 +131,7 @@ class Log:
 
     @property
     def seal(self) -> Seal:
-        """What run.json says of the file, so that lines missing at its end are noticed."""
+        """The record of the file in run.json, so that lines missing at its end are noticed."""
         return {"lines": len(self.sums), "sum": self.sums[-1] if self.sums else ""}
 
     @property
@@ -249,7 +249,7 @@ def _sum(text: str) -> str:
 
 
 class Raw:
-    """The folder of a run in which a lab of the place keeps the output of tools."""
+    """The folder of a run where a lab of the place keeps the output of tools."""
 
     def __init__(self, directory: Path | str, lab: int = 1) -> None:
         self._folder = Path(directory) / of_lab(RAW, lab)
@@ -276,7 +276,7 @@ class Raw:
 
 
 class RawOutput:
-    """What the place kept of tools' output, read by the host without believing or following what lies there."""
+    """The tools' output that the place kept, which the host reads without trusting it or following links."""
 
     def __init__(self, directory: Path | str) -> None:
         self._directory = Path(directory)
@@ -321,7 +321,7 @@ class SampleLog:
 
     @property
     def seal(self) -> Seal:
-        """What run.json is to say of the file: see `Log.seal`."""
+        """The record of the file for run.json: see `Log.seal`."""
         return self._log.seal
 
     def append(self, sample: Sample) -> None:

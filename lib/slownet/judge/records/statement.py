@@ -43,7 +43,7 @@ class Statement:
 
     @property
     def has_words(self) -> bool:
-        """Whether the phrases of its code and of all statements in it are loaded; those of a package may not be."""
+        """True if the phrases of its code and of all statements in it are loaded; those of a package may not be."""
         return self.code in _WORDS and all(each.has_words for each in _statements(tuple(self.values.values())))
 
     def to_json(self) -> dict[str, object]:
@@ -83,7 +83,7 @@ class Phrase:
 
 
 TEXT = Phrase("text", lambda text: str(text))
-"""What the author of a claim says in words."""
+"""The text of a claim's author."""
 
 
 def text_of(statements: Sequence[Statement]) -> str:

@@ -46,7 +46,7 @@ ROWS = 32
 """Rows of a part that are unpacked at a time."""
 _TYPES = {"unit": pa.string(), "status": pa.string(), "record": pa.string(), "raw": pa.map_(pa.string(), pa.binary())}
 AGAIN = 3
-"""How often a folder is read in which a sweep is at work."""
+"""The number of attempts to read the folder of a running sweep."""
 _NAME = re.compile(rf"({SAMPLES}|{RECORDS})/part-\d{{6,9}}\.parquet|[a-z]+\.(toml|jsonl)")
 _SEAL = re.compile(rb',\n "sum": "([0-9a-f]{64})"\n}\n')
 _WHOLE_LINE = re.compile(r'"sum": "[0-9a-f]{32}"\}')
@@ -63,7 +63,7 @@ class Aside(TypedDict):
 
 @dataclass
 class Found:
-    """What is in a sweep's folder, without what is damaged: a line of `damage` for each thing."""
+    """The contents of a sweep's folder, without damaged parts: a line of `damage` for each thing."""
 
     header: dict[str, Json]
     parts: list[str] = field(default_factory=list)
@@ -244,7 +244,7 @@ _ASIDE_SHAPE = shapes.late(lambda: record({"cell": _TEXTS, "repetition": whole()
 
 
 def _output(value: Any, where: str) -> None:
-    """A tool's output; bytes that are no UTF-8 are surrogates."""
+    """A tool's output; bytes that are not UTF-8 are surrogates."""
     if not isinstance(value, str):
         raise shapes.ShapeError(f"{where} is not a text")
 

@@ -1,4 +1,4 @@
-"""What is wrong with a run directory that cannot be read: damage, or a newer version."""
+"""Diagnosis of a run directory that cannot be read: damage, or a newer version."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from slownet.model.shapes import ShapeError
 from slownet.model.version import __version__
 
 MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
-"""What reading raises if records are not as this version writes them."""
+"""The exceptions of reading records in another format than this version's."""
 
 
 def unreadable(directory: Path | str, error: Exception) -> SlownetError:
-    """Return the error that says so in a line."""
+    """Return an error of one line."""
     why = str(error) if isinstance(error, ShapeError) else f"{type(error).__name__}: {error}"
     what = f"the records cannot be read ({why})"
     version = _version(Path(directory))

@@ -37,7 +37,7 @@ _running: set[subprocess.Popen[bytes]] = set()
 
 
 def root() -> Path:
-    """Return the project's folder in the user's cache; it may not exist yet."""
+    """Return the project's folder in the user's cache; it may be missing yet."""
     if _own:
         return _own
     base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
@@ -84,7 +84,7 @@ def key(*inputs: bytes | str | Path) -> str:
 
 
 def bases() -> list[Path]:
-    """Return the roots of all caches in the order in which they are searched, each once; some may not exist."""
+    """Return the roots of all caches in the order they are searched, each once; some may not exist."""
     return list(dict.fromkeys(base for base in (root(), own_root(), system_root(), BUNDLE) if base))
 
 
@@ -111,7 +111,7 @@ def make(
     base: Path | None = None,
     is_whole: Callable[[Path], bool] = lambda folder: True,
 ) -> Path:
-    """Return the folder of that kind and key; `build` fills it the first time, and if one that is there is not whole.
+    """Return the folder of that kind and key; `build` fills it the first time, and if one that exists is not whole.
 
     base: the cache's root. The folder gets its name only when it is complete. Two builds of the same folder wait for each
     other, and the remains of a killed build are removed by the next.
@@ -161,7 +161,7 @@ def not_writable(error: OSError, where: Path) -> LabError:
 
 
 def space_or(error: OSError, fix: str) -> str:
-    """Return how to mend a failure to write: as stated, and by free space if the disk is full."""
+    """Return how to fix a failure to write: as stated, and by free space if the disk is full."""
     return f"free space, or {fix}" if error.errno in (errno.ENOSPC, errno.EDQUOT) else fix
 
 
@@ -184,7 +184,7 @@ def left_alone(half: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def in_use(folder: Path) -> Iterator[bool]:
-    """Keep `remove_unused` off a finished folder during the block; yield whether it is there."""
+    """Keep `remove_unused` off a finished folder during the block; yield whether it exists."""
     with _lock_of(folder).open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_SH)
         yield folder.is_dir()

@@ -1,4 +1,4 @@
-"""What the cache holds that neither this version of slownet nor a project on this machine uses: it can be built again.
+"""Entries of the cache that neither this version of slownet nor a project on this machine uses: it can be built again.
 
 If the cache is another user's, this is about the user's own folder.
 """

@@ -1,10 +1,10 @@
-"""Whether a finished folder of the cache is still what was made: its files' sizes and SHA-256 are recorded in it.
+"""Integrity of finished folders of the cache: its files' sizes and SHA-256 are recorded in it.
 
 To read a whole image takes a second or more. A check therefore reads everything only if it is asked to, if a file's size or
 time of change is not that of the last complete check, or if that was more than a day ago. The note of that check is outside the
 folder, where no lab can write. A folder that was made before there were records is taken as it is, and recorded.
 
-This detects accidents: a full disk, a copy that was broken off, bits that flipped. It is no defence against somebody who may
+This detects accidents: a full disk, a copy that was broken off, bits that flipped. It is not a defence against someone who may
 write to the cache, and so to the record.
 """
 
@@ -50,7 +50,7 @@ FITS: Mapping[str, Callable[[Any], bool]] = {
 
 @dataclass(frozen=True)
 class Part:
-    """What a folder of one kind is to people, and what it must hold."""
+    """A kind of folder: its name for messages, and its required contents."""
 
     what: str
     """Such as "the lab's kernel"."""
@@ -68,7 +68,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Digest:
-    """What is recorded of a file."""
+    """The record of a file."""
 
     size: int
     sha256: str
@@ -84,7 +84,7 @@ class Note:
     times: Mapping[str, int] = field(default_factory=dict)
     """When each file changed, in nanoseconds since 1970."""
     files: Mapping[str, Digest] = field(default_factory=dict)
-    """What the files were, for a folder that has no record."""
+    """The state of the files, for a folder without a record."""
     inode: int = 0
     """Of the folder: one that was made since is another."""
 

@@ -66,7 +66,7 @@ UNUSED = [
     "/var/log/openvswitch/ovs-pki.log",
     "/etc/ssh/ssh_host_*",
 ]
-"""What packages write at random when they are installed, and services of a lab do not use."""
+"""Files with random contents that packages write during installation and services of a lab do not use."""
 LEFT_OUT = [
     *(f"/usr/share/{each}/*" for each in ("man", "doc", "locale", "info", "lintian")),
     # what PostgreSQL would compile queries with

@@ -5,7 +5,7 @@ compiles and boots is used, down to the kernel of the image's release.
 
 There are two, of the same source and patches. The base kernel has what most labs use. The wide one has besides what Debian's
 kernel can do with networks (tunnels, IPsec, VRF, MPLS, all queues and filters), takes twice as long to compile, and is built
-only if somebody asks for that. Neither has modules: all is built in.
+only if someone asks for that. Neither has modules: all is built in.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ PROGRAMS = {
 BASE, WIDE = "base", "wide"
 KINDS = (BASE, WIDE)
 FRAGMENTS: Mapping[str, Sequence[str]] = {BASE: (), WIDE: ("wide.config",)}
-"""What each kind of kernel has beyond lab.config."""
+"""The configuration of each kind of kernel beyond lab.config."""
 NAMES = "wide.modules"
 """The modules that only the wide kernel has, by which they are named where it is not built."""
 MEGABYTES = 3500
@@ -57,7 +57,7 @@ class Kernel:
 
     @property
     def description(self) -> str:
-        """What records say: the base kernel is not named, as it is what labs have."""
+        """The kernel's name in records: empty for the base kernel, which is the default."""
         return f"{self.release} (User-Mode Linux, {self.source}{', wide' if self.kind == WIDE else ''})"
 
     @cached_property

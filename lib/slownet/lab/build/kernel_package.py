@@ -51,7 +51,7 @@ MODULES = (
     "xt_conntrack", "xt_dscp", "xt_hashlimit", "xt_hl", "xt_iprange", "xt_length", "xt_limit", "xt_mac", "xt_multiport",
     "xt_owner", "xt_pkttype", "xt_recent", "xt_state", "xt_statistic", "xt_string", "xt_tcpmss", "xt_u32",
 )  # fmt: skip
-"""What `linux/lab.config` builds into the project's kernel and Debian's has as modules; what these need comes with them."""
+"""The modules of Debian's kernel that `linux/lab.config` builds into the project's kernel; dependencies come along."""
 SIGNED, SIGNATURE_HEAD = b"~Module signature appended~\n", 12
 """The end of a signed module, and how many bytes are before it; the last four of them are the signature's size."""
 VMLINUZ, ARCHIVE, NAMES, FACTS = "vmlinuz", "modules.cpio", "modules", "kernel.json"

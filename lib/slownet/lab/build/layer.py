@@ -35,7 +35,7 @@ HASHES = {
     r"^ERROR: Hashes are required.*\n\s+(\S+)": " has no hash; if one package has a hash, all need one",
     r"^ERROR: In --require-hashes mode.*\n\s+(\S+)": " is not pinned with ==; if one package has a hash, all need that",
 }
-"""What pip says about the hashes of a requirements file, and what that means."""
+"""Messages of pip about the hashes of a requirements file, and their meaning."""
 
 PROJECTS = "projects"
 """The folder of the cache with a note of each project that uses layers."""
@@ -56,7 +56,7 @@ class Layer:
     path: Path
     key: str
     asked: Sequence[str]
-    """What the project names."""
+    """The packages that the project names."""
     versions: dict[str, str] = field(default_factory=dict)
     """All that was added: {Debian package: version}, {Python package (Python): version}."""
     built: int = 0  # seconds since 1970

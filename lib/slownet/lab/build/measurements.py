@@ -1,4 +1,4 @@
-"""What was measured of this machine once: a small JSON file in the cache, measured again if it is damaged."""
+"""Measurements of this machine, taken once: a small JSON file in the cache, measured again if it is damaged."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class Parts:
 
     @property
     def description(self) -> str:
-        """What the root file system is made of."""
+        """The parts of the root file system."""
         return ", ".join([self.image.description, *([self.layer.description] if self.layer else [])])
 
     @property

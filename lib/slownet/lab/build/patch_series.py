@@ -2,7 +2,7 @@
 
 A series is a folder, named after the first release that it applies to. Its file ``series``, if it has one, lists the patches
 that it takes from the newest series, in their order, as quilt's does. ``NAME.diff`` beside it changes the text of that patch:
-there the two kernels differ, and the patch says by itself what it does to each of them.
+there the two kernels differ, and the patch reports by itself what it does to each of them.
 """
 
 from __future__ import annotations

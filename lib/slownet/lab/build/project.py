@@ -1,4 +1,4 @@
-"""What a project needs in its labs: the table ``[tool.slownet]`` of its pyproject.toml, or its slownet.toml."""
+"""The needs of a project in its labs: the table ``[tool.slownet]`` of its pyproject.toml, or its slownet.toml."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ PACKAGE = re.compile(r"[a-z0-9][a-z0-9+.-]+(=[A-Za-z0-9.+:~-]+)?")
 MENTIONED = re.compile(rb"\btool\b.*\bslownet\b", re.DOTALL)
 INCLUDES = re.compile(r"(?:(?P<limits>-c|--constraint)|-r|--requirement)[\s=]*(?P<path>\S+)")
 PATTERN = re.compile(r"[*?\[]")
-"""What makes a component of a path in `write` a pattern."""
+"""The characters that make a component of a path in `write` a pattern."""
 LOCAL = re.compile(r"(-e|--editable|\.{0,2}/|\.$|file:)")
 
 
 @dataclass(frozen=True)
 class Project:
-    """What a project's file asks for; all of it may be empty."""
+    """The requests of a project's file; each may be empty."""
 
     file: Path
     packages: Sequence[str] = ()
@@ -40,19 +40,19 @@ class Project:
     constraints: Sequence[str] = ()
     """Lines of the constraints files that those files name."""
     shares: Sequence[Share] = ()
-    """Folders that every lab can read, or change if the file says so with ``:rw``."""
+    """Folders that every lab can read, or change if the file adds ``:rw``."""
     write: Sequence[PurePosixPath] = ()
     """Files and folders below the file's folder that tests in a lab may change; a component may be a pattern."""
     require_confinement: bool = False
-    """Whether labs must not run where nothing but their own kernel confines them."""
+    """True if labs must not run where nothing but their own kernel confines them."""
     kernel: str = ""
-    """The kind of kernel that its labs have; empty if it does not say."""
+    """The kind of kernel that its labs have; empty if not given."""
     lab: str = ""
     """A folder, a file or an address where a built lab may be found (`slownet.transfer.offered`); empty for none."""
 
     @property
     def needs_layer(self) -> bool:
-        """Whether it needs anything installed."""
+        """True if it needs anything installed."""
         return bool(self.packages or self.requirements)
 
 
@@ -124,7 +124,7 @@ def parse(file: Path, table: Mapping[str, object]) -> Project:
 
 
 def check_kernel(kind: object, where: str) -> str:
-    """Return a kind of kernel. Raises LabError if there is none such."""
+    """Return a kind of kernel. Raises LabError if it does not exist."""
     if kind not in kernel.KINDS:
         raise LabError(f"unknown kernel {kind!r}", where=where, fix=nearest(str(kind), kernel.KINDS))
     return str(kind)

@@ -36,7 +36,7 @@ class Shelf(Generic[T]):
     """Returns what a folder holds. Raises DamagedError if the files that it reads are damaged."""
 
     named: Callable[[T], Part] | None = None
-    """Returns what people call one of them, if they tell them apart."""
+    """Returns people's name for one of them, if people distinguish them."""
 
     def load(self, folder: Path, full: bool = False, daily: bool = True) -> T:
         """Return what a folder holds, if it is whole. Raises DamagedError. full, daily: see `digests.check`."""
@@ -53,7 +53,7 @@ class Shelf(Generic[T]):
     def find(self, key: str) -> T | None:
         """Return what is kept under a key, in the first cache where it is whole; None if none has it.
 
-        Raises DamagedError if it is there and is whole nowhere.
+        Raises DamagedError if it exists and is whole nowhere.
         """
         errors = []
         for folder in self._folders(key):
@@ -78,7 +78,7 @@ class Shelf(Generic[T]):
         return True
 
     def say_if_damaged(self, folder: Path) -> None:
-        """Say that a folder is made anew, if it is there and damaged."""
+        """Say that a folder is made anew, if it exists and is damaged."""
         if os.path.isdir(folder):
             try:
                 self.load(folder)
@@ -148,7 +148,7 @@ class GoneError(LabError):
 def used(place: Callable[[], Path], most: int) -> Iterator[Path]:
     """Yield a folder that is only kept for speed, which stays during the block; others that were used long ago go.
 
-    place: makes it, or returns it if it is there; most: bytes of all that lies beside it, and of it. Raises GoneError, and what
+    place: makes it, or returns it if it exists; most: bytes of all that lies beside it, and of it. Raises GoneError, and what
     `place` raises.
     """
     for _ in range(TRIES):  # another process may remove it just before it is used here

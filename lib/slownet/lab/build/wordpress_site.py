@@ -39,7 +39,7 @@ def key(image: str, packages: Mapping[str, str], accounts: Iterable[Path]) -> st
         The image's key, which stands for make-site, same-random, provision and slownet's files for WordPress.
     packages : mapping
         Versions of all packages of the image. Those of WordPress, MariaDB and PHP alone would not do: their libraries, shell
-        and tar make the files too, and a package that is not involved can still change the order in which users are made.
+        and tar make the files too, and a package that is not involved can still change the order users are made.
     accounts : iterable of Path
         The image's `ACCOUNTS`: the tar has numbers of owners, and apt of another release may make users in another order.
     """

@@ -40,7 +40,7 @@ halt before the last instructions are counted, and move the clock on by as many 
 other digits.
 """
 NAME = "slownet-exact"
-"""What the process is called, and the word by which `memory` knows it."""
+"""The name of the process; `memory` recognizes it."""
 KERNEL = [
     "console=ttyS0", "loglevel=3", "panic=-1", "nokaslr", "norandmaps", "random.trust_cpu=off", "random.trust_bootloader=on",
     "tsc=reliable", "clocksource=tsc", "mitigations=off", "nowatchdog", "cryptomgr.notests", "slownet_exact=1",
@@ -51,7 +51,7 @@ LEAST_ROOM = 32 << 20
 """Of a device whose content differs from run to run: so most of them are of one size, and their machines the same."""
 LIBRARIES = [Path(each) for each in ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache")]
 LOADERS = [Path("/lib64/ld-linux-x86-64.so.2")]
-"""What starts QEMU, which is linked with libraries."""
+"""The command that starts QEMU, which is linked with libraries."""
 SAVE_S, LOOK_S = 60, 0.001
 OTHER = "labs boot instead; a version of QEMU that was tried can save them"
 ENVIRONMENT = {"LC_ALL": "C", "PATH": "/nowhere"}
@@ -126,15 +126,15 @@ class Machine:
     kernel: BinaryIO
     initrd: BinaryIO
     devices: Sequence[BinaryIO]
-    """What it has in memory devices, in this order: see init_exact.h."""
+    """The contents of its memory devices, in this order: see init_exact.h."""
     output: BinaryIO
     console: BinaryIO
     said: BinaryIO
-    """What QEMU itself says."""
+    """QEMU's own messages."""
     memory: BinaryIO | None = None
     """A file for its memory."""
     writes: bool = False
-    """Whether it writes its memory to that file, and stays where it stops itself, to be saved."""
+    """True if it writes its memory to that file, and stays where it stops itself, to be saved."""
     state: bytes = b""
     """The state of its devices, with which it goes on; empty for one that boots."""
     saved: BinaryIO | None = None
@@ -216,7 +216,7 @@ def _piped(data: bytes) -> Iterator[int | None]:
 
 
 def _fill(pipe: int, data: bytes) -> None:
-    """Write to a pipe until all is read, or nobody reads it."""
+    """Write to a pipe until all is read, or no process reads it."""
     with contextlib.suppress(BrokenPipeError), open(pipe, "wb", buffering=0) as file:
         left = memoryview(data)
         while left:

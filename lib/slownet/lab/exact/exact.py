@@ -4,7 +4,7 @@ An ordinary process as well: no KVM, no root, no counter of the host's. Its proc
 a nanosecond of its own time; when it has nothing to do its clock jumps to the next timer. So the same program takes the same
 time on every machine and beside any load, to the digit, provided that nothing comes from outside while it runs: the job and the
 input of its command, the shares and the image are in its memory before it starts, and what it says goes into a file, for which
-nobody waits. See docs/explanation/exact.md.
+no one waits. See docs/explanation/exact.md.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class ExactLab:
     turn: int = 0
     """Number of this boot among several, from 0; random numbers of each are others."""
     later: str = ""
-    """What the command is told when it asks for it; with what it does before other boots begin, too (see init_exact.h)."""
+    """The frames sent to the command on request; including those for the part that precedes other boots (see init_exact.h)."""
     pinned: Callable[[int], None] = lambda processor: None
 
     def __post_init__(self) -> None:
@@ -146,7 +146,7 @@ class _EndedError(Exception):
 
 @dataclass(frozen=True)
 class _End:
-    """How a machine ended: QEMU's status, and the ends of what its console and QEMU said."""
+    """The end of a machine: QEMU's status, and the last output of its console and of QEMU."""
 
     status: int = 0
     console: str = ""

@@ -1,4 +1,4 @@
-"""How a command in an exact lab begins from a snapshot: what every boot does in the same way comes first, its own job later."""
+"""Starting a command in an exact lab from a snapshot: what every boot does in the same way comes first, its own job later."""
 
 from __future__ import annotations
 

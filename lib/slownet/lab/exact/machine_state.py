@@ -1,4 +1,4 @@
-"""The state of a machine that stopped itself, as QEMU saves it: its clock is put back to the instruction at which it stopped.
+"""The state of a machine that stopped itself, as QEMU saves it: its clock is put back to the instruction where it stopped.
 
 QEMU's main loop and its processor's thread race while a machine stops. If the thread has stopped before the loop hears of it,
 the loop finds a processor that has nothing to do, and moves the clock on to the next timer, as it does for one that waits: up

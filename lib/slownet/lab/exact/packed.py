@@ -150,7 +150,7 @@ def _add_file(tar: tarfile.TarFile, about: tarfile.TarInfo, path: Path) -> int:
 
 
 def entries(share: Share, points: Sequence[str] = ()) -> Iterator[tuple[PurePosixPath, Path | None]]:
-    """Yield what is packed of a share: each path in it and its file, None for a folder on which another share is mounted.
+    """Yield what is packed of a share: each path in it and its file, None for a folder where another share is mounted.
 
     points: where in the lab the other shares are mounted.
     """

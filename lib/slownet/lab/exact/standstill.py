@@ -40,7 +40,7 @@ class Snapshot:
 
     @property
     def said(self) -> bytes:
-        """What it sent over its channel before."""
+        """The bytes that it sent over its channel before."""
         return (self.folder / SAID).read_bytes()
 
 

@@ -1,4 +1,4 @@
-"""How busy this machine's processors are on the real clock, where nothing charges CPU time.
+"""The load of this machine's processors on the real clock, where nothing charges CPU time.
 
 A time t that a tool measures consists of waiting for links, t_w, and of what the machine adds. The first is the same in every
 boot; the second varies, with the speed of the CPU and with what else runs. Its share is bounded from above by two counts.
@@ -40,7 +40,7 @@ IDLE, IOWAIT, GUEST = 3, 4, 8
 
 @dataclass(frozen=True)
 class Counts:
-    """What /proc/stat counts for all processors together, in units."""
+    """The counters of /proc/stat for all processors together, in units."""
 
     processors: int
     idle: int
@@ -76,7 +76,7 @@ class Counts:
 
 
 def counts() -> Counts | None:
-    """Return what the kernel counts now; None if it does not say."""
+    """Return what the kernel counts now; None if it does not give it."""
     try:
         return Counts.read(STAT.read_text(encoding="ascii"))
     except (OSError, ValueError, IndexError):
@@ -94,7 +94,7 @@ class Meter:
 
     @property
     def busy_s(self) -> float | None:
-        """Seconds that processors were busy, at most; None if the kernel does not say, or if no program ran."""
+        """Seconds that processors were busy, at most; None if the kernel does not give it, or if no program ran."""
         return self._busy_s if self._known and self.elapsed_s > 0 else None
 
     @contextmanager

@@ -28,7 +28,7 @@ LOOP = 10_000
 
 @lru_cache(maxsize=1)
 def scope() -> str | None:
-    """Return the cheapest scope that this process may count, or None if there is no counter."""
+    """Return the cheapest scope that this process may count, or None without a counter."""
     here = min(os.sched_getaffinity(0))
     return PROCESSOR if _counts(-1, here) else PROCESS if _counts(0, -1) else None
 

@@ -63,7 +63,7 @@ def bound_to(processor: int) -> Iterator[None]:
 
 
 def _lock(number: int, locks: contextlib.ExitStack) -> bool:
-    """Lock that processor and return True, or False if somebody else has it or the machine has no such folder."""
+    """Lock that processor and return True, or False if another user has it or the machine has no such folder."""
     try:
         folder = os.open(FOLDERS / f"cpu{number}", os.O_RDONLY | os.O_DIRECTORY)
         locks.callback(os.close, folder)

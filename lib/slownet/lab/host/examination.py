@@ -1,4 +1,4 @@
-"""Examines this machine: what slownet can do on it, and the command that mends each lack."""
+"""Examines this machine: what slownet can do on it, and the command that fixes each problem."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SWITCHES = {
     "kernel/unprivileged_userns_clone": ("0", "kernel.unprivileged_userns_clone=1"),
     "user/max_user_namespaces": ("0", "user.max_user_namespaces=10000"),
 }
-"""Files of /proc/sys whose value denies user namespaces: {file: (that value, the sysctl that mends it)}."""
+"""Files of /proc/sys whose value denies user namespaces: {file: (that value, the sysctl that fixes it)}."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Finding:
     text : str
         What was found.
     mend : str
-        What mends a lack: a command where one does; empty if there is no lack, or no cure.
+        What fixes a problem: a command where one does; empty if there is no lack, or no cure.
     needed : bool
         Whether nothing can be measured without it.
     """

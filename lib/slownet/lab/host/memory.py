@@ -1,7 +1,7 @@
 """Shares this machine's memory among the labs of all its users: a lab that would not fit waits until another one ends.
 
 A lab takes pages as it needs them, so that free memory alone says little: labs that run may still grow to what they were given.
-What other users' processes say of themselves need not be true, and anybody may keep the lock: for these nobody waits for long.
+What other users' processes say of themselves need not be true, and anyone may keep the lock: for these no one waits for long.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LOCK = Path("/sys/devices/system/cpu")
 """A folder that every user may lock, on the whole machine: only one lab at a time looks for memory and starts."""
 PATIENCE_S, LOCK_S, PAUSE_S = 1800.0, 5.0, 0.2
 COURTESY_S = 60.0
-"""How long a process waits for what other users' labs, or what looks like some, may still take of the free memory."""
+"""The time that a process waits for memory that other users' labs, or processes that look like labs, may still take."""
 OF_A_LAB = re.compile(rb"(?:^|\0)mem=(\d+)M\0mem-fd=(\d+)\0")
 OF_AN_EXACT_LAB = re.compile(rb"\0-name\0slownet-exact\0-m\0(\d+)M,")
 
@@ -44,7 +44,7 @@ class Running:
 
     @property
     def is_trusted(self) -> bool:
-        """Whether it belongs to this user or to root; another user's process may only look like a lab."""
+        """True if it belongs to this user or to root; another user's process may only look like a lab."""
         return self.user in (os.geteuid(), 0)
 
     @property
@@ -72,7 +72,7 @@ class Machine:
 
     @property
     def free(self) -> int:
-        """What is left for another lab."""
+        """The memory left for another lab."""
         return max(0, self.available - self.promised)
 
     @property
@@ -82,11 +82,11 @@ class Machine:
 
     @property
     def used(self) -> int:
-        """What the labs have taken."""
+        """The memory that the labs have taken."""
         return sum(each.used for each in self.running)
 
     def promised_on(self, device: int) -> int:
-        """Return by how much the memory files on a file system may still grow, with those of which nobody knows the place."""
+        """Return by how much the memory files on a file system may still grow, with those of which it is unknown the place."""
         return sum(each.promised for each in self.running if each.device in {device, None})
 
 
@@ -164,7 +164,7 @@ def room(megabytes: int, asked_to_end: Callable[[], bool] = lambda: False) -> It
 
 @dataclass
 class _Courtesy:
-    """How long this process still waits for other users, in seconds; used up, later labs of it do not wait again."""
+    """The time in seconds that this process still waits for other users; used up, later labs of it do not wait again."""
 
     left: float = COURTESY_S
     for_lock: float = LOCK_S
@@ -191,7 +191,7 @@ def _without_others(found: Machine) -> Machine:
 
 
 def _lock(stack: contextlib.ExitStack) -> None:
-    """Hold the lock; without it, if this machine has none or somebody keeps it, labs start all the same."""
+    """Hold the lock; without it, if this machine has none or someone keeps it, labs start all the same."""
     deadline = time.monotonic() + _courtesy.for_lock
     with contextlib.suppress(FileNotFoundError, PermissionError):
         lock = os.open(LOCK, os.O_RDONLY | os.O_DIRECTORY)

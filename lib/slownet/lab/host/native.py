@@ -1,4 +1,4 @@
-"""Whether this machine can emulate links without a lab: tests it by doing it, not by names and versions."""
+"""Tests if this machine can emulate links without a lab, by doing it, not by names and versions."""
 
 from __future__ import annotations
 

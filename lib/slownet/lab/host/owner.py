@@ -48,7 +48,7 @@ class Owner:
 
     @property
     def lives(self) -> bool:
-        """Whether the process runs; one in another PID namespace cannot be seen and counts as running."""
+        """True if the process runs; one in another PID namespace cannot be seen and counts as running."""
         if self.boot != _boot():
             return False
         if self.namespace != _namespace():

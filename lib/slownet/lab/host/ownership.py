@@ -1,8 +1,8 @@
-"""Which files found by search may be trusted: only the user's own or root's.
+"""Trust in files that were found by search: only the user's own or root's.
 
 Such are a project's file, searched for upwards, and a compose file's neighbours. Another user may have left one in a folder
 that all may write to, and it decides what labs share and install. As with
-git's `safe.directory`, a file counts if it is this user's or root's and nobody else can change it. A file that a command names
+git's `safe.directory`, a file counts if it is this user's or root's and no one else can change it. A file that a command names
 counts in any case.
 """
 
@@ -21,17 +21,17 @@ from pathlib import Path
 SAFE = "SLOWNET_SAFE_FOLDERS"
 """The variable with folders whose files are obeyed whoever owns them, separated by colons; ``*`` for all."""
 WITHOUT_MODES = {"9p", "cifs", "drvfs", "exfat", "fuseblk", "ntfs3", "smb3", "vboxsf", "vfat"}
-"""File systems that give all files one mode, often 0777, which says nothing of who can write."""
+"""File systems that give all files one mode, often 0777, which shows nothing of who can write."""
 CHECKOUTS = ("CI_PROJECT_DIR", "GITHUB_WORKSPACE")
 """Variables by which CI services name the checkout of a job, which they write as another user or for all to write."""
 OVERFLOW = 65534
-"""What the owner of a file is called where the user's number is not mapped: it may be anybody."""
+"""The name of a file's owner whose number is not mapped: the owner is unknown."""
 CONTAINERS = (Path("/.dockerenv"), Path("/run/.containerenv"))
 """Files by which container engines mark a container."""
 
 
 def is_obeyed(path: Path) -> bool:
-    """Return whether a file counts that was found, not named; if not, say why in one line, once for each file."""
+    """Return whether a file counts that was found, not named; if not, explain why in one line, once for each file."""
     why = distrusted(path)
     if why:
         _say(f"{path} is not obeyed, {why}: to obey it, set {SAFE}={path.parent}")
@@ -81,7 +81,7 @@ def _states(path: Path) -> Iterator[tuple[Path, os.stat_result]]:
 
 
 def _writers(path: Path, about: os.stat_result) -> str:
-    """Return who else may change a file, or put another one in its place in a folder; empty if nobody."""
+    """Return who else may change a file, or put another one in its place in a folder; empty if no one."""
     if stat.S_ISLNK(about.st_mode) or (stat.S_ISDIR(about.st_mode) and about.st_mode & stat.S_ISVTX):
         return ""
     writable = about.st_mode & (stat.S_IWGRP | stat.S_IWOTH)

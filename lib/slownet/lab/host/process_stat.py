@@ -1,4 +1,4 @@
-"""What the kernel says of a process in /proc/PID/stat."""
+"""The state of a process from /proc/PID/stat."""
 
 from __future__ import annotations
 

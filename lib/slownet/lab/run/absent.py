@@ -14,13 +14,13 @@ NOTES = Path("/run/slownet-absent")
 INSTALLED = Path("/usr/lib/slownet-absent.so")
 PRELOAD = Path("/etc/ld.so.preload")
 FIRST = ("/usr/local/sbin", "/usr/local/bin")
-"""The folders in which programs are looked for first, by the PATH of a lab and by that of most others."""
+"""The folders where programs are looked for first, by the PATH of a lab and by that of most others."""
 FOLDERS = (*FIRST, "/usr/sbin", "/usr/bin", "/sbin", "/bin")
 
 
 @dataclass(frozen=True)
 class Absent:
-    """Programs that are not there, as they were named. started: somebody tried to; asked: somebody asked which(1)."""
+    """Programs that are not there, as they were named. started: someone tried to; asked: someone asked which(1)."""
 
     started: Sequence[str]
     asked: Sequence[str]

@@ -34,7 +34,7 @@ GRACE_S = 10
 LOOPS_PER_JIFFY = 10_000_000
 SAME_S = 0.5
 WAKE_S, WAKES_S = 0.1, 2.0
-"""How often, and how long, programs that compute are interrupted so that the lab takes a signal or a key."""
+"""The interval and the length of interruptions of computing programs, in which the lab takes a signal or a key."""
 RUNNING = "R"
 CHUNK = 4096
 CONSOLE_KEPT = 1 << 16
@@ -44,10 +44,10 @@ CONSOLE_KEPT = 1 << 16
 ENVIRONMENT = {"LC_ALL": "C", "GLIBC_TUNABLES": "glibc.pthread.rseq=0"}
 
 WRITABLE = ":rw"
-"""What a caller adds to a shared folder that labs may change."""
+"""The suffix of a shared folder that labs may change."""
 
 NOTHING = ("",)
-"""What is needed of a folder that is only written to."""
+"""The filter of a folder that is only written to."""
 Sink = Callable[[bytes], None]
 
 
@@ -59,7 +59,7 @@ class Share:
     writable: bool = False
     at: str = ""
     only: tuple[str, ...] = ()
-    """What an exact lab, which gets a copy, needs of the folder; everything if nothing is named, and nothing of `NOTHING`."""
+    """The files of the folder that an exact lab, which gets a copy, needs; all if none is named, and none with `NOTHING`."""
 
     @property
     def mount(self) -> tuple[str, str, str]:
@@ -68,7 +68,7 @@ class Share:
 
     @property
     def text(self) -> str:
-        """What a caller writes for it: its path, and ``:rw`` if it is writable."""
+        """The share as a caller writes it: its path, and ``:rw`` if it is writable."""
         return f"{self.path}{WRITABLE if self.writable else ''}"
 
 

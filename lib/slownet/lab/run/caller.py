@@ -1,4 +1,4 @@
-"""What a lab gets of its caller: environment variables, the working directory, folders to import from and to read."""
+"""Inheritance from a lab's caller: environment variables, the working directory, folders to import from and to read."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def within(path: Path, folders: Iterable[Path]) -> bool:
 
 @dataclass(frozen=True)
 class Given:
-    """What the caller asks a lab to have in addition: ``--env`` and ``--share``."""
+    """Requests of the caller for a lab: ``--env`` and ``--share``."""
 
     env: Mapping[str, str] = field(default_factory=dict)
     shares: Sequence[Share] = ()
@@ -137,7 +137,7 @@ class Given:
         return {"env": list(self.env), "shares": [[str(each.path), each.writable] for each in self.shares]}
 
     def fingerprint(self) -> dict[str, object]:
-        """Return what tells it from others: as `to_json`, with values by `disguised`."""
+        """Return what distinguishes it from others: as `to_json`, with values by `disguised`."""
         return {**self.to_json(), "env": {name: disguised(f"{name}={value}") for name, value in self.env.items()}}
 
     def __bool__(self) -> bool:
@@ -168,7 +168,7 @@ def without_values(argv: Sequence[str]) -> list[str]:
 
 @lru_cache
 def disguised(text: str) -> str:
-    """Return a hash that tells a text from others, and takes too long to try all texts that it may be of."""
+    """Return a hash that distinguishes a text from others, and takes too long to try all texts that it may be of."""
     import hashlib  # loads OpenSSL, which is not needed when this module is imported inside a lab
 
     return hashlib.pbkdf2_hmac("sha256", text.encode(errors="surrogateescape"), b"slownet", ROUNDS).hex()[:32]

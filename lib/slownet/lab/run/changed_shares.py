@@ -25,7 +25,7 @@ _MODE = re.compile("[0-7]{1,4}")
 
 
 class Returned:
-    """What comes back from one lab. `close` ends the last file.
+    """The receiver of files from one lab. `close` ends the last file.
 
     Parameters
     ----------

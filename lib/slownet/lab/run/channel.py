@@ -1,7 +1,7 @@
 """The protocol between a lab and its host: frames over one console line (see init.c).
 
 Root in a lab can write to that line, so nothing that comes over it is believed: `Parser` accepts the frames that init.c sends,
-in the order in which it sends them, and no others.
+in the order it sends them, and no others.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Taken:
 
 @dataclass(frozen=True)
 class Full:
-    """What of the lab was full: "disk", "memory" or "processes"."""
+    """The full resource of the lab: "disk", "memory" or "processes"."""
 
     what: str
 
@@ -222,7 +222,7 @@ class Channel:
 
     @property
     def has_unsent(self) -> bool:
-        """Whether `flush` must be called when the line is writable."""
+        """True if `flush` must be called when the line is writable."""
         return bool(self._unsent)
 
     def send(self, kind: bytes, payload: bytes = b"") -> None:

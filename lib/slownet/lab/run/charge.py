@@ -1,4 +1,4 @@
-"""How much CPU the lab's clock has charged so far."""
+"""The CPU time that the lab's clock has charged so far."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CLOCK = Path("/proc/skip_idle")
 
 
 TIMERS = Path("/proc/timer_list")
-"""Where the kernel of an exact lab says for how many nanoseconds its only processor had nothing to do."""
+"""The file where the kernel of an exact lab gives the idle nanoseconds of its only processor."""
 IDLE = re.compile(r"\.(?:idle|iowait)_sleeptime *: *(\d+) nsecs")
 
 

@@ -18,9 +18,9 @@ INF = math.inf
 TDF_INF = "inf"
 """The infinite TDF in options and records."""
 WORK, TIME, FREE = "work", "time", "free"
-"""What a virtual clock charges for CPU: retired instructions, CPU time, or nothing."""
+"""The charging of CPU on a virtual clock: retired instructions, CPU time, or nothing."""
 INSTRUCTIONS = "instructions"
-"""What the exact clock charges, which counts them itself."""
+"""The charging of the exact clock, which counts them itself."""
 EXACT = "exact"
 LIMIT = Option("limit")
 KINDS = ("real", "virtual", EXACT)
@@ -29,7 +29,7 @@ OF_ONE_SPEED = ("real", EXACT)
 SPEED, MOST_SPEED = 3, 20
 """Instructions in a nanosecond of the exact clock, unless asked for others, and at most."""
 IDLE_POLL_US = 200
-"""How long before a timer an idle lab on the real clock wakes up to poll: a sleeping process wakes about 0.1 ms late, on every
+"""The lead before a timer at which an idle lab begins to poll: a sleeping process wakes about 0.1 ms late, on every
 crossing of a delayed link."""
 LIMIT_S = 30 * 86_400
 """Idling for that long on the virtual clock takes about ten seconds of CPU."""
@@ -58,7 +58,7 @@ class Clock:
 
     @property
     def is_exact(self) -> bool:
-        """Whether it counts instructions in an emulated machine."""
+        """True if it counts instructions in an emulated machine."""
         return self.kind == EXACT
 
     @property
@@ -70,7 +70,7 @@ class Clock:
 
     @property
     def cpu(self) -> str | None:
-        """What is charged for CPU, as in records: "work", "time", "free" or "instructions"; None on the real clock."""
+        """The charging of CPU, as in records: "work", "time", "free" or "instructions"; None on the real clock."""
         if self.kind == "real":
             return None
         if self.is_exact:
@@ -79,12 +79,12 @@ class Clock:
 
     @property
     def is_apart(self) -> bool:
-        """Whether the time of a lab does not depend on what else the machine does, so that labs may run side by side."""
+        """True if the time of a lab does not depend on what else the machine does, so that labs may run side by side."""
         return self.kind != "real"
 
     @property
     def cpu_is_free(self) -> bool:
-        """Whether CPU is free, so that times depend on the network alone."""
+        """True if CPU is free, so that times depend on the network alone."""
         return self.cpu == FREE
 
     def arguments(self, processor: int) -> list[str]:
@@ -150,7 +150,7 @@ def check_kind(text: str) -> str:
 
 @dataclass(frozen=True)
 class ClockRequest:
-    """Which clock is asked for, in the words of the command line; what is None is left to the place.
+    """The requested clock, as on the command line; the place decides what is None.
 
     `clock`: one of `KINDS`; after the exact one ``:N``, the number of instructions that it counts in a nanosecond; `tdf`: a
     factor, as `check_tdf` takes it; `cpu`: what is charged, as `check_cpu` takes it.
@@ -162,22 +162,22 @@ class ClockRequest:
 
     @property
     def names_a_clock(self) -> bool:
-        """Whether a clock was requested, by its name or by the factor that only one of them has."""
+        """True if a clock was requested, by its name or by the factor that only one of them has."""
         return self.clock is not None or self.tdf is not None
 
     @property
     def cpu_may_be_free(self) -> bool:
-        """Whether neither a factor nor what is charged was requested: then the CPU of a virtual clock may be free."""
+        """True if neither a factor nor what is charged was requested: then the CPU of a virtual clock may be free."""
         return self.tdf is None and self.cpu is None
 
     @property
     def kind(self) -> str | None:
-        """The clock. Raises LabError if there is no such."""
+        """The clock. Raises LabError if it does not exist."""
         return check_kind(self.clock.partition(":")[0]) if self.clock is not None else None
 
     @property
     def speed(self) -> int | None:
-        """How many instructions a nanosecond of the exact clock has; None if the place decides. Raises LabError."""
+        """The instructions of the exact clock in a nanosecond; None if the place decides. Raises LabError."""
         kind, colon, number = (self.clock or "").partition(":")
         if colon and kind != EXACT:
             what = "only the exact clock has a number of instructions in a nanosecond"
@@ -186,17 +186,17 @@ class ClockRequest:
 
     @property
     def factor(self) -> float | None:
-        """The time dilation factor; None if it is to be measured. Raises LabError if it is none."""
+        """The time dilation factor; None if it is to be measured. Raises LabError if it is not one."""
         return check_tdf(self.tdf) if self.tdf is not None else None
 
     @property
     def charged(self) -> str | None:
-        """What is to be charged for CPU; None if the place decides. Raises LabError if it is no such way."""
+        """The requested charging of CPU; None if the place decides. Raises LabError if it does not exist."""
         return check_cpu(self.cpu) if self.cpu is not None else None
 
     @property
     def takes_a_lab(self) -> bool:
-        """Whether only a lab has such a clock."""
+        """True if only a lab has such a clock."""
         return self.kind in ("virtual", EXACT) or self.tdf is not None or self.charged is not None
 
     def check(self) -> None:

@@ -1,4 +1,4 @@
-"""What the process of a lab may touch on the host: its kernel, its shares, and nothing else (see confine.c).
+"""Confinement of a lab's process on the host: its kernel, its shares, and nothing else (see confine.c).
 
 The lab's own kernel refuses the same requests first. Landlock holds even where a program in the lab takes that kernel over.
 """
@@ -17,7 +17,7 @@ from slownet.model.options import PLACE
 
 LANDLOCK_CREATE_RULESET, ASK_VERSION = 444, 1  # the number is the same on every architecture
 READ = ["/proc/cpuinfo"]
-"""What the kernel reads besides its own files: the processor's features."""
+"""Files that the kernel reads besides its own: the processor's features."""
 DEVICES = ["/dev/null"]
 SINCE = {"truncation": 3, "TCP": 4, "devices": 5, "signals": 6}
 """The version of Landlock that first confines these; each confines all files, and ptrace."""

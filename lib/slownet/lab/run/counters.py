@@ -10,7 +10,7 @@ BACKLOG = ("backlog_packets", "backlog_bytes")
 
 @dataclass(frozen=True)
 class Flow:
-    """What one end of a link, or one of its queueing disciplines, has sent.
+    """Counters of one end of a link, or of one of its queueing disciplines.
 
     Attributes
     ----------

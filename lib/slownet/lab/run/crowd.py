@@ -1,4 +1,4 @@
-"""How many processes a lab has room for: init.c sets the kernel's limit on threads, from the lab's memory."""
+"""The limit on processes of a lab: init.c sets the kernel's limit on threads, from the lab's memory."""
 
 from __future__ import annotations
 

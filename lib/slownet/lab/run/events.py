@@ -32,14 +32,14 @@ LAST = ("end", "error")
 """After one of these a program says nothing more."""
 
 Event = dict[str, Json]
-"""What one event says: its name as "event", and what its shape names."""
+"""One event: its name as "event", and the keys of its shape."""
 Handle = Callable[[Event], None]
 Grammar = Mapping[str, Shape]
 """The shape of each event without its name, by that."""
 
 
 class EventError(LabError):
-    """What looks like an event is none of the program that measures."""
+    """A line that looks like an event and does not come from the measuring program."""
 
     @classmethod
     def of(cls, what: str) -> EventError:

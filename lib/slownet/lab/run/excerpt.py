@@ -48,7 +48,7 @@ class Excerpt:
         return max(0, self.size - 2 * self._kept)
 
     def data(self) -> bytes:
-        """Return the output; a line of its own between beginning and end says how much is omitted: "... 480 MB more"."""
+        """Return the output; a line of its own between beginning and end shows how much is omitted: "... 480 MB more"."""
         last = bytes(self._last[-self._kept :])
         if not self.omitted:
             return bytes(self._first) + last

@@ -1,4 +1,4 @@
-"""Which host folders a lab can have, and which of them at their own path."""
+"""Host folders that a lab can have, some at their own path."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 SYSTEM_FOLDERS = ["/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/proc", "/run", "/sbin", "/sys", "/usr", "/opt/slownet",
                   "/var/lib/slownet"]  # fmt: skip
 LIVE = ["/dev", "/proc", "/sys"]
-"""Folders that are no files but the running machine."""
+"""Folders that are not files but the running machine."""
 SESSIONS = "/run"
 """Sockets and sessions of its services and users, beside a few plain files such as resolv.conf."""
 

@@ -1,4 +1,4 @@
-"""What the lab's kernel was asked for and does not have, in one line at the end, as programs that are missing are named.
+"""Features that the lab's kernel was asked for and lacks, in one line at the end, like missing programs.
 
 A kernel with modules would have loaded them: a tunnel, a queue, a congestion control. The lab's has none, and keeps a list of
 the names that it would have given to modprobe (`linux/7/0016-*`). Of these the wide kernel's modules are named here, and what
@@ -31,7 +31,7 @@ GONE = {
     "net-pf-2-proto-33-type-6": "DCCP (gone since 6.16)",
     "ipx": "IPX (gone since 5.15)",
 }
-"""What Linux has given up, by what is asked for, and the release without it."""
+"""Features that Linux has removed, by name, and the release without them."""
 SYSCTLS = {
     "net/mpls": "mpls_router", "net/mpls/*": "mpls_router", "net/bridge": "br_netfilter", "net/bridge/*": "br_netfilter",
     "net/ipv4/vs": "ip_vs", "net/ipv4/vs/*": "ip_vs", "net/sctp": "sctp", "net/sctp/*": "sctp",
@@ -45,16 +45,16 @@ OPTIONS = {
     "rtnl-lwt-SEG6": "seg6", "rtnl-lwt-SEG6LOCAL": "seg6", "rtnl-lwt-RPL": "rpl", "nft-chain-5-filter": "nf_tables_netdev",
     "net-sch-dualpi2": "sch_dualpi2",
 }  # fmt: skip
-"""What the wide kernel has and Debian builds in, or has as parts of modules that the base kernel has without them."""
+"""Features of the wide kernel that Debian builds in, or has as options of modules that the base kernel has without them."""
 KIND = re.compile(r"(?:rtnl-link-|rtnl-lwt-|net-sch-|net-cls-|net-act-)(?P<kind>[\w-]+)|(?P<target>(?:ip|ip6|x|arp|eb)t_\w+)")
-"""Requests that only somebody makes who wants that very feature."""
+"""Requests that only programs make which need that very feature."""
 MODPROBE = "modprobe-"
 """Before what a program asked for by modprobe, in the kernel's list."""
 LOOKED_FOR = {
     "af_alg", "algif_hash", "algif_skcipher", "algif_aead", "tls", "netlink_diag", "raw_diag", "sctp_diag", "tipc_diag",
     "xsk_diag", "nfnetlink_cttimeout", "rtnl-link-ovs_geneve",
 }  # fmt: skip
-"""What programs look for, and do without: libraries, `ss`, which asks for every kind of socket, and Open vSwitch."""
+"""Features that programs look for, and do without: libraries, `ss`, which asks for every kind of socket, and Open vSwitch."""
 
 
 BUILT = KERNEL.in_command("lab build", "wide")
@@ -106,7 +106,7 @@ def line(asked: Sequence[str], has: HasModules) -> str:
 
 
 def _named(asked: str, there: Mapping[str, str], kind: str) -> tuple[str, str] | None:
-    """Return which text names what was asked for, and how it is called there; None if it is there, or only looked for."""
+    """Return which text names what was asked for, and how it is called there; None if it exists, or only looked for."""
     name = asked.removeprefix(MODPROBE)
     path = name.removeprefix("sysctl-") if name.startswith("sysctl-") else ""
     if name in GONE:

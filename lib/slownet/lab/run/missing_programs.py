@@ -1,4 +1,4 @@
-"""What a program lacks that cannot be started here, or that ends at once, and what brings it."""
+"""The missing parts of a program that cannot be started here, or that ends at once, and their source."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class Entry:
 
 @dataclass
 class Carried:
-    """What `Outbox.carry` has copied, and what it refused: a line for each."""
+    """The files that `Outbox.carry` has copied, and those that it refused: a line for each."""
 
     files: list[PurePosixPath] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
@@ -118,7 +118,7 @@ class Outbox:
             return os.fdopen(_regular(top.fd, parts, limit), "rb")
 
     def version(self, name: str | PurePosixPath, limit: int = LIMIT) -> tuple[int, int, int]:
-        """Return a regular file's inode, size in bytes and last change in ns, which tell it from a later one; see `open`."""
+        """Return a regular file's inode, size in bytes and last change in ns, which identify it for `open`."""
         with self.open(name, limit) as file:
             found = os.fstat(file.fileno())
         return found.st_ino, found.st_size, found.st_mtime_ns
@@ -188,7 +188,7 @@ def appending(path: Path) -> BinaryIO:
 
 
 def discard(folder: Path) -> None:
-    """Remove a folder in which a lab may have left anything: deeper than Python's own function goes, and closed ones."""
+    """Remove a folder where a lab may have left anything: deeper than Python's own function goes, and closed ones."""
     quiet = partial(subprocess.run, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
     if quiet(["rm", "-rf", "--", folder]).returncode:
         quiet(["chmod", "-R", "u+rwX", "--", folder])

@@ -36,7 +36,7 @@ PACKAGE = Path(__file__).resolve().parents[2]
 CODE = "/opt/slownet/code"
 """Folder in a lab with the installed package and nothing else: its neighbours may be packages for another Python."""
 OF_A_CHECKOUT = ("lib", "topologies", "experiments", "setup.py", "pyproject.toml")
-"""What a copy of a checkout must have to be used as one."""
+"""The files that make a copy of a checkout usable."""
 COPY = "/opt/slownet/checkout"
 """Where an exact lab has it: the path of the checkout would be among what decides its digits."""
 # On the virtual clock every run sees the same dates. They begin a day after the image was built, because programs mishandle
@@ -173,7 +173,7 @@ class Place:
             )  # fmt: skip
 
     def _date(self, parts: lab_parts.Parts, turn: int) -> int:
-        """Return the date at which a boot begins, in seconds since 1970; 0 for the host's."""
+        """Return the date when a boot begins, in seconds since 1970; 0 for the host's."""
         if self.clock.kind == "real":
             return 0
         if self.clock.is_exact:  # it begins a second later in further boots as well: see init_exact.h
@@ -224,7 +224,7 @@ class Place:
 
 
 def _apart(argv: Sequence[str]) -> list[str]:
-    """Return a native command whose Python imports nothing from the working directory, where anybody may have put a module."""
+    """Return a native command whose Python imports nothing from the working directory, where anyone may have put a module."""
     ours = list(argv[:2]) == [sys.executable, "-m"]
     return [sys.executable, "-P", *argv[1:]] if ours else list(argv)
 
@@ -299,7 +299,7 @@ def choose(
     Raises
     ------
     LabError
-        The request is invalid, or this machine cannot meet it. Where labs need not be confined and cannot be, a line says so.
+        The request is invalid, or this machine cannot meet it. A line reports labs that cannot and need not be confined.
     """
     if place not in PLACES:
         raise LabError(f"unknown place '{place}'", where=PLACE, fix=nearest(place, PLACES))

@@ -39,7 +39,7 @@ SESSION = "SLOWNET_SESSION"
 INTERRUPTED = 2  # as pytest has it
 PLUGIN = "slownet.pytest_plugin"
 OWN = (PLUGIN.partition(".")[0], PLUGIN)
-"""What pytest marks for rewriting, with all modules below it, because a plugin is in it."""
+"""The packages that pytest marks for rewriting, with all their modules, because they hold a plugin."""
 NOT_REWRITTEN = "PYTEST_DONT_REWRITE"
 LEFT_OUT = "SLOWNET_LEFT_OUT"
 """The variable with the plugins of pytest that cannot be imported here, {name: module that fails} as JSON."""
@@ -201,14 +201,14 @@ def import_plugin() -> None:
 
 
 def leave_as_they_are(config: Any) -> None:
-    """Let pytest import the rest of slownet's modules as Python does; it has no public way to say so."""
+    """Let pytest import the rest of slownet's modules as Python does; it has no public way to do that."""
     hook = getattr(config.pluginmanager, "rewrite_hook", None)
     getattr(hook, "_must_rewrite", set()).difference_update(OWN)
     getattr(hook, "_marked_for_rewrite_cache", {}).clear()
 
 
 def without_plugins() -> list[str]:
-    """Return the options that leave out plugins of pytest which cannot be imported here, or which nobody asked for."""
+    """Return the options that leave out plugins of pytest which cannot be imported here, or which no one asked for."""
     return [*without_foreign(), *without_unwanted()]
 
 
@@ -298,12 +298,12 @@ def with_the_plugin(names: str) -> str:
 
 
 class Entry:
-    """What leaves the lab: the files below a folder that a pattern names, and all that is below a folder of that name."""
+    """Files that leave the lab: those below a folder that a pattern names, and all that is below a folder of that name."""
 
     def __init__(self, base: str, pattern: Sequence[str], always: bool = False) -> None:
         self.base, self.pattern = Path(base), tuple(pattern)
         self.always = always
-        """Whether it is copied after every test, so that little is lost if the lab dies."""
+        """True if it is copied after every test, so that little is lost if the lab dies."""
 
     def has(self, below: PurePosixPath) -> bool:
         """Return whether a path relative to the base is kept."""
@@ -320,7 +320,7 @@ class Entry:
 
 
 class Walls:
-    """What a session in a lab may write: anything, in memory; the entries leave it."""
+    """Writable folders of a session in a lab: all of them, in memory; only the entries leave it."""
 
     def __init__(
         self, trees: Sequence[str] = (), entries: Sequence[Entry] = (), logs: Sequence[tuple[str, str]] = (),
@@ -425,7 +425,7 @@ class Walls:
         return None
 
     def finish(self) -> None:
-        """Copy what is kept, and say what is not, and what was deleted."""
+        """Copy what is kept, and describe what is not, and what was deleted."""
         if not self._trees and not self._entries:
             return
         left = [*self.copy(), *self._not_kept()]

@@ -23,7 +23,7 @@ CABLE, LINE, BUCKET, CAKE = "cable", "line", "bucket", "cake"
 
 
 class Part(Enum):
-    """How a field relates to chance."""
+    """The relation of a field to chance."""
 
     STEADY = "steady"
     """It treats every packet alike: a ping can verify it."""
@@ -79,12 +79,12 @@ class Option:
     words: tuple[str, ...]
     shown: Mapping[str, Shown] = field(default_factory=dict)
     first: bool = False
-    """Whether it precedes the options of the other rows."""
+    """True if it precedes the options of the other rows."""
 
 
 @dataclass(frozen=True)
 class Added:
-    """What a field adds to the time of a small ping in one direction: `low` to `high` seconds; `low` may be negative.
+    """The time that a field adds to a small ping in one direction: `low` to `high` seconds; `low` may be negative.
 
     surely: seconds that are added even when the packet overtakes all delay. lost: whether the ping may get lost.
     """
@@ -96,7 +96,7 @@ class Added:
 
 
 Refusal = tuple[bool, str, str]
-"""Whether it applies, what is wrong, and how to fix it."""
+"""True if it applies, what is wrong, and how to fix it."""
 
 
 @dataclass(frozen=True, eq=False)

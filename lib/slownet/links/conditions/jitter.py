@@ -76,7 +76,7 @@ class Table:
 
     @property
     def reach(self) -> float:
-        """How far the lowest value is below the middle, in units."""
+        """The distance of the lowest value below the middle, in units."""
         return -min(0, *self.values) / UNIT
 
     @cached_property

@@ -19,7 +19,7 @@ ETHERNET = 14  # bytes of a frame header, which the kernel's queueing counts too
 
 @dataclass(frozen=True)
 class Condition(Fields):
-    """What a link does to packets: `up` is what its first end sends, `down` what its second end sends.
+    """The condition of a link: `up` holds for packets from its first end, `down` for those from its second.
 
     Build it with `parse`, which reads units and refuses contradictions and what the kernel cannot do. Attributes without a
     direction hold for each direction.
@@ -148,7 +148,7 @@ class Condition(Fields):
 
     @property
     def rtt(self) -> float:
-        """What a round trip over the link gains, in seconds."""
+        """The time that the link adds to a round trip, in seconds."""
         return self.up + self.down
 
     @property
@@ -163,7 +163,7 @@ class Condition(Fields):
 
     @property
     def cut(self) -> bool:
-        """Whether every packet is lost in both directions."""
+        """True if every packet is lost in both directions."""
         return self.loss == Chance(1.0)
 
     @property
@@ -187,22 +187,22 @@ class Condition(Fields):
 
     @property
     def lossy(self) -> bool:
-        """Whether packets get lost in either direction."""
+        """True if packets get lost in either direction."""
         return bool(self.loses("up") or self.loses("down"))
 
     @property
     def chancy(self) -> bool:
-        """Whether the link may treat two packets differently."""
+        """True if the link may treat two packets differently."""
         return any(getattr(self, name) != row.default for name, row in ATTRIBUTES.items() if row.part is Part.CHANCE)
 
     @property
     def random(self) -> bool:
-        """Whether the kernel draws random numbers for packets or flows: each AQM does, a loss of 100 % does not."""
+        """True if the kernel draws random numbers for packets or flows: each AQM does, a loss of 100 % does not."""
         return not self.cut and any(row.draws(self) for row in ROWS)
 
     @property
     def seedless(self) -> bool:
-        """Whether some draws ignore the seed: netem starts correlated ones from a random number of its own."""
+        """True if some draws ignore the seed: netem starts correlated ones from a random number of its own."""
         return any(row.seedless(self) for row in ROWS)
 
     @property

@@ -41,7 +41,7 @@ class OneWay:
 
     @property
     def limited(self) -> bool:
-        """Whether there is a rate limit."""
+        """True if there is a rate limit."""
         return self.rate is not None
 
     @property

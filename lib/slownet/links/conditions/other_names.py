@@ -1,4 +1,4 @@
-"""What other programs call the fields of a condition and the parameters of Mininet's TCLink, for the hint of an error."""
+"""Other programs' names for the fields of a condition and the parameters of Mininet's TCLink, for the hint of an error."""
 
 from __future__ import annotations
 

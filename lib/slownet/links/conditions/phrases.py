@@ -1,4 +1,4 @@
-"""A condition's fields in words for reports: each function returns a list of texts, empty for an absent value."""
+"""A condition's fields as text for reports: each function returns a list of texts, empty for an absent value."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ def row(name: str) -> Named:
     Raises
     ------
     ConditionError
-        There is no such name; it suggests the nearest one.
+        No such name; it suggests the nearest one.
     """
     found = _ROWS.get(name.strip().lower())
     if found is None:
@@ -164,6 +164,6 @@ def find(name: str) -> Condition:
     Raises
     ------
     ConditionError
-        There is no such name; it suggests the nearest one.
+        No such name; it suggests the nearest one.
     """
     return row(name).condition

@@ -18,7 +18,7 @@ from slownet.model.units import duration, show_duration
 
 
 class Mark(Enum):
-    """What can be done to a link without giving it another condition."""
+    """Actions on a link that leave its condition."""
 
     CUT = "cut"
     RESTORE = "restore"
@@ -119,7 +119,7 @@ class State:
 
 @dataclass(frozen=True)
 class Schedule:
-    """How a link's condition changes over time.
+    """The changes of a link's condition over time.
 
     A cut loses the packets in flight and those sent until the link is restored, in both directions. A condition set while the
     link is cut takes effect when it is restored.
@@ -185,13 +185,13 @@ class Schedule:
 
     @property
     def cuts(self) -> bool:
-        """Whether the link is cut at any time."""
+        """True if the link is cut at any time."""
         return any(_cuts(step.action) for track in self.tracks for step in track.steps)
 
     def states(
         self, before: Condition, seeded: Callable[[Condition], Condition] = lambda condition: condition
     ) -> Iterator[State]:
-        """Yield the link's state after each time at which there are steps; it may never end.
+        """Yield the link's state after each time when there are steps; it may never end.
 
         With the same seed, netem would begin the same pattern again; so a repeated seed s becomes s + 2, s + 4, ...
 

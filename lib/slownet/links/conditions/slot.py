@@ -74,7 +74,7 @@ class Slot:
 
     @property
     def varies(self) -> bool:
-        """Whether its length is random."""
+        """True if its length is random."""
         return self.least < self.most
 
     def __str__(self) -> str:

@@ -33,7 +33,7 @@ class Segment:
     acknowledged: int
     length: int
     data: bytes = field(default=b"", repr=False)
-    """What the capture has of its payload."""
+    """The captured part of its payload."""
 
     @property
     def end(self) -> int:

@@ -29,7 +29,7 @@ def connections(pcap: Path, keys: Path, transport: str) -> list[Seen]:
     Returns
     -------
     list of Seen
-        In the order in which they were opened.
+        In the order they were opened.
 
     Raises
     ------

@@ -68,7 +68,7 @@ def with_streams(datagrams: Sequence[Datagram], keys: KeyLog) -> tuple[Seen, lis
 
 
 class _Reader:
-    """What is known of a connection from the datagrams so far."""
+    """The state of a connection from the datagrams so far."""
 
     def __init__(self, keys: KeyLog) -> None:
         self.keys = keys
@@ -179,7 +179,7 @@ class _Reader:
 
     @property
     def hello_retry(self) -> bool:
-        """Whether the first ServerHello is a HelloRetryRequest."""
+        """True if the first ServerHello is a HelloRetryRequest."""
         return _of(self.crypto[False, INITIAL], SERVER_HELLO)[0][6:38] == HELLO_RETRY
 
     @property
@@ -189,7 +189,7 @@ class _Reader:
 
     @property
     def resumed(self) -> bool:
-        """Whether the server accepted a PSK."""
+        """True if the server accepted a PSK."""
         return self._server_hello.pre_shared_key is not None
 
     @property
@@ -201,12 +201,12 @@ class _Reader:
 
     @property
     def early(self) -> bool:
-        """Whether the server accepted early data."""
+        """True if the server accepted early data."""
         return bool(self._extensions.early_data)
 
     @property
     def application(self) -> str:
-        """What ALPN agreed on."""
+        """The protocol that ALPN chose."""
         return self._extensions.alpn_protocol or ""
 
 

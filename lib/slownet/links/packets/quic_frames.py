@@ -15,7 +15,7 @@ NUMBERS = {
     PADDING: 0, PING: 0, 0x04: 3, 0x05: 2, 0x10: 1, 0x11: 2, 0x12: 1, 0x13: 1, 0x14: 1, 0x15: 2, 0x16: 1, 0x17: 1, 0x19: 1,
     0x1E: 0,
 }  # fmt: skip
-"""How many variable-length integers follow the type, for the frames that consist of nothing else."""
+"""The number of variable-length integers that follow the type, for the frames that consist of nothing else."""
 FIXED = {0x1A: 8, 0x1B: 8}
 """The bytes of PATH_CHALLENGE and PATH_RESPONSE."""
 CLOSES = {0x1C: 2, 0x1D: 1}

@@ -1,4 +1,4 @@
-"""Which answers each packet of a server carries, over HTTP/2 on TLS 1.3 (RFC 9113) and HTTP/3 (RFC 9114)."""
+"""Mapping of a server's packets to the answers that they carry, over HTTP/2 on TLS 1.3 (RFC 9113) and HTTP/3 (RFC 9114)."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def answered(pcap: Path, keys: Path, transport: str) -> list[Answered]:
     Returns
     -------
     list of Answered
-        In the order in which they were opened.
+        In the order they were opened.
 
     Raises
     ------
@@ -98,6 +98,6 @@ def _frames(data: bytes) -> Iterator[tuple[int, int, int]]:
 
 
 def numbered(carried: Sequence[Collection[int]]) -> tuple[frozenset[int], ...]:
-    """Number the streams of packets in the order in which they begin; those that begin in one packet, in their own order."""
+    """Number the streams of packets in the order they begin; those that begin in one packet, in their own order."""
     order = list(dict.fromkeys(stream for each in carried for stream in sorted(each)))
     return tuple(frozenset(order.index(stream) for stream in each) for each in carried)

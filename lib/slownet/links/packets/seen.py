@@ -1,4 +1,4 @@
-"""What a capture shows of one connection: its protocols, and when its first and last byte of an answer arrived."""
+"""One connection as a capture shows it: its protocols, and when its first and last byte of an answer arrived."""
 
 from __future__ import annotations
 

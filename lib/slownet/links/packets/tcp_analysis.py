@@ -25,7 +25,7 @@ FAST_ACKS = 2
 
 
 class Kind(enum.IntFlag):
-    """What a segment is. One of the first five at most says that its sequence number was passed already."""
+    """The kind of a segment. At most one of the first five, which state that its sequence number was passed already."""
 
     NEW = 0
     RETRANSMISSION = 1
@@ -49,7 +49,7 @@ PROBES = Kind.KEEP_ALIVE | Kind.ZERO_WINDOW_PROBE
 
 
 class Side:
-    """What one end of a connection has sent so far: numbers as TCP headers have them; None before the first."""
+    """The state of one sending end of a connection: numbers as TCP headers have them; None before the first."""
 
     __slots__ = ("acked", "acked_ns", "base", "duplicates", "last", "next", "next_ns", "whole", "window")
 

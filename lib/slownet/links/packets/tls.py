@@ -76,7 +76,7 @@ def with_pieces(segments: Sequence[Segment], keys: KeyLog) -> tuple[Seen, list[P
 
 @dataclass(frozen=True)
 class Piece:
-    """What a TLS record of the server carries after the handshake, and where it begins and ends in the server's stream.
+    """The content of a TLS record of the server after the handshake, and its range in the server's stream.
 
     It is encrypted in records of TLS 1.2. Without TLS all is one piece.
     """

@@ -29,7 +29,7 @@ LONGEST_MS = 7 * 24 * 3600 * 1000
 """A week has six million steps of 100 ms."""
 BIN_S = 1.0
 CAVEAT = "recorded on a full network: replayed, it underestimates round trips, by 13 to 17 % in CellReplay (NSDI 2025)"
-"""Of rates without delays: that of a full link says nothing of how long a lone packet waits."""
+"""Of rates without delays: that of a full link shows nothing of how long a lone packet waits."""
 _MILLISECONDS = re.compile(r"\d{1,15}", re.ASCII)
 
 

@@ -1,4 +1,4 @@
-"""What runs of ping print, line by line: of iputils, busybox, BSD and macOS, of Windows, and of fping.
+"""Parser of ping's output, line by line: of iputils, busybox, BSD and macOS, of Windows, and of fping.
 
 A log may hold several runs, one after another: each begins with its program's first line, or with the first answer after a
 summary.
@@ -136,7 +136,7 @@ _WINDOWS: Mapping[str, re.Pattern[str]] = {
     "header": re.compile(rf".*{_ADDRESS}\]?\D.*\b\d+\b.*{_COLON}|.*\S.* \d+ .*\[?{_ADDRESS}\]?.*{_COLON}"),
     "title": re.compile(rf"\S.*{_COLON}|.*\^C|Control-\w+.*"),
 }
-"""The kinds of lines, in the order in which they are tried. What else stands between a header and its counts is a loss."""
+"""The kinds of lines, in the order they are tried. What else stands between a header and its counts is a loss."""
 WINDOWS_PACE = 1.0
 WINDOWS_HOW = "keep the whole output of ping"
 
@@ -150,7 +150,7 @@ def is_windows(text: str) -> bool:
 def of_windows(text: str, where: str) -> list[Run]:
     """Read the output of Windows's ping in any language. Raises TraceError, with the line.
 
-    Each line between the first and the summary that is no answer is a lost ping; the summary must count as many.
+    Each line between the first and the summary that is not an answer is a lost ping; the summary must count as many.
     """
     runs = [_Lines(pace=WINDOWS_PACE, ended=True)]
     for place, line in _lines(text):

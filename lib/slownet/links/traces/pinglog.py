@@ -39,7 +39,7 @@ class Pinged:
 
 @dataclass(frozen=True)
 class PingLog:
-    """A log of pings in the order in which they were sent, made by `parse` or `load`."""
+    """A log of pings in the order they were sent, made by `parse` or `load`."""
 
     pings: tuple[Pinged, ...]
     where: str = "log"
@@ -51,7 +51,7 @@ class PingLog:
 
     @cached_property
     def lost(self) -> list[bool]:
-        """Whether each ping was lost."""
+        """True if each ping was lost."""
         return [each.rtt is None for each in self.pings]
 
     @property

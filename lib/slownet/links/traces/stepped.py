@@ -1,7 +1,7 @@
 """Recordings in steps: for so long the link has this rate, and in TheaterQ's files this delay, loss and queue.
 
 Pensieve's files, which FCC's and Norway's measurements were made into, have lines of a time in seconds and a rate in Mbit/s; a
-line's rate holds from the time of the line before, and the first line only says when the recording begins
+line's rate holds from the time of the line before, and the first line only shows when the recording begins
 (https://github.com/hongzimao/pensieve, sim/fixed_env.py). TheaterQ's have lines KEEP,LATENCY,RATE,LOSS,LIMIT in us, ns, bit/s,
 parts of 2^32 - 1 and packets, or, extended, KEEP,LATENCY,JITTER,RATE,LOSS,LIMIT,DUP_PROB,DUP_DELAY[,ROUTE_ID]
 (https://github.com/cs7org/TheaterQ). Both begin again at their end.
@@ -32,12 +32,12 @@ WHOLE = 2**32 - 1
 SEVERAL = re.compile(r"[\d.eE+-]+([ \t,]+[\d.eE+-]+)+", re.ASCII)
 """A line of several numbers."""
 SIMPLE, EXTENDED = (5,), (8, 9)
-"""How many numbers a line of TheaterQ's has."""
+"""The number of columns of TheaterQ's lines."""
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A time in which nothing changes."""
+    """A time when nothing changes."""
 
     seconds: float
     rate: float

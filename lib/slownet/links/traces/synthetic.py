@@ -43,7 +43,7 @@ LEAST_RTT_MS = (20.0, 34.5, 44.0, 51.0, 70.0)
 """A satellite's least round trip: minimum, quartiles, maximum. With the differences of round trips on top their quartiles are
 40, 50 and 60 ms, and the least round trip shifts by 50 ms at worst."""
 DIFFERENCE_MS = 6.7
-"""How much round trips that follow each other differ on the mean; drawn as an exponential wait, where that is its mean, too."""
+"""The mean difference between successive round trips; also the mean of their exponential distribution."""
 SPIKE_MS = (30.0, 50.0)
 MOST_LOST = 0.5
 DOWN_MBIT = (10.0, 116.77, 370.0)
@@ -53,7 +53,7 @@ UP_MBIT = 18.17
 
 @dataclass(frozen=True)
 class Cells:
-    """What the cells of a mobile network are like, and how long a handover between two of them takes.
+    """Parameters of the cells of a mobile network and of handovers between them.
 
     Attributes
     ----------

@@ -70,7 +70,7 @@ class Text:
 
 
 class Mark(IntEnum):
-    """How a format is recognized; the surest are asked first."""
+    """The test for a format; the surest come first."""
 
     OWN = 0
     """By a mark that no other format has."""

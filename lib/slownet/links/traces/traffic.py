@@ -136,7 +136,7 @@ def parse(source: bytes | BinaryIO, where: str = "capture") -> Traffic:
 
 
 class _Sent:
-    """What one side of a connection has sent with data; numbers count from the SYN and do not wrap."""
+    """The data segments of one side of a connection; numbers count from the SYN and do not wrap."""
 
     __slots__ = ("_base", "_holes", "end", "lost", "mss", "passed")
 

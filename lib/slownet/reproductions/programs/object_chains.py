@@ -4,7 +4,7 @@
 
 JOB is JSON: ``chains``, lists of URLs that are requested one after the other while the chains go side by side, the
 ``application`` protocol, and the ``groups`` of its key exchange. Each load is one line of JSON: its time, and its transfers in
-the order in which they ended. It is one process for all loads, because a start of ``curl``, with its forty libraries, takes
+the order they ended. It is one process for all loads, because a start of ``curl``, with its forty libraries, takes
 longer than the loads of some pages.
 """
 

@@ -1,4 +1,4 @@
-"""Sends messages over MPTCP or TCP, and says when they arrived: PROTOCOL serve PORT | PROTOCOL fetch HOST PORT SECONDS.
+"""Sends messages over MPTCP or TCP, and shows when they arrived: PROTOCOL serve PORT | PROTOCOL fetch HOST PORT SECONDS.
 
 Run by `slownet.reproductions.two_paths`. The server sends a message every hundredth of a second to the one who connects, and
 who prints a line of JSON: ``gap_ms``, the longest time between two arrivals, or between the last one and the end;

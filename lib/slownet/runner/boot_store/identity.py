@@ -29,16 +29,16 @@ from slownet.model.importing import PACKAGE_FOLDERS
 from slownet.runner import compose_project
 
 ENTRY = "slownet.runner.inside"
-"""What runs in the lab."""
+"""The programs that run in the lab."""
 ELSEWHERE = ("slownet.lab", "slownet.report", "slownet.sweep", "slownet.cli")
 """Rooms whose files other than modules do not matter: kernel and image have keys of their own."""
 
 PROGRAMS = ("slownet.tools.programs", "slownet.reproductions.programs")
 PACKAGES, STARTED = re.compile(rb"[(]\"(slownet(?:[.]\w+)+)\""), re.compile(rb"\bpython[(]\"(\w+)\"")
-"""What a module of ours names without importing it: a package whose files it reads, a program that hosts run."""
+"""Files that a module of ours names without importing them: a package whose files it reads, a program that hosts run."""
 
 ON_THE_HOST = ("slownet.api", "slownet.report")
-"""What `import slownet` offers beside what measures: starting experiments, and words for people."""
+"""Parts of `import slownet` that do not measure: starting experiments, and texts for people."""
 
 
 @lru_cache

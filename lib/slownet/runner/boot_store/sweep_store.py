@@ -64,7 +64,7 @@ class Store:
     """A sweep's folder, open for writing by this process alone. Use it as a context manager.
 
     What is damaged there is set aside, with a `DamageWarning`, and its cells count as not measured. Raises SweepError if
-    another process has it, if it is no store, or if it has another schema.
+    another process has it, if it is not a store, or if it has another schema.
     """
 
     def __init__(self, directory: Path) -> None:

@@ -1,4 +1,4 @@
-"""What one worker does at a time: a boot that measures some cells, from its description to its samples."""
+"""The unit of a worker's work: a boot that measures some cells, from its description to its samples."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ LIMIT_S = 1800.0
 
 FULL = os.strerror(errno.ENOSPC)
 FREE_SPACE = f"free space, then {RESUME}"
-"""How a full disk is fixed."""
+"""The fix for a full disk."""
 LEAST_FREE = 2**20
 """Bytes, with less of which a disk counts as full."""
 
@@ -83,7 +83,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Result:
-    """What a task gives: its samples with the tools' output, and facts such as the service's settings."""
+    """The result of a task: its samples with the tools' output, and facts such as the service's settings."""
 
     samples: tuple[SweepSample, ...]
     facts: Facts
@@ -93,7 +93,7 @@ class Result:
 def measure(task: Task) -> Result:
     """Boot a lab, measure the cells and return their samples. Raises SlownetError.
 
-    A SweepError says that this worker cannot take part; any other error, that this boot failed.
+    A SweepError states that this worker cannot take part; any other error, that this boot failed.
     """
     check(task)
     own = _folder(task.folder)
@@ -109,7 +109,7 @@ def measure(task: Task) -> Result:
 
 @contextlib.contextmanager
 def _disk_watched(folder: str) -> Iterator[None]:
-    """Raise SweepError in place of an error that a full disk causes: it is no cell's fault. A lab's own disk is another one."""
+    """Raise SweepError in place of an error that a full disk causes: it is not a cell's fault. A lab's disk is another one."""
     try:
         yield
     except SweepError:
@@ -270,7 +270,7 @@ def collected(task: Task, samples: Sequence[Sample], directory: Path) -> list[Sw
 def given_up(task: Task, error: BaseException) -> list[Task]:
     """Return what is tried in place of a task that failed each time: each cell by itself; nothing if it has but one.
 
-    Raises what is no failure of a boot, such as an interrupt.
+    Raises what is not a failure of a boot, such as an interrupt.
     """
     if not isinstance(error, Exception):
         raise error

@@ -28,7 +28,7 @@ AT = "/opt/slownet/snapshot"
 MOST = 4 * 2**30
 """Bytes of all snapshots in the cache: beyond, those that were used longest ago go."""
 EARLY_S = DAY_S // 2
-"""How long before other boots' date the preparing one begins, so that no file is dated in the future."""
+"""The preparing boot's date precedes other boots' by this time, so that no file is dated in the future."""
 CHARGED = 1.0
 """The TDF of the preparing boot, also where CPU is free: a program that computes for long would stop such a clock."""
 

@@ -76,7 +76,7 @@ class Summary:
 
     @property
     def known(self) -> bool:
-        """Whether the interval is bounded on both sides."""
+        """True if the interval is bounded on both sides."""
         return math.isfinite(self.low) and math.isfinite(self.high)
 
     @property

@@ -59,7 +59,7 @@ def summarize(values: Sequence[float], confidence: float = CONFIDENCE) -> Summar
     Raises
     ------
     SlownetError
-        There are no values.
+        No values are given.
     """
     if not values:
         raise SlownetError("a mean of no values", fix="measure at least once")

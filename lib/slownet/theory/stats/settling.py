@@ -1,4 +1,4 @@
-"""Warm-up and outliers of values in the order in which they were measured."""
+"""Warm-up and outliers of values in the order they were measured."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def warm_up(values: Sequence[float], batch: int = BATCH) -> int:
     Parameters
     ----------
     values : sequence of float
-        In the order in which they were measured.
+        In the order they were measured.
     batch : int
         Values per batch.
 

@@ -16,7 +16,7 @@ MANY = 1000.0
 ALIKE = 1e-13
 """Relative difference of two approximations, below which the second one is the result."""
 TINY = 1e-300
-"""What stands for 0 in a denominator."""
+"""The substitute for 0 in a denominator."""
 
 
 @lru_cache(maxsize=4096)

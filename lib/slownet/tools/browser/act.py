@@ -84,7 +84,7 @@ def act(
     device, http, trust, flags
         As for `browse`.
     timeout : float
-        Seconds that a page or an element may take, unless a call says otherwise; on the network's clock.
+        Seconds that a page or an element may take, unless a call overrides it; on the network's clock.
 
     Returns
     -------

@@ -28,12 +28,12 @@ from slownet.tools.register import tool
 CACHES = ("cold", "warm", "both")
 WINDOWS = ("private", "ordinary")
 WARM = "warm_"
-"""How the metrics of warm loads begin that come beside cold ones."""
+"""The prefix of the metrics of warm loads beside cold ones."""
 PAINTS = ("first_paint_ms", "largest_paint_ms")
 PAINT_STEP_MS = 4.0
 """Chromium rounds the times of paints up to this for pages to see (crbug.com/1498557); Web Vitals are such times."""
 FRAME_MS = 1000 / 60
-"""What is to be painted waits for the next frame, and Chromium draws 60 in a second."""
+"""A paint waits for the next frame, and Chromium draws 60 in a second."""
 PROTOCOLS = {"1.1": ("http/1.1",), "2": ("h2",), "3": ("h3",)}
 MOST_LISTED = 5
 FAILED = 400

@@ -43,7 +43,7 @@ SEED = "--js-flags=--random-seed=1"
 VERSIONS = {
     "": (), "1.1": ("--disable-http2", "--disable-quic"), "2": ("--disable-quic",), "3": ("--enable-quic",),
 }  # fmt: skip
-"""What makes Chromium use a version of HTTP; HTTP/3 also needs the origin, see `flags`."""
+"""The flags that make Chromium use a version of HTTP; HTTP/3 also needs the origin, see `flags`."""
 MORE = f"more memory may help: {MEMORY}"
 LOG = "chromium.log"
 LOG_LINES = 4
@@ -173,11 +173,11 @@ class Chromium:
 
     @property
     def runs(self) -> bool:
-        """Whether it can be used."""
+        """True if it can be used."""
         return self._process.poll() is None
 
     def answers(self) -> bool:
-        """Return whether it is there: one that was killed is for a moment still a process."""
+        """Return whether it exists: one that was killed is for a moment still a process."""
         try:
             return self.runs and bool(self.devtools.call("Browser.getVersion"))
         except ToolError:

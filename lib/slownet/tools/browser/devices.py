@@ -19,7 +19,7 @@ class Device:
     scale : float
         Pixels of the screen for each of those.
     mobile : bool
-        Whether pages are laid out as on a telephone, and the browser says that it is one.
+        Whether pages are laid out as on a telephone, and the browser states that it is one.
     source : str
         Where the numbers are from.
     """
@@ -34,7 +34,7 @@ class Device:
 MOBILE = (
     "Mozilla/5.0 (Linux; Android 11; moto g power (2022)) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/{} Mobile Safari/537.36"
 )
-"""What the browser calls itself on a telephone: Lighthouse's text."""
+"""The user agent of the browser on a telephone: Lighthouse's text."""
 DEVICES: Mapping[str, Device] = {
     "desktop": Device(1350, 940, source="Lighthouse's desktop configuration: 1350 x 940"),
     "phone": Device(412, 823, 1.75, mobile=True, source="Lighthouse's mobile configuration, a Moto G Power: 412 x 823, 1.75"),

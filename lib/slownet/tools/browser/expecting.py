@@ -20,7 +20,7 @@ def expect(thing: Page | Locator) -> Expected:
 
 
 class Expected:
-    """What a page or an element shall become; each method waits, and raises AssertionError if it does not."""
+    """Expectations of a page or an element; each method waits, and raises AssertionError if it does not."""
 
     def __init__(self, thing: Page | Locator, negated: bool = False) -> None:
         self._thing, self._negated = thing, negated

@@ -32,7 +32,7 @@ class Browser:
 
     @property
     def running(self) -> bool:
-        """Whether it can be used."""
+        """True if it can be used."""
         return self._chromium is not None and self._chromium.answers()
 
     def stop(self) -> None:

@@ -1,4 +1,4 @@
-"""What a browser said of a page's load, as values: its requests with their phases, its milestones, its complaints. Pure.
+"""A page's load as reported by a browser: its requests with their phases, its milestones, its complaints. Pure.
 
 Chromium's times are seconds of its monotonic clock, to the microsecond; here they are ms since the load began.
 """
@@ -73,7 +73,7 @@ class Request:
 
     @property
     def connects(self) -> bool:
-        """Whether it waited for a new connection; over QUIC that is one with TLS."""
+        """True if it waited for a new connection; over QUIC that is one with TLS."""
         return "connect" in self.phases or "tls" in self.phases
 
 
@@ -88,7 +88,7 @@ class Load:
     began : float
         Its beginning, in seconds since 1970.
     requests : sequence of Request
-        In the order in which they were sent, without the browser's own for the page's icon.
+        In the order they were sent, without the browser's own for the page's icon.
     milestones : mapping of str to float
         In ms since the beginning: ``first_byte``, ``first_paint``, ``largest_paint``, ``dom_ready``, ``load``.
     layout_shift : float
@@ -126,7 +126,7 @@ class Load:
 
     @property
     def connections(self) -> int:
-        """How many connections were opened."""
+        """The number of connections that were opened."""
         return sum(each.connects for each in self.requests)
 
     @property

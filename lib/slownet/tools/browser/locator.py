@@ -15,9 +15,9 @@ from slownet.tools.browser.visit import Tab
 TIMEOUT_MS = 30_000.0
 """Playwright's, on the network's clock."""
 GONE = ("context was destroyed", "Cannot find context", "navigated or closed", "Cannot find default execution context")
-"""What Chromium says if a page went elsewhere while something was evaluated in it."""
+"""Chromium's messages if a page navigated while something was evaluated in it."""
 What = Mapping[str, Json]
-"""What to find, see `what` and `actions.js`."""
+"""The element to find, see `what` and `actions.js`."""
 
 
 class Open(Protocol):
@@ -215,7 +215,7 @@ class Locator:
 
 STATES = ("visible", "hidden", "attached", "detached")
 PATIENCE_S = 5.0
-"""How much later than its own deadline a page may answer."""
+"""The time after its own deadline in which a page may still answer."""
 KEYS = {
     "Enter": 13, "Tab": 9, "Escape": 27, "Backspace": 8, "Delete": 46, "ArrowUp": 38, "ArrowDown": 40, "ArrowLeft": 37,
     "ArrowRight": 39, "Home": 36, "End": 35, "PageUp": 33, "PageDown": 34, "Insert": 45, "Shift": 16, "Control": 17, "Alt": 18,

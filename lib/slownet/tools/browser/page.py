@@ -40,7 +40,7 @@ class Response:
 
     @property
     def ok(self) -> bool:
-        """Whether its status is from 200 to 299."""
+        """True if its status is from 200 to 299."""
         return 200 <= self.status < 300
 
 
@@ -98,7 +98,7 @@ class Page:
 
     @property
     def requests_sent(self) -> int:
-        """How many requests its documents have sent."""
+        """The number of requests that its documents have sent."""
         return self._sent_before + len([each for each in self.tab.events if each["method"] == "Network.requestWillBeSent"])
 
     @property
@@ -235,7 +235,7 @@ class Page:
 
 
 FRAME_S = 1 / 60
-"""How often a condition is asked for."""
+"""The interval between checks of a condition."""
 
 
 def matches(pattern: str | re.Pattern[str] | Callable[[str], bool], url: str) -> bool:

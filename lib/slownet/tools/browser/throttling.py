@@ -1,4 +1,4 @@
-"""Chrome's own throttling, which is no network: it delays each request's answer and slows its bytes, above the connections.
+"""Chrome's own throttling, which is not a network: it delays each request's answer and slows its bytes, above the connections.
 
 The numbers are those of Chrome's DevTools (front_end/core/sdk/NetworkManager.ts): a network's, multiplied by factors that
 make pages take about as long as on it (https://crbug.com/721112).

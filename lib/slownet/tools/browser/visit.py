@@ -23,7 +23,7 @@ KEPT = ("Network.", "Page.", "Runtime.", "Log.", "Inspector.")
 QUIET = "networkIdle"
 """Chromium's name for half a second without requests after the load."""
 SETTLE_S = 3.0
-"""How long after its load a page may go on asking before it is left: event streams never end."""
+"""The time after its load for which a page may send further requests: event streams never end."""
 SHOT = {"format": "jpeg", "quality": 60, "maxWidth": 400, "maxHeight": 600, "everyNthFrame": 1}
 MOST_URLS = 3
 
@@ -241,7 +241,7 @@ def _overdue(page: Tab, url: str, timeout: float) -> ToolError:
 
 
 def open_requests(events: list[Event]) -> list[str]:
-    """Return the URLs of requests that have not ended, in the order in which they were sent."""
+    """Return the URLs of requests that have not ended, in the order they were sent."""
     waiting: dict[str, str] = {}
     for event in events:
         parameters = event["params"]

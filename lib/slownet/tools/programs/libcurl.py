@@ -33,7 +33,7 @@ class CurlError(Exception):
 
 
 class _Message(ctypes.Structure):
-    """A CURLMsg, which says how a transfer ended."""
+    """A CURLMsg, which explains how a transfer ended."""
 
     _fields_ = (("kind", c_int), ("handle", c_void_p), ("result", c_int))
 

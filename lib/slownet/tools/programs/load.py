@@ -1,7 +1,7 @@
 """Load at a constant rate: the plan of the requests, and the recording of their latencies. The sockets are in ``loader``.
 
 Coordinated omission: a client that waits for an answer before its next request sends nothing while the server stalls, so it
-sees the stall as one slow request. Latencies measured from the time at which each request *should* have been sent are what
+sees the stall as one slow request. Latencies measured from the time when each request *should* have been sent are what
 users experience (Gil Tene, "How not to measure latency", 2013).
 """
 
@@ -72,7 +72,7 @@ class Schedule:
         return round(self.rate * self.seconds)
 
     def of(self, connection: int) -> Iterator[float]:
-        """Yield the times at which the requests of one connection should be sent."""
+        """Yield the times when the requests of one connection should be sent."""
         return (number / self.rate for number in range(connection, self.count, self.connections))
 
 

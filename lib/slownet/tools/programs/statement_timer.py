@@ -16,7 +16,7 @@ from typing import Any
 
 NEW, KEPT, CHECKED = "new", "kept", "checked"
 CHECK = "SELECT 1"
-"""What pools ask before they give a connection out: SQLAlchemy's pool_pre_ping, HikariCP's connectionTestQuery."""
+"""Statements that pools send before they lend a connection: SQLAlchemy's pool_pre_ping, HikariCP's connectionTestQuery."""
 
 
 def postgresql(where: Mapping[str, str]) -> Any:

@@ -33,7 +33,7 @@ NEGOTIATED = re.compile(r"^SSL connection using TLSv([\d.]+)")
 
 @dataclass(frozen=True)
 class Protocol:
-    """What is asked for; nothing else is measured instead."""
+    """The requested version; it is never replaced by another one."""
 
     http: str = PLAIN
     tls: str = BEST

@@ -20,7 +20,7 @@ from slownet.tools.web.protocol import NEGOTIATED, OF_QUIC, PLAIN, SPOKEN, Proto
 USER_AGENT = f"slownet/{__version__} (network measurement)"
 MISSING = re.compile(r"(\d+) bytes (?:missing|remaining)")
 WAKE_MS = 100
-"""How long it sleeps at most before it looks for an interrupt."""
+"""The longest sleep before it looks for an interrupt."""
 
 
 class NoConnectionError(ServiceError):
@@ -69,7 +69,7 @@ class Page:
 
 @dataclass
 class _Answer:
-    """What a response says about itself."""
+    """The metadata of a response."""
 
     reason: str = ""
     location: str | None = None
