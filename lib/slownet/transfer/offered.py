@@ -1,7 +1,8 @@
 """A built lab in a folder or at an address, which is taken instead of building one, and trusted by its sum.
 
-The sums of published labs are part of the source (`SUMS`); `make release` adds that of the lab which it makes. Who offers
-another one states its sum: ``https://files.example/lab.tar#sha256=...``.
+The sums of published labs are part of the source (`SUMS`); `make release` adds that of the lab which it makes. Whoever sets the
+variable may state another one: ``https://files.example/lab.tar#sha256=...``. A project's file may not: its lab would be the lab
+of all projects of this account.
 """
 
 from __future__ import annotations
@@ -98,7 +99,16 @@ def stated(project: Project | None) -> Offer | None:
     """Return the offer of the variable, or else of the project's file; None if the variable is empty. Raises LabError."""
     if (text := os.environ.get(VARIABLE)) is not None:
         return _offer(text, VARIABLE, Path.cwd()) if text else None
-    return _offer(project.lab, f"{project.file}, lab", project.file.parent) if project and project.lab else None
+    if not (project and project.lab):
+        return None
+    found = _offer(project.lab, f"{project.file}, lab", project.file.parent)
+    if found.sha256:
+        raise LabError(
+            "a project's file does not decide which lab this account trusts",
+            found.where,
+            f"leave #sha256= out; to trust that lab yourself: {VARIABLE}={project.lab}",
+        )
+    return found
 
 
 def _offer(text: str, where: str, base: Path) -> Offer:
@@ -119,8 +129,8 @@ def take(project: Project | None, report: Report) -> bool:
     key = parts.key(None)
     sha256 = offer.sha256 or next((each.sha256 for each in sums() if each.key == key), "")
     if not sha256:
-        what = f"{SUMS.name} has no sum for this version's lab, and {offer.place} is named without #sha256="
-        report(f"{what}, {offer.where}: building one")
+        stating = f", and {offer.place} is named without #sha256=" if offer.where == VARIABLE else ""
+        report(f"{SUMS.name} has no sum for this version's lab{stating}, {offer.where}: building one")
         return False
     source = Source(offer.file(name(key)), sha256)
     if not offer.is_url and Path(offer.place).is_dir() and not Path(source.place).is_file():

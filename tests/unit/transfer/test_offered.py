@@ -75,6 +75,19 @@ def test_what_the_projects_file_names_is_relative_to_it_and_the_variable_overrid
     assert (taken, lines[0]) == (True, f"taking the lab of {lab}, {tmp_path / 'slownet.toml'}, lab")
 
 
+def test_a_projects_file_does_not_state_a_sum(lab, monkeypatch, tmp_path):
+    """Its lab would be that of all projects of this account."""
+    its = stated(tmp_path, f"labs/{lab.name}#sha256={sha256(lab)}")
+    with pytest.raises(LabError, match=r"^a project's file does not decide .*slownet\.toml, lab: leave #sha256= out; .*=labs/"):
+        take(monkeypatch, of=its)
+    assert parts.find() is None
+    offered.SUMS.unlink()
+    assert take(monkeypatch, of=stated(tmp_path, "labs")) == (
+        False,
+        [f"lab-sums.txt has no sum for this version's lab, {tmp_path / 'slownet.toml'}, lab: building one"],
+    )
+
+
 @pytest.mark.parametrize("is_folder", [True, False])
 def test_one_at_an_address(lab, monkeypatch, is_folder):
     handler = functools.partial(Quiet, directory=str(lab.parent))

@@ -117,7 +117,7 @@ def parse(file: Path, table: Mapping[str, object]) -> Project:
     kind = check_kernel(table["kernel"], str(file)) if "kernel" in table else ""
     offered = table.get("lab", "")
     if not isinstance(offered, str) or ("lab" in table and not offered.strip()):
-        raise LabError("lab is not a text", str(file), 'write for example lab = "https://files.example/lab.tar#sha256=..."')
+        raise LabError("lab is not a text", str(file), 'write for example lab = "https://files.example/labs/"')
     return Project(
         file, tuple(sorted(set(packages))), tuple(lines), tuple(limits), shares, tuple(write), required, kind, offered.strip()
     )
