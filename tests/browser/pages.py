@@ -192,7 +192,7 @@ def write_sweeps(own):
 
 
 def seen(title, faults, clients=8, wrong=True):
-    """What clients of a server saw while something was broken."""
+    """Records of clients of a server while something was broken."""
     second = 10**9
     events = [
         event

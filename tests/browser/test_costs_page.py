@@ -16,7 +16,7 @@ COLOURS = """
   --color-foreground-muted: #6b6f76; --color-background-border: #eeebee; }
 body { margin: 0 8px; font-family: sans-serif; }
 """
-"""What the documentation's theme defines."""
+"""Colours and fonts of the documentation's theme."""
 
 
 def sections(text):

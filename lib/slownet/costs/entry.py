@@ -73,7 +73,7 @@ class Entry:
     name : str
         Its file's name: what the command line and `--expect` call it.
     program, ecosystem, server : str
-        What it is called; one of `ECOSYSTEMS`, which decides where its packages are from; the name of its server's file.
+        Its name; one of `ECOSYSTEMS`, which decides where its packages are from; the file name of its server.
     version : str
         Of its package; empty for what the lab's distribution decides.
     packages, debian : tuple of str
