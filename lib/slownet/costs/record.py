@@ -86,7 +86,7 @@ def _cost(operation: Operation, version: str, versions: Mapping[str, Any]) -> Co
 
 
 def changes(row: Mapping[str, Any]) -> str:
-    """Return how the number came to be what it is: "6 since 8.0.0, 4 in 5.0.0 to 7.4.0", of the versions that were measured.
+    """Return how the number came to be what it is: "6 since 8.0.0, 4 in 5.0.0 to 7.4.1", of the versions that were measured.
 
     Empty if all of them have the same number.
     """
