@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from slownet.hypotheses import answers as files
-from slownet.hypotheses.answers import Answers
+from slownet.hypotheses.answers import NOTHING, Answers
 from slownet.model.errors import ExperimentError, SlownetError, nearest
 from slownet.model.options import Option
 from slownet.model.units import percent
@@ -79,20 +79,20 @@ def rules(counts: str, due_at: str | None, late: float) -> Rules:
 
 
 def read(
-    paths: Iterable[Path], check: Callable[[Answers], object], *, alone: bool = False
-) -> tuple[list[Attempt], list[SlownetError]]:
-    """Read files of answers that were handed in; return those that can be marked, and what is wrong with each other one.
+    paths: Iterable[Path], check: Callable[[Answers], object], *, alone: bool = False, tables: Mapping[str, str] = NOTHING
+) -> tuple[list[Attempt], list[tuple[Path, SlownetError]]]:
+    """Read files of answers that were handed in; return those that can be marked, and each other one with its fault.
 
-    alone: see `answers.read_handed_in`.
+    alone, tables: see `answers.read_handed_in`.
     """
     found, wrong = [], []
     for path in paths:
         try:
-            one = files.read_handed_in(path, alone=alone)
+            one = files.read_handed_in(path, alone=alone, tables=tables)
             check(one)
             found.append(Attempt(one, _written(path)))
         except SlownetError as error:
-            wrong.append(error)
+            wrong.append((path, error))
     return found, wrong
 
 

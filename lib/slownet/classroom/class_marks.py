@@ -42,8 +42,18 @@ class Marked:
     marks: Sequence[Mark]
     students: Sequence[str]
     """Their names, with the id where two have one name; in the order of `counted`."""
-    skipped: Sequence[SlownetError] = ()
-    """The reasons why files were not marked."""
+    unmarked: Sequence[tuple[Path, SlownetError]] = ()
+    """The files that were not marked, each with its fault."""
+
+    @property
+    def skipped(self) -> list[SlownetError]:
+        """The faults of the files that were not marked."""
+        return [error for _, error in self.unmarked]
+
+    @property
+    def without_marks(self) -> list[str]:
+        """The students whose files were not marked and who have no other one, by the names of the files."""
+        return [name for name in dict.fromkeys(path.stem for path, _ in self.unmarked) if name not in self.students]
 
     @property
     def most(self) -> int:
@@ -76,21 +86,24 @@ class Marked:
 
 
 def mark(paths: Sequence[Path], key: Sequence[Exercise], rules: Rules | None = None, *, alone: bool = False) -> Marked:
-    """Mark a class's files of answers. What is wrong with one is in `skipped`; the others are marked all the same.
+    """Mark a class's files of answers. One with a fault is in `unmarked`; the others are marked all the same.
 
     alone: see `answers.read_handed_in`. Raises ExperimentError if none can be marked.
     """
     assigned = Assigned(key)
-    found, wrong = attempts.read(paths, lambda one: _known(one, assigned.of(one.identity)), alone=alone)
+    tables = {one.name: each.name for each in assigned.exercises for one in each.solutions}
+    found, wrong = attempts.read(
+        paths, lambda one: _known(one, assigned.of(one.identity)), alone=alone, tables=tables
+    )  # fmt: skip
     if not found:
         if len(wrong) == 1:
-            raise wrong[0]
-        raise ExperimentError(f"none of {len(wrong)} files can be marked", fix=f"the first: {wrong[0].line}")
+            raise wrong[0][1]
+        raise ExperimentError(f"none of {len(wrong)} files can be marked", fix=f"the first: {wrong[0][1].line}")
     counted = attempts.choose(found, rules or Rules(), lambda one: _points(one, assigned.of(one.identity)))
     return _mark_all(counted, assigned, wrong)
 
 
-def _mark_all(counted: Sequence[Counted], assigned: Assigned, wrong: Sequence[SlownetError]) -> Marked:
+def _mark_all(counted: Sequence[Counted], assigned: Assigned, wrong: Sequence[tuple[Path, SlownetError]]) -> Marked:
     students = _named([each.answers for each in counted])
     marks = [
         _mark(student, each.answers, exercise, solution)

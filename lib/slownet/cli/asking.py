@@ -73,7 +73,7 @@ def _of_file(question: Question, written: str | float, path: Path) -> float:
 
 def _asked(question: Question, ask: Ask) -> float:
     """Ask until the answer is a number."""
-    prompt = f"{question.prediction.text}\n  {question.name}{f' ({question.unit})' if question.unit else ''} = "
+    prompt = f"{question.prediction.text}\n  {question.asks} "
     while True:
         try:
             return question.number(ask(prompt))
@@ -81,4 +81,4 @@ def _asked(question: Question, ask: Ask) -> float:
             raise ExperimentError("no answer", where=question.name, fix="enter a number such as 4") from error
         except ExperimentError as error:
             print(f"  {error.what}: {error.fix}")
-            prompt = f"  {question.name} = "
+            prompt = f"  {question.asks} "

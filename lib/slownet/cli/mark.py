@@ -87,11 +87,13 @@ def mark(
 
 
 def _say(marked: Marked) -> None:
-    names = [visible(each) for each in marked.students]
-    width = max(map(len, names))
+    names, without = [visible(each) for each in marked.students], [visible(each) for each in marked.without_marks]
+    width = max(map(len, [*names, *without]))
     for name, student, each in zip(names, marked.students, marked.counted, strict=True):
         why = f"  ({visible(each.why)})" if each.why else ""
         print(f"{name:<{width}}  {marked.points(student):g} of {marked.most}{why}")
+    for name in without:
+        print(f"{name:<{width}}  not marked")
 
 
 def _write_csv(path: Path, marked: Marked) -> None:

@@ -18,6 +18,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
 from slownet.hypotheses.predictions import Prediction
 from slownet.hypotheses.source import read_toml
@@ -31,6 +32,7 @@ from slownet.model.userfile import toml_text
 from slownet.theory.law import per_round_trip
 
 STUDENT, ID = "student", "id"
+NOTHING: Mapping[str, str] = MappingProxyType({})
 LONGEST = 60
 """Characters of a name in a file that was handed in."""
 ROUND_TRIPS, FOLD, SHARE = "round trips", "times", "a share of 1"
@@ -70,6 +72,18 @@ class Question:
     prediction: Prediction
     position: int = 0
     """The prediction's place in its file."""
+
+    @property
+    def asks(self) -> str:
+        """The question for a person: "How many round trips?", "At most how many ms?"."""
+        asked = {
+            FOLD: "how many times as much",
+            SHARE: "what share (0.1 or 10%)",
+            "%": "how many percent",
+            "": f"which number ({self.name})",
+        }.get(self.unit, f"how many {self.unit}")
+        limit = {"at_least": "at least ", "at_most": "at most "}.get(self.field, "")
+        return f"{limit}{asked}?"[:1].upper() + f"{limit}{asked}?"[1:]
 
     @property
     def unit(self) -> str:
@@ -152,10 +166,11 @@ def read(path: Path) -> Answers:
     return _of_tables(path, read_toml(path)[1])
 
 
-def read_handed_in(path: Path, *, alone: bool = False) -> Answers:
+def read_handed_in(path: Path, *, alone: bool = False, tables: Mapping[str, str] = NOTHING) -> Answers:
     """Read answers that another user handed in, as what a lab writes is read: a regular file of bounded size, and no link.
 
     alone: what is wrong with it is shown to the student, so it must be no hard link, and nothing of it is quoted.
+    tables: the exercise of each question, which the advice for an answer without its table names.
     Raises ExperimentError, whose line quotes no value of the file.
     """
     try:
@@ -165,7 +180,7 @@ def read_handed_in(path: Path, *, alone: bool = False) -> Answers:
             content = read_up_to(file, userfile.MOST + 1)
         if len(content) > userfile.MOST:
             raise RefusedError(f"{path.name} grows while it is read")
-        return _of_tables(path, userfile.toml(userfile.decoded(content)))
+        return _of_tables(path, userfile.toml(userfile.decoded(content)), tables)
     except RefusedError as error:
         if isinstance(error.__cause__, FileNotFoundError):
             raise ExperimentError(f"cannot read {path}", fix=str(error.__cause__.strerror)) from error
@@ -178,7 +193,7 @@ def read_handed_in(path: Path, *, alone: bool = False) -> Answers:
         raise ExperimentError(what, where=str(path)) from error
 
 
-def _of_tables(path: Path, data: dict[str, Json]) -> Answers:
+def _of_tables(path: Path, data: dict[str, Json], tables: Mapping[str, str] = NOTHING) -> Answers:
     student = data.pop(STUDENT, path.stem)
     if not isinstance(student, str) or not student.strip():
         raise ExperimentError(f"{STUDENT} is {_kind(student)}", str(path), f'write {STUDENT} = "Ada Lovelace"')
@@ -186,6 +201,9 @@ def _of_tables(path: Path, data: dict[str, Json]) -> Answers:
     if isinstance(known_as, bool) or not isinstance(known_as, (str, int)):
         raise ExperimentError(f"{ID} is {_kind(known_as)}", str(path), f'write {ID} = "ada@example.org", or leave it out')
     for exercise, found in data.items():
+        if not isinstance(found, dict) and exercise in tables:
+            what = f"{shown(exercise)} stands in no table"
+            raise ExperimentError(what, str(path), f"write [{quoted(tables[exercise])}] in a line above it")
         if not isinstance(found, dict):
             fix = f"write [{shown(quoted(exercise))}], and below it lines such as round_trips = 2"
             raise ExperimentError(f"{shown(exercise)} is not a table", str(path), fix)

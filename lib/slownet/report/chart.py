@@ -18,6 +18,8 @@ ROOM, CLEAR = 24.0, 11.0
 """Distances of short texts: within the first one of two equal ones says it, within the second they would lie on each other."""
 CHARACTER = 6.7
 """The usual width of a character of text in the units of a chart; ideographs are twice as wide."""
+DIGIT = 8.0
+"""The width of a digit in the widest of the page's fonts."""
 DIAMOND, TRIANGLE = "M0 -5L5 0L0 5L-5 0Z", "M0 -6L5.5 4.5H-5.5Z"
 """Shapes of hollow marks: what was published, and what theory says."""
 COLOURS = ("measured", "published", "third", "fourth")
@@ -187,11 +189,12 @@ class Chart:
         for value, text in self.y.ticks:
             up = f"{{{-self.y.at(value):.5f}}}"
             found.append(f'<path class="grid" d="M{self.left} {up}H{WIDTH - RIGHT}"/>')
-            found.append(f'<text x="{self.left - 6}" y="{up}" dy="4" text-anchor="end">{narrow(value, text)}</text>')
+            found.append(f'<text x="{self.left - 4}" y="{up}" dy="4" text-anchor="end">{narrow(value, text)}</text>')
         for value, text in self.x.ticks:
             across, _ = self.place(value, self.y.ticks[0][0] if self.y.ticks else 0)
             found.append(f'<path class="grid" d="M{_n(across)} {_n(top)}V{_n(bottom)}"/>')
-            found.append(f'<text x="{_n(across)}" y="{_n(bottom + 15)}" text-anchor="middle">{text}</text>')
+            middle = min(across, WIDTH - 2 - DIGIT * len(text) / 2)  # a long number at the right end is not cut off
+            found.append(f'<text x="{_n(middle)}" y="{_n(bottom + 15)}" text-anchor="middle">{text}</text>')
         found.append(f'<path class="axis" d="M{self.left} {_n(bottom)}H{WIDTH - RIGHT}"/>')
         return "".join(found)
 

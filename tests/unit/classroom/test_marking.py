@@ -15,7 +15,7 @@ from slownet.classroom.attempts import Rules
 from slownet.classroom.key import Exercise, Solution
 from slownet.cli import app
 from slownet.hypotheses import answers
-from slownet.hypotheses.answers import Answers, questions
+from slownet.hypotheses.answers import Answers, Question, questions
 from slownet.hypotheses.predictions import Prediction
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.result import RunData
@@ -289,9 +289,33 @@ def test_the_command_writes_table_and_page(capsys):
     assert "cannot write nowhere/marks.csv (No such file or directory), --csv: name another" in capsys.readouterr().err
     assert run("Ada.toml", "key.toml", "--moodle", "m.csv", "--canvas", "c.csv", "--title", "Delays") == 1
     said = capsys.readouterr()
-    assert said.out == "Ada  3 of 3\nwritten  marks.csv, m.csv, c.csv, marks.html\n"
+    assert said.out == "Ada  3 of 3\nkey  not marked\nwritten  marks.csv, m.csv, c.csv, marks.html\n"
     assert said.err.startswith("slownet: not marked: 01_ping.answers is a table")
     assert Path("m.csv").read_text().startswith("Full name,Email address,Username,ID number,Delays,Delays (feedback)\n")
     assert run("Ada.toml", "--late", "much") == 2
     assert "--late: write a part such as 50%" in capsys.readouterr().err
     assert answers.read(Path("Ada.toml")).student == "Ada"
+
+
+def test_an_answer_without_its_table_is_told_which_and_its_student_has_a_row(tmp_path):
+    good, bad = tmp_path / "ada.toml", tmp_path / "ben.toml"
+    good.write_text("[one]\nround_trips = 4\n")
+    bad.write_text("round_trips = 4\n")
+    solutions = (Solution("round_trips", "How many?", "round trips", 4.0, 3.9, 4.1),)
+    found = class_marks.mark([good, bad], [Exercise("one", "How slow?", "", solutions)])
+    assert [each.line for each in found.skipped] == [f"round_trips stands in no table, {bad}: write [one] in a line above it"]
+    assert found.without_marks == ["ben"]
+    assert "not marked: see below" in marks.render(found)
+
+
+@pytest.mark.parametrize(
+    ("prediction", "field", "asked"),
+    [
+        (Prediction("law", {"metric": "time_ms", "round_trips": "?"}), "round_trips", "How many round trips?"),
+        (Prediction("bound", {"metric": "time_ms", "at_most": "?"}), "at_most", "At most how many ms?"),
+        (Prediction("ratio", {"metric": "time_ms", "expected": "?"}), "expected", "How many times as much?"),
+        (Prediction("bound", {"metric": "lost_percent", "at_least": "?"}), "at_least", "At least how many percent?"),
+    ],
+)
+def test_a_prompt_is_a_question(prediction, field, asked):
+    assert Question(field, field, prediction).asks == asked

@@ -43,7 +43,7 @@ def test_each_open_field_is_asked_for_with_its_unit_after_the_question(capsys):
     ]
     assert capsys.readouterr().out == "\n01_page: How slow is it?\n"
     assert [each.splitlines()[-1] for each in person.asked] == [
-        "  round_trips (round trips) = ", "  at_least (ms) = ", "  at_most (ms) = ", "  round_trips_2 (round trips) = ",
+        "  How many round trips? ", "  At least how many ms? ", "  At most how many ms? ", "  How many round trips? ",
     ]  # fmt: skip
     assert person.asked[0].startswith("A page costs so many round trips:\n")
     assert student == ""
