@@ -70,6 +70,18 @@ def test_three_questions_to_another_host(far, tmp_path):
     assert ms(found, Cause.HANDSHAKE) == pytest.approx(50, abs=0.2)
 
 
+def test_an_ack_that_comes_before_the_answer_is_not_its_cause(far, tmp_path):
+    """An answer is two segments. The ACK of the second follows the next question by 5 us; the server answers 30 us later."""
+    answers = "[time.monotonic() for _ in range(30)]; c.sendall(b'!'); [time.monotonic() for _ in range(5)]; c.sendall(b'+')"
+    nodelay = "setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)"
+    quick = "s.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)"
+    asks = f"s.sendall(b'?')\nfor n in range(5): s.recv(1); s.sendall(b'?'); {quick}; s.recv(1)\ns.recv(1)"
+    with serving(far["web"], f"c.{nodelay}\n    while c.recv(1): {answers}"):
+        found = why(far, tmp_path, ask(far, asks, before=f"s.{nodelay}"))
+    assert ms(found, Cause.EXCHANGE) == pytest.approx(6 * 40, abs=READINGS_MS)
+    assert ms(found, Cause.WINDOW) == 0
+
+
 def test_a_lost_syn(far, tmp_path):
     with (
         serving(far["web"], ANSWER),

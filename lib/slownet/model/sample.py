@@ -106,6 +106,8 @@ class Sample(TypedDict, total=False):
     counters: Annotated[dict[str, dict[str, dict[str, int]]], mapping(mapping(mapping(number())))]
     """``{link: {"up" or "down": {counter: number}}}``."""
     captures: Annotated[list[Capture], shapes.each(mapping(anything))]
+    programs: Annotated[list[list[int]], shapes.each(shapes.numbers)]
+    """With captures: when each program of a tool began and ended, in ns since 1970 on the clock of the captures."""
     rate_bit_s: Positive | None
     """The highest rate configured on a link."""
     lab: Ordinal

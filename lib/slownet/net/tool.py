@@ -104,6 +104,22 @@ def accompanied(by: Callable[[], AbstractContextManager[Any]]) -> Iterator[None]
 
 
 @contextmanager
+def noted(programs: list[tuple[int, int]]) -> Iterator[None]:
+    """Note when each program runs that `run` or `running` starts within this context: its begin and end in ns since 1970."""
+
+    @contextmanager
+    def one() -> Iterator[None]:
+        began = time.time_ns()
+        try:
+            yield
+        finally:
+            programs.append((began, time.time_ns()))
+
+    with accompanied(one):
+        yield
+
+
+@contextmanager
 def beside() -> Iterator[None]:
     """Enter what accompanies a program for a ``with`` block: for a tool whose program runs longer than one measurement."""
     with ExitStack() as stack:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Generator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -35,7 +34,7 @@ class TimeParts:
         item.stash[LINES] = []
         if net is None:
             return (yield)
-        from slownet.net.tool import accompanied
+        from slownet.net.tool import noted
         from slownet.waits.live import Captured
 
         captured, programs = Captured(net, whole=False, snaplen=SNAPLEN), list[tuple[int, int]]()
@@ -45,7 +44,7 @@ class TimeParts:
             item.stash[LINES] = [f"no packet was captured: {error.line}"]
             return (yield)
         try:
-            with accompanied(lambda: _noted(programs)):
+            with noted(programs):
                 return (yield)
         except ENDS:
             raise
@@ -64,16 +63,6 @@ class TimeParts:
         if report.failed and report.when == "call" and (lines := item.stash.get(LINES, [])):
             report.sections.append((SECTION, "\n".join(lines)))
         return report
-
-
-@contextmanager
-def _noted(programs: list[tuple[int, int]]) -> Iterator[None]:
-    """Note when a program runs, on the clock of the captures."""
-    began = time.time_ns()
-    try:
-        yield
-    finally:
-        programs.append((began, time.time_ns()))
 
 
 def _lines(captured: Captured, programs: list[tuple[int, int]]) -> list[str]:

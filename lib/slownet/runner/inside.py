@@ -35,6 +35,7 @@ from slownet.net.layout import layout
 from slownet.net.log import latest, longest
 from slownet.net.network import Network
 from slownet.net.seeds import FREE, Seeds
+from slownet.net.tool import noted
 from slownet.runner import disk
 from slownet.runner.job import CAPTURES, SERVICES, Job
 from slownet.runner.measurement import Measurements, new_sample
@@ -173,12 +174,15 @@ def measure(
     packets: list[captures.Capture] = []
     raw, began = Raw(directory, job.lab), time.time_ns()
     capturing = captures.capturing(interfaces, directory / of_lab(CAPTURES, job.lab), f"{index:03}", packets)
-    with suppress(ToolError, ServiceError, NetworkError):  # recorded in the sample
+    programs: list[tuple[int, int]] = []
+    with suppress(ToolError, ServiceError, NetworkError), noted(programs):  # recorded in the sample
         Measurements(net, raw.keep, job.queues).take(sample, lambda: _measured(experiment, net, *arguments, **cell), capturing)
     if sleeping_calls.are_wanted():
         calls = sleeping_calls.taken(began, time.time_ns())
         sample["raw"].append(raw.keep(f"{index:03}-{sleeping_calls.FILE}", sleeping_calls.written(calls)))
-    sample["captures"] = [each.to_json(directory) for each in packets]
+    if packets:
+        sample["captures"] = [each.to_json(directory) for each in packets]
+        sample["programs"] = [list(each) for each in programs]
     sample["verified_rtt_ms"], sample["late"] = longest(net.settings), latest(net.settings)
     sample["unverified"] = [f"{each.link}: {why}" for each in net.settings if (why := each.verification.unverified)]
     return sample

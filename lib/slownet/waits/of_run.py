@@ -11,7 +11,7 @@ from itertools import combinations
 from slownet.judge.records.result import RunData
 from slownet.lab.run.outbox import Outbox, RefusedError
 from slownet.links.packets.capture_file import MOST_BYTES
-from slownet.model.errors import ExperimentError, first_of, nearest
+from slownet.model.errors import ExperimentError, ToolError, first_of, nearest
 from slownet.model.options import Option
 from slownet.model.sample import Sample, cell_in_words
 from slownet.net import sleeping_calls
@@ -109,15 +109,15 @@ def _key(run: RunData, sample: Sample, client: str | None, whole: bool) -> tuple
 
 
 def _made(run: RunData, sample: Sample, client: str | None, whole: bool) -> Account:
-    captures = [
-        HostCapture(each["host"], tuple(each.get("addresses") or ()), Outbox(run.directory), each["file"], each.get("before"))
-        for each in sample.get("captures") or ()
-        if "host" in each
-    ]
+    captures = _captures(run, sample)
     lost = sum(each.get("dropped") or 0 for each in sample.get("captures") or ())
     keys = _keys(run, sample)
     asked = dissected.Messages(captures, keys)
-    made = account(captures, client, whole=whole, free=run.facts.get("cpu") == "free", asked=asked)
+    free = run.facts.get("cpu") == "free"
+    made = account(captures, client, whole=whole, free=free, asked=asked)
+    if (program := _missed(sample, made)) is not None:
+        with suppress(ToolError):  # it used no network: then what did is accounted for
+            made = account(_captures(run, sample, program), client, whole=whole, free=free, asked=asked)
     if calls := _calls(run, sample):
         made = timers.named(made, calls)
     notes = [*made.notes, *asked.notes]
@@ -132,6 +132,30 @@ def _made(run: RunData, sample: Sample, client: str | None, whole: bool) -> Acco
             notes.append(f"{each['interface']}: what enters its queue was not captured: {reason}")
     notes += _of_command(sample, made)
     return Account(made.operation, made.client, made.steps, made.beside, tuple(notes), made.clock_is_free)
+
+
+def _captures(run: RunData, sample: Sample, between: tuple[int, int] = HostCapture.between) -> list[HostCapture]:
+    """Return the captures of hosts, or the part between two times, in ns."""
+    outbox = Outbox(run.directory)
+    return [
+        HostCapture(each["host"], tuple(each.get("addresses") or ()), outbox, each["file"], each.get("before"), between)
+        for each in sample.get("captures") or ()
+        if "host" in each
+    ]
+
+
+def _missed(sample: Sample, made: Account) -> tuple[int, int] | None:
+    """Return the time of the last program that was measured, if an account is of a time in which none ran.
+
+    A program that asks a server on its own host sends nothing itself. What the server then asks of others is on connections
+    that others had opened, as a database's replicas do; what is last opened is of the servers' end.
+    """
+    programs = sample.get("programs") or []
+    end = made.begin_ns + made.elapsed_ns
+    if not programs or any(begin <= end and made.begin_ns <= until for begin, until in programs):
+        return None
+    begin, until = programs[-1]
+    return begin, until
 
 
 def what_the_clock_hides(clock: str, is_free: bool) -> str:

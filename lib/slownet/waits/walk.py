@@ -176,11 +176,20 @@ class Walk:
                 if each.is_pure_ack and each.sent == each.arrived and not packet.repeated:
                     instant = instant or each
                     continue
-                return each
+                return self._read(host, each, packet) or each
             if not same and not packet.repeated and self._may_concern(host, each, packet):
                 rival = self._same_instant(host, number, packet)
                 return rival or each
         return instant
+
+    def _read(self, host: Host, ack: Packet, packet: Packet) -> Packet | None:
+        """Return what a program answered, if an ACK arrived before it had: what an ACK lets go, the kernel sends at once."""
+        if not ack.is_pure_ack or packet.repeated or ack.arrived == packet.sent:
+            return None
+        read = self._wakes[host.name].latest(packet)
+        if read is None or packet.sent - read.arrived > AT_ONCE_NS or not read.length or not self._may_precede(read, packet):
+            return None
+        return read
 
     def _pushed(self, host: Host, packet: Packet) -> Packet | None:
         """Return a message that a host passed on at once, on a connection that another host had opened to be told of it.

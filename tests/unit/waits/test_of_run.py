@@ -115,6 +115,35 @@ def test_a_cell_is_analysed_once_for_its_report_and_for_the_command(measured, mo
         of_run.of_sample(run, sample)
 
 
+def test_the_account_is_of_the_program_that_was_measured(tmp_path):
+    """A replica (client) keeps a connection to web, which pushes what a program on web's host writes, and waits for an answer.
+
+    After it the replica opens a connection to web, which ends at once: that is no part of what was measured.
+    """
+    told = Told(tmp_path)
+    opened(told)
+    told.say("web", "client", "PA", 501, 101, at=100.0, came=120.0, ports=(80, 40000), payload=b"a row")
+    told.say("client", "web", "PA", 101, 506, at=120.0, came=140.0, payload=b"kept")
+    told.say("client", "web", "S", 900, 0, at=500.0, came=520.0, ports=(40001, 80))
+    told.say("web", "client", "RA", 0, 901, at=520.0, came=540.0, ports=(80, 40001))
+    captures = [
+        {"file": each.main, "before": each.before, "host": each.host, "addresses": list(each.addresses), "packets": 6}
+        for each in told.captures()
+    ]
+    run = SimpleNamespace(directory=tmp_path, facts=FREE)
+    sample = {"cell": {}, "status": "ok", "captures": captures}
+    last = of_run.of_sample(run, sample)
+    began = last.begin_ns - 500 * 10**6
+    assert (last.client, last.elapsed_ns) == ("client", 40 * 10**6)
+    program = [began + 95 * 10**6, began + 150 * 10**6]
+    found = of_run.of_sample(run, {**sample, "programs": [program]})
+    assert (found.client, found.begin_ns - began, found.elapsed_ns) == ("web", 100 * 10**6, 40 * 10**6)
+    beside = of_run.of_sample(run, {**sample, "programs": [program, [began + 490 * 10**6, began + 600 * 10**6]]})
+    assert beside.begin_ns == last.begin_ns
+    idle = of_run.of_sample(run, {**sample, "programs": [[began + 200 * 10**6, began + 300 * 10**6]]})
+    assert idle.begin_ns == last.begin_ns
+
+
 @pytest.mark.parametrize(
     ("info", "text"),
     [(">", None), ("<d", None), (">P/B/E", None), ("GET  / HTTP/1.1", "GET / HTTP/1.1"), ("<d> x", "<d> x"), ("", None)],
