@@ -7,6 +7,7 @@ from slownet.tools.redis_benchmark import redis_benchmark
 TURNS = 200  # how often each connection asks, after the round trip of its handshake
 # Connections, and how many requests each sends before it waits. RFC 9293, 3.5 for the handshake's round trip; RFC 6928: a new
 # connection sends 10 segments of 1448 B, so a pipeline of 1000 requests of 36 B takes two flights the first time.
+# Client and server are Debian 13's, Redis 8.0.2.
 WAYS = {
     "one by one": (1, 1, 0, "it waits for its answer"),
     "50 connections": (50, 1, 0, "they wait at the same time"),
