@@ -213,8 +213,9 @@ def marked(drawn: str, across: float, up: float | str, says: str) -> str:
 
 def element(label: str, height: float, body: str) -> str:
     """Return an ``<svg>`` element without a fixed size."""
+    role = "group" if "<a " in body else "img"  # what is in an image cannot be reached by keyboard
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 {WIDTH} {_n(height)}" role="img" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 {WIDTH} {_n(height)}" role="{role}" '
         f'aria-label="{escaped(label)}">{body}</svg>'
     )
 

@@ -36,3 +36,9 @@ def test_without_lines_nothing_leads_anywhere(tmp_path):
     drawn, text = page(tmp_path, ())
     assert seconds(drawn) == []
     assert 'href="#' not in text
+
+
+def test_a_picture_with_links_is_no_image(tmp_path):
+    assert [' role="group"' in page(tmp_path, logs)[1].partition("<svg")[2].partition(">")[0] for logs in (LOGS, ())] == [
+        True, False,
+    ]  # fmt: skip
