@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-HEAVY = ("numpy", "pandas", "pyarrow", "resvg_py", "scapy", "scipy")
+HEAVY = ("numpy", "pandas", "pyarrow", "pydantic", "resvg_py", "scapy", "scipy")
 COMMANDS = f"""
 import sys
 from contextlib import suppress

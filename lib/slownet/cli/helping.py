@@ -11,6 +11,8 @@ from typing import Any
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup
 
+from slownet.cli.plain_values import spare_pydantic
+
 PLAIN = None
 """Typer's name for help without styles (``rich_markup_mode``)."""
 LONGEST = 400
@@ -23,12 +25,14 @@ class Group(TyperGroup):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         for command in self.commands.values():
+            spare_pydantic(command)
             for each in command.params:
                 if isinstance(each, TyperArgument):
                     each.display_type_rich = _no_type  # type: ignore[method-assign]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the words; without any, as if they were --help."""
+        spare_pydantic(self)  # Typer adds the options for completion when the group is made
         return super().parse_args(ctx, args if args or ctx.resilient_parsing else ["--help"])
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
