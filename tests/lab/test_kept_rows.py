@@ -3,8 +3,7 @@
 import pytest
 
 from slownet.reproductions import kept_rows
-from slownet.reproductions.galera import Galera
-from slownet.reproductions.kept_rows import GALERA, NONE, SEMI, KeptRows
+from slownet.reproductions.kept_rows import GALERA, NONE, SEMI, Galera, KeptRows
 from slownet.topologies import PrimaryReplicas
 
 TOPOLOGY = PrimaryReplicas

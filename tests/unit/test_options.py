@@ -9,7 +9,7 @@ import pytest
 import typer
 
 import slownet
-from slownet.api.argument_names import naming_arguments
+from slownet.api.calls import naming_arguments
 from slownet.cli import app as cli
 from slownet.model import options
 from slownet.model.errors import LabError

@@ -9,11 +9,11 @@ import os
 import sys
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from slownet.api.argument_names import naming_arguments
 from slownet.api.presented import Run
 from slownet.hypotheses.experiment import Experiment
 from slownet.judge.records import measured_folder
@@ -25,12 +25,37 @@ from slownet.lab.run.events import Event
 from slownet.lab.run.place import Interrupts, Place
 from slownet.model.control_characters import visible
 from slownet.model.errors import ExperimentError, SlownetError
-from slownet.model.option_names import here
+from slownet.model.option_names import here, of_another_program
+from slownet.model.options import CLOCK, CPU, PLACE, TDF
 from slownet.report.progress import Follower
 from slownet.runner import RUNS, planning
 from slownet.runner.repetition import Follow
 from slownet.runner.run import ClaimsError, execute, last_lines
 from slownet.runner.run_request import HOSTS, RunRequest, what_is_left
+
+# Names of arguments in messages that name options of the command line: `repeat=4` for `--repeat 4`.
+
+OF_COMPARE = ("within", "fail_if_slower", "metric", "at", "t0")
+NAMES = {f"--{name.replace('_', '-')}": f"{name}=" for name in (*(each.name for each in fields(RunRequest)), *OF_COMPARE)}
+PHRASES = {
+    rf"{TDF.typed} inf\b": 'tdf="inf"',
+    r"--(repeat|tdf|budget) (\d+)\b": r"\1=\2",
+    rf"{CLOCK.typed} ((?:real|virtual|exact)(?::\w+)?)\b": r'clock="\1"',
+    rf"{CPU.typed} (work|time)\b": r'cpu="\1"',
+    rf"{PLACE.typed} (lab|native|confined)\b": r'place="\1"',
+}
+
+
+@contextlib.contextmanager
+def naming_arguments() -> Iterator[None]:
+    """Let messages of a ``with`` block name arguments, and the errors that leave it, whenever they are printed."""
+    with of_another_program(NAMES, PHRASES):
+        try:
+            yield
+        except SlownetError as error:
+            error.what, error.where, error.fix = map(here, (error.what, error.where, error.fix))
+            raise
+
 
 if TYPE_CHECKING:
     from slownet.api.compared import Compared

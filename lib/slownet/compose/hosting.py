@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 SURVIVES_S = 0.1
 """The time that a service without ports or a health check must run: one that cannot start has ended by then."""
 HOOK_S = 60.0
-"""Seconds in which a command after the start or before the end must end."""
+"""The seconds that a command after the start or before the end may take."""
 COMPLETES_S = 600.0
-"""Seconds in which a service must end that others wait for."""
+"""The seconds that a service may take that others wait for."""
 
 
 class Hosted(Container):

@@ -20,18 +20,20 @@ from slownet.judge.records.quantity import not_below_zero
 from slownet.judge.records.result import RunData
 from slownet.judge.records.samples import finite, write_json
 from slownet.model.units import show_duration, spoken
+from slownet.report import scale
 from slownet.report.answer import answer
+from slownet.report.chart import WIDTH, Chart, Point
 from slownet.report.comparison import Line, Tally, lines, tally
 from slownet.report.explained import explained
+from slownet.report.figure import Figure
 from slownet.report.fitted import Fitted
 from slownet.report.html_page import REPORT, script
 from slownet.report.page_template import template, write_html
 from slownet.report.table import STYLES
-from slownet.report.text import NOTHING, confidence, number, spelled, with_interval
+from slownet.report.text import NOTHING, confidence, number, spelled, trimmed, with_interval
 from slownet.report.view import view
 from slownet.report.words import claim_sentence, verdicts_counted
 from slownet.reproductions.articles import ARTICLES, BEYOND, PROTOCOLS, grouped
-from slownet.reproductions.beside import beside
 from slownet.theory import published
 from slownet.theory.published import Title
 
@@ -258,3 +260,45 @@ def _rounded(seconds: float) -> float:
 
 def _measured(line: Line) -> str:
     return with_interval(line.measured and not_below_zero(line.measured, line.metric))
+
+
+# One picture of a reproduction: each published number beside the measured one, on logarithmic axes.
+
+
+def beside(lines: Sequence[Line]) -> Figure | None:
+    """Draw the main published numbers against the measured ones, each in its own unit; None without any."""
+    shown = [line for line in lines if line.is_main and line.measured and line.measured.mean > 0 and line.published > 0]
+    if not shown:
+        return None
+    numbers = [each for line in shown for each in (line.published, _mean(line))]
+    both = scale.log(numbers)
+    title = "Each published number beside ours; on the line both are the same"
+    chart = Chart(title, both, both, "published, in its own unit", "measured here, in the same unit", height=WIDTH)
+    chart.line([(both.low, both.low), (both.high, both.high)], "the same number", "soft", dashed=True)
+    chart.points([Point(line.published, _mean(line), _says(line)) for line in shown], "an experiment's number")
+    numbers_of = {name: str(at) for at, name in enumerate(dict.fromkeys(line.experiment for line in shown), 1)}
+    farthest = sorted(shown, key=_apart, reverse=True)
+    firsts = list({line.experiment: line for line in reversed(farthest)}.values())  # no experiment is without its number
+    chart.numbered((line.published, _mean(line), numbers_of[line.experiment]) for line in [*firsts, *farthest])
+    head = ("experiment", "condition", "unit", "published", "measured", "measured / published")
+    rows = tuple(
+        (line.experiment, line.condition, spoken(line.metric), line.published, _mean(line), line.factor) for line in shown
+    )
+    note = ", ".join(f"{short}: {name}" for name, short in numbers_of.items())
+    return Figure("published", title, chart.svg(), head, rows, note)
+
+
+def _apart(line: Line) -> float:
+    """Return by how much the measured and the published number differ, as a factor from 1."""
+    factor = line.factor or 1.0
+    return max(factor, 1 / factor)
+
+
+def _mean(line: Line) -> float:
+    assert line.measured is not None
+    return line.measured.mean
+
+
+def _says(line: Line) -> str:
+    found = f"{number(line.published)} published, {number(_mean(line))} measured ({trimmed(line.factor, 3)} times)"
+    return f"{line.experiment}, {line.condition}: {spoken(line.metric)}: {found}"

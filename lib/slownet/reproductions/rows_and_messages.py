@@ -2,15 +2,59 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
+from slownet.judge.measured import Metrics
+from slownet.model.errors import ToolError, nearest
 from slownet.net.process import Host, Hosts
 from slownet.reproductions.exchange import exchange
-from slownet.reproductions.operation import Operation
 from slownet.reproductions.peer import Peer
 from slownet.reproductions.pipeline import BrokerAndDatabase
+from slownet.tools.numbers import Metric
+
+# One metric name for the time per operation of different tools, so that their results fit in one table.
+
+
+@dataclass(frozen=True)
+class Operation(Metrics):
+    """A tool's record with one of its metrics repeated as ``operation_ms``.
+
+    Attributes
+    ----------
+    record : Metrics
+        The tool's record, such as `Ab`.
+    time : str
+        The metric, in ms, that is the time of an operation: a page, a row, a message.
+    """
+
+    record: Any
+    time: str
+
+    @property
+    def command(self) -> Sequence[str]:
+        """The tool's command."""
+        return tuple(self.record.command)
+
+    @property
+    def raw(self) -> str:
+        """The tool's output."""
+        return str(self.record.raw)
+
+    def metrics(self) -> dict[str, Metric]:
+        """Return ``operation_ms`` and all metrics of the tool. Raises ToolError if the tool has no metric ``time``."""
+        metrics: dict[str, Metric] = self.record.metrics()
+        if self.time not in metrics:
+            tool = type(self.record).__name__.lower()
+            raise ToolError(f"{tool} has no metric '{self.time}'", fix=nearest(self.time, metrics), raw=self.raw)
+        return {"operation_ms": metrics[self.time], **metrics}
+
+    def facts(self) -> dict[str, object]:
+        """Return the tool's facts, and as ``timed`` the name of the metric."""
+        return {**self.record.facts(), "timed": self.time}
 
 
 class RowsAndMessages:

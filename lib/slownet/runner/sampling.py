@@ -7,7 +7,7 @@ repetition each (`slownet.runner.sharing`). With a free CPU, cells without rando
 look: no speed of a boot is shared with others, and what seeds vary does not concern them. Cells of programs that slownet does
 not know are, to see whether these draw random numbers (`slownet.judge.records.exactness`).
 
-`slownet.runner.looks` says after how many boots the claims are judged and with which confidence, so that stopping at the first
+`schedule` has the boots after which claims are judged, and the confidence of each look, so that stopping at the first
 decision does not make wrong ones more likely. That concerns noise, which is drawn anew in each repetition. A fixed property of
 the cells, such as curvature, is the same at every look and takes no share; repetition stops when only that leaves a claim
 undecided.
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 from slownet.judge.claim import INCONCLUSIVE, Claim, Judgement, judge_all, not_judged
 from slownet.judge.records.cell import Cell
-from slownet.judge.records.charging import LEAST_BOOTS, Charging, Terms
+from slownet.judge.records.charging import FIRST_SHARE, LEAST_BOOTS, Charging, Terms
 from slownet.judge.records.exactness import AGREEING, verdict_from
 from slownet.judge.records.result import RunData
 from slownet.model.options import BUDGET as BUDGETED
@@ -29,7 +29,6 @@ from slownet.model.options import REPEAT, TDF
 from slownet.model.sample import Label, Metric
 from slownet.model.units import show_duration
 from slownet.runner import finding
-from slownet.runner.looks import ALL, Schedule
 from slownet.runner.rule import CEILING, Rule
 from slownet.theory.stats import DECIDING, t_quantile
 
@@ -350,3 +349,80 @@ def _why_enough(run: RunData, good: Sequence[Cell]) -> str:
 
 def _count(repetitions: int) -> str:
     return f"{repetitions} repetition{'s' * (repetitions != 1)}"
+
+
+# The schedule of looks (when the claims of a run are judged) and the error probability of each. Pure.
+#
+# Judging repeatedly until a claim is decided would make wrong verdicts more frequent. So the looks share a total error
+# probability of 1 % for a truth on the edge of a margin: the sum of their shares bounds it, whatever the noise and however few
+# the boots (Bonferroni). The spending function is that of the power family of Kim and DeMets ("Design and analysis of group
+# sequential tests based on the type I error spending rate function", 1987) with exponent 1: the share spent is proportional to
+# the repetitions. For 30 repetitions:
+#
+#     after boots         3      4      6      9     14     20     30    in all
+#     share, %         0.10   0.033  0.067  0.10   0.167  0.20   0.333     1
+#
+# If the spread between boots is known beforehand, the first look takes half of the total, because most claims are decided
+# there,
+# and the other looks share the rest in the same way. If nothing is random, there is one look: the margin alone decides.
+
+ALL = 0.01
+"""Error probability of all looks together."""
+USUAL = (3, 4, 6, 9, 14, 20, 30)
+"""Boots after which claims are judged; beyond these, each look comes after 1.5 times as many boots."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """The looks of a run: after how many boots they come, and the error probability of each."""
+
+    looks: tuple[int, ...]
+    """Increasing; empty if all repetitions together are too few for a verdict."""
+    first: int
+    """Boots before the first look, even if it is never reached."""
+    first_share: float = 0.0
+    """Fixed share of the first look; the others' shares are proportional to the repetitions since the look before."""
+
+    @classmethod
+    def of(cls, charging: Charging, least: int, is_exact: bool, most: int) -> Schedule:
+        """Return the schedule of a run with at most ``most`` boots.
+
+        ``least``: boots required for a verdict; ``is_exact``: whether every boot gives the same numbers.
+        """
+        first = charging.first_look(least)
+        if most < least:
+            return cls((), first)
+        if is_exact:
+            return cls((least,), least)
+        known = least == 1
+        return cls(_looks(first, most), min(first, most), FIRST_SHARE if known and most > first else 0.0)
+
+    def next(self, boots: int) -> int:
+        """Return the number of boots at the next look; 0 if none exists."""
+        return next((at for at in self.looks if at > boots), 0)
+
+    def share(self, boots: int, is_last: bool = False) -> float:
+        """Return the error probability of the look after that many boots; the last look of a run takes the whole rest.
+
+        A look between two scheduled ones takes the share of the later one.
+        """
+        boots = min(boots, self.looks[-1]) if self.looks else boots
+        before = max((at for at in self.looks if at < boots), default=0)
+        at = next((at for at in self.looks if at >= boots), 0)
+        if is_last or not at:
+            return ALL - self._spent(before)
+        return self._spent(at) - self._spent(before)
+
+    def _spent(self, boots: int) -> float:
+        """Return the total error probability of all looks up to the one after that many boots."""
+        if not boots or not self.looks:
+            return 0.0
+        first, last = (self.looks[0], self.looks[-1]) if self.first_share else (0, self.looks[-1])
+        return self.first_share + (ALL - self.first_share) * (boots - first) / (last - first) if last > first else ALL
+
+
+def _looks(first: int, most: int) -> tuple[int, ...]:
+    found = [at for at in (1, 2, *USUAL) if first <= at < most]
+    while found and found[-1] >= USUAL[-1] and math.ceil(1.5 * found[-1]) < most:
+        found.append(math.ceil(1.5 * found[-1]))
+    return (*found, most)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from slownet.calibration.chain import Chain
+from slownet.calibration.judge import Chain
 from slownet.links.conditions.impairment import Chance, GilbertElliott, Markov
 from slownet.model.errors import ConditionError
 

@@ -5,12 +5,12 @@ import subprocess
 import sys
 import time
 
-from slownet.cli import silence
+from slownet.cli import unchanged
 
 
 def watched(cpu, seconds=0.6, prints=False):
     said = []
-    with silence.Silence(said.append, quiet_s=0.2, look_s=0.02, cpu=cpu) as watching:
+    with unchanged.Silence(said.append, quiet_s=0.2, look_s=0.02, cpu=cpu) as watching:
         for _ in range(round(seconds / 0.05)):
             time.sleep(0.05)
             if prints:
@@ -19,7 +19,7 @@ def watched(cpu, seconds=0.6, prints=False):
 
 
 def test_one_that_computes_is_named_once():
-    assert watched(itertools.count(0, 10).__next__) == [silence.LINE]
+    assert watched(itertools.count(0, 10).__next__) == [unchanged.LINE]
 
 
 def test_one_that_waits_is_not():
@@ -33,10 +33,10 @@ def test_one_that_prints_is_not():
 def test_the_time_of_what_was_started_is_counted():
     with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as process:
         try:
-            before = silence._cpu()
+            before = unchanged._cpu()
             deadline = time.monotonic() + 30
-            while silence._cpu() < before + 0.1 and time.monotonic() < deadline:
+            while unchanged._cpu() < before + 0.1 and time.monotonic() < deadline:
                 time.sleep(0.05)
-            assert silence._cpu() >= before + 0.1
+            assert unchanged._cpu() >= before + 0.1
         finally:
             process.kill()

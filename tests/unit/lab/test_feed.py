@@ -4,8 +4,8 @@ import selectors
 import pytest
 
 from slownet.lab.run import channel as frames
+from slownet.lab.run.boot import Feed
 from slownet.lab.run.channel import ProtocolError
-from slownet.lab.run.feed import Feed
 
 
 class Line:

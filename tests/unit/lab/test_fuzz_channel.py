@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from slownet.judge.records.result import gather
 from slownet.lab.run import channel as frames
 from slownet.lab.run import events
+from slownet.lab.run.boot import Feed
 from slownet.lab.run.channel import Exit, Full, Message, Output, Parser, ProtocolError, Ready, Taken
 from slownet.lab.run.events import MARK, EventError, Reader
-from slownet.lab.run.feed import Feed
 from slownet.model.control_characters import visible
 from slownet.report.run_progress import RunProgress
 from slownet.report.topology import topology_figure

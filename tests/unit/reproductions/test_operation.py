@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from slownet.model.errors import ToolError
-from slownet.reproductions.operation import Operation
+from slownet.reproductions.rows_and_messages import Operation
 from slownet.tools.ab import parse
 
 RECORD = parse((Path(__file__).parents[1] / "tools" / "data" / "ab-keep-alive.txt").read_text(), command=("ab", "-k"))

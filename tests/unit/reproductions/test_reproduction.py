@@ -15,8 +15,7 @@ from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.result import RunData, gather
 from slownet.judge.records.statement import TEXT
 from slownet.report.comparison import lines, tally
-from slownet.reproductions.beside import beside
-from slownet.reproductions.reproduction import Reproduction, show
+from slownet.reproductions.reproduction import Reproduction, beside, show
 from slownet.theory import published
 from slownet.theory.stats import Summary
 

@@ -1,7 +1,7 @@
 import pytest
 
 from slownet.judge.records.charging import Charging
-from slownet.runner.looks import Schedule
+from slownet.runner.sampling import Schedule
 
 HALF = 0.5
 

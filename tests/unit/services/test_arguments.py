@@ -7,7 +7,7 @@ import pytest
 from slownet.containers.container import Container
 from slownet.containers.mount import Mount
 from slownet.model.errors import ExperimentError, ServiceError
-from slownet.reproductions.gtlsserver import GtlsServer
+from slownet.reproductions.protocols import GtlsServer
 from slownet.services.command import Command
 from slownet.services.files import FileServer
 from slownet.services.https import HttpsServer

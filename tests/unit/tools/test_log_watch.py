@@ -1,7 +1,7 @@
 """Lines of logs get the time of the event by which they were there."""
 
 from slownet.judge.histories.log_lines import LONGEST, LogLine
-from slownet.tools.log_watch import LogWatch
+from slownet.tools.clients import LogWatch
 
 
 def test_lines_have_the_time_of_the_next_look_and_old_ones_are_left_out(tmp_path):

@@ -12,16 +12,16 @@ from typing import cast
 from urllib.parse import urlsplit
 
 from slownet.judge.measured import Metrics
-from slownet.model.errors import ToolError, first_of
+from slownet.links.conditions import profiles
+from slownet.model.errors import ToolError, first_of, nearest
+from slownet.model.units import duration, rate
 from slownet.net.process import Host
 from slownet.net.tool import beside
 from slownet.tools.browser import chromium, har, loading, visit
 from slownet.tools.browser.chromium import Chromium
 from slownet.tools.browser.devices import device as named
 from slownet.tools.browser.devtools import Event
-from slownet.tools.browser.loading import Load
-from slownet.tools.browser.speed import speed_index
-from slownet.tools.browser.throttling import simulated
+from slownet.tools.browser.loading import Load, Said
 from slownet.tools.numbers import Metric, series
 from slownet.tools.register import tool
 
@@ -265,3 +265,55 @@ def _strict(found: Browse, where: str) -> None:
     for names, what in (("errors", "a script failed"), ("failed_requests", "a request failed")):
         if facts[names]:
             raise ToolError(f"{what}: {first_of(facts[names], MOST_LISTED, '; ')}", where, raw=found.raw)
+
+
+# Chrome's own throttling, which is not a network: it delays each request's answer and slows its bytes, above the connections.
+#
+# The numbers are those of Chrome's DevTools (front_end/core/sdk/NetworkManager.ts): a network's, multiplied by factors that
+# make pages take about as long as on it (https://crbug.com/721112).
+
+FACTORS: Mapping[str, tuple[float, float]] = {"Fast 4G": (2.75, 0.9), "Slow 4G": (3.75, 0.9), "Slow 3G": (5.0, 0.8)}
+"""By what the delay and the rates of a named condition are multiplied."""
+
+
+def simulated(name: str) -> dict[str, float]:
+    """Return the parameters of ``Network.emulateNetworkConditions`` for a preset: ms and bytes per second. Raises ToolError."""
+    if name not in FACTORS:
+        raise ToolError(f"Chrome simulates no '{name}'", "in browse", nearest(name, FACTORS))
+    fields, (slower, narrower) = profiles.row(name).fields, FACTORS[name]
+    down, up = (rate(str(fields.get(f"rate_{way}", fields.get("rate")))) * narrower / 8 for way in ("down", "up"))
+    return {"latency": 1000 * duration(fields["rtt"]) * slower, "downloadThroughput": down, "uploadThroughput": up}
+
+
+# The speed index: how long, on average over its pixels, a page looked unfinished. Pure.
+#
+# WebPageTest's definition: the integral of 1 minus visual completeness. https://docs.webpagetest.org/metrics/speedindex/
+
+
+def speed_index(frames: Sequence[Said], began: float) -> float | None:
+    """Compute the speed index in ms.
+
+    Parameters
+    ----------
+    frames : sequence of mapping
+        Pictures in order: ``{"s": when, in seconds, "complete": visual completeness, 0 to 1}``.
+    began : float
+        When the load began, in seconds of the same clock.
+
+    Returns
+    -------
+    float or None
+        None if the pictures' completeness is not known.
+
+    Examples
+    --------
+    >>> speed_index([{"s": 10.0, "complete": 0.0}, {"s": 10.1, "complete": 0.5}, {"s": 10.3, "complete": 1.0}], 10.0)
+    200.0
+    """
+    if not frames or any("complete" not in each for each in frames):
+        return None
+    total, complete, since = 0.0, 0.0, began
+    for each in frames:
+        total += (1 - complete) * max(0.0, each["s"] - since)
+        complete, since = max(complete, float(each["complete"])), max(since, each["s"])
+    return round(1000 * total, 3)

@@ -83,7 +83,7 @@ def opened(
     device : Device
         Size and kind of the screen.
     throttling : mapping, optional
-        What Chrome itself shall simulate: see `slownet.tools.browser.throttling`.
+        What Chrome itself shall simulate: see `slownet.tools.browser.browse`.
     is_private : bool
         Whether it is a context of its own.
     """

@@ -8,8 +8,7 @@ import pytest
 from slownet.model.errors import ToolError
 from slownet.tools.browser import browse as browse_module
 from slownet.tools.browser import har, loading
-from slownet.tools.browser.browse import browse, parse
-from slownet.tools.browser.speed import speed_index
+from slownet.tools.browser.browse import browse, parse, speed_index
 
 DATA = Path(__file__).parent / "data"
 

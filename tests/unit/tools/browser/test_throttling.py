@@ -4,7 +4,7 @@ import pytest
 
 from slownet.links.conditions import profiles
 from slownet.model.errors import ToolError
-from slownet.tools.browser.throttling import FACTORS, simulated
+from slownet.tools.browser.browse import FACTORS, simulated
 
 
 def test_slow_4g_is_what_chromes_own_test_expects():
