@@ -206,8 +206,8 @@ VARIABLES: Mapping[str, str] = {
     "SLOWNET_WRK2": "The program wrk2 that labs use, if it is not on PATH.",
     "SLOWNET_OHA": "The program oha, likewise.",
     "SLOWNET_SAFE_FOLDERS": "Folders, separated by colons, whose project files are obeyed whoever owns them; `*` for all.",
-    "SLOWNET_LAB_FROM": "A folder, a file or an address where `slownet lab build` finds a built lab; empty: it builds one "
-    "([which it trusts](../howto/carry.md#take-a-published-lab)).",
+    "SLOWNET_LAB_FROM": "A folder, a file or an address where `slownet lab build` finds a built lab, which it "
+    "trusts by its SHA-256 alone; empty: it builds one.",
     "SLOWNET_SYSTEM_CACHE": "The cache that all accounts read: `/var/cache/slownet` unless set; empty for none.",
     "XDG_CACHE_HOME": "Where kernel, image and layers are kept, in a folder `slownet`: `~/.cache` unless set.",
     "XDG_STATE_HOME": "Where records of this machine are kept that a cleaned cache must not lose: `~/.local/state` unless set.",
