@@ -109,4 +109,5 @@ def test_each_kept_number_is_explained():
     """What theory does not explain is not published."""
     rows = [each for each in record.rows(catalogue.entries().values(), record.kept()) if each["round_trips"] is not None]
     assert [(each["id"], each["round_trips"], each["expected"]) for each in rows if each["verdict"] != "as expected"] == []
-    assert [each["id"] for each in rows if not each["each"] and not each["note"] and each["round_trips"]] == []
+    unnamed = [each for each in rows if not each["each"] and each["round_trips"]]
+    assert [each["id"] for each in unnamed if len(each["note"].split()) < 4] == []  # a reason is a sentence
