@@ -18,6 +18,7 @@ from pathlib import Path
 from slownet.lab.build import parts
 from slownet.lab.build.project import Project
 from slownet.lab.run import place
+from slownet.model import whole_file
 from slownet.model.errors import LabError, SlownetError
 from slownet.model.userfile import expanded
 from slownet.transfer import lab_download
@@ -92,7 +93,7 @@ def publish(key: str, sha256: str, path: Path = SUMS) -> None:
     """Add a lab to the sums, in place of an earlier one of the same key. Raises LabError, OSError."""
     others = [each for each in sums(path) if each.key != key]
     kept = sorted([*others, Published(key, sha256)], key=lambda each: each.key)
-    path.write_text(HEAD + "".join(f"{each}\n" for each in kept), "utf-8")
+    whole_file.place(path, (HEAD + "".join(f"{each}\n" for each in kept)).encode())
 
 
 def stated(project: Project | None) -> Offer | None:
