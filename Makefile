@@ -193,7 +193,7 @@ $(VENV)/ready: pyproject.toml setup.py lib/slownet/lab/host/host-packages.txt li
 	touch $@
 
 $(VENV)/dev: $(VENV)/ready
-	lib/slownet/lab/host/setup-host
+	lib/slownet/lab/host/setup-host libcairo2
 	lib/slownet/lab/host/install-python $(VENV) --editable '.[dev]'
 	touch $@
 

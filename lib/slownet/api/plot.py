@@ -14,13 +14,15 @@ from rich.table import Table
 from slownet.model import whole_file
 from slownet.model.control_characters import visible
 from slownet.model.errors import SlownetError
+from slownet.report import figure
 from slownet.report.figure import Figure
 from slownet.report.screen import Visible
 
 if TYPE_CHECKING:
     import pandas
 
-KINDS = (".svg", ".png", ".csv", ".json")
+PICTURES = tuple(f".{each}" for each in figure.KINDS)
+KINDS = (*PICTURES, ".csv", ".json")
 
 
 @dataclass(frozen=True, repr=False)
@@ -68,18 +70,21 @@ class Plot:
         Parameters
         ----------
         path : Path or str
-            Its suffix selects what is written: ``.svg``, ``.png``, or the numbers as ``.csv`` or ``.json``.
+            Its suffix selects what is written: ``.svg``, ``.png``, ``.pdf``, or the numbers as ``.csv`` or ``.json``.
 
         Raises
         ------
         SlownetError
-            The ending is another one, the file cannot be written, or the machine has no font for a PNG.
+            The ending is another one, the file cannot be written, or the machine has no font for a PNG or a PDF, or not
+            what makes PDFs (the extra ``pdf``, and Debian's libcairo2).
         """
         path = Path(path)
         if path.suffix not in KINDS:
             raise SlownetError(f"cannot write a picture as '{path.name}'", "in save()", f"end its name in {', '.join(KINDS)}")
-        made = {".svg": lambda: self.svg.encode(), ".png": self.figure.png, ".csv": self.figure.csv.encode}
-        content = made.get(path.suffix, self.figure.json.encode)()
+        if path.suffix in PICTURES:
+            content = self.figure.drawn(path.suffix[1:])
+        else:
+            content = (self.figure.csv if path.suffix == ".csv" else self.figure.json).encode()
         whole_file.write(path, content, "in save()", {path.suffix: ""})
         return path
 

@@ -165,7 +165,13 @@ class Run(NoTruth, RunData):
 
     @cached_property
     def _plots(self) -> Mapping[str, Plot]:
-        return {each.name: Plot(each) for each in (*figures(self._view), topology_figure(self)) if each}
+        from slownet.report.sweep_page import maps_of
+
+        found: dict[str, Plot] = {}
+        for each in (*maps_of(self), *figures(self._view), topology_figure(self)):
+            if each:
+                found.setdefault(each.name, Plot(each))
+        return found
 
     def __rich__(self) -> RenderableType:
         return Visible(table.show(self))

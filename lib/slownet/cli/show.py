@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from slownet.judge.records.result import RunData
     from slownet.report.html_page import Differences
 
-PAGE, SVG, PNG = KINDS = ("page", "svg", "png")
+PAGE, SVG, PNG, PDF = KINDS = ("page", "svg", "png", "pdf")
 SIDE_BY_SIDE = Path("slownet-report.html")
 
 
@@ -52,8 +52,8 @@ def show(
             OUT,
             metavar="KIND[=FILE]",
             help=f"Write the page again, of several runs side by side (page; default: report.html in the run, {SIDE_BY_SIDE} "
-            "here for several runs or a sweep), or each picture into a folder (svg=FOLDER, png=FOLDER). Repeatable.",
-            autocompletion=one_of(PAGE, f"{SVG}=", f"{PNG}="),
+            "here for several runs or a sweep), or each picture into a folder (svg=, png= or pdf=FOLDER). Repeatable.",
+            autocompletion=one_of(PAGE, *(f"{each}=" for each in KINDS[1:])),
         ),
     ] = None,
     as_json: JsonOption = False,
@@ -112,10 +112,13 @@ def _written(loaded: Sequence[RunData], directories: Sequence[Path], files: dict
     from slownet.report.figure import written
     from slownet.report.html_page import REPORT, page_figures, write_page
     from slownet.report.overlay_figure import names
+    from slownet.report.sweep_page import maps_of
     from slownet.report.view import view
 
     views = [view(each) for each in loaded]
-    found = [path for kind in (SVG, PNG) if (folder := files.get(kind)) for path in written(page_figures(views), folder, kind)]
+    maps = [(f"{name}-{each.name}", each) for seen, name in zip(views, names(views), strict=True) for each in maps_of(seen.run)]
+    pictures = [*maps, *page_figures(views)]
+    found = [path for kind in KINDS[1:] if (folder := files.get(kind)) for path in written(pictures, folder, kind)]
     if PAGE in files:
         beside = len(loaded) > 1 or is_of_a_sweep(directories[0])  # a sweep's folder has a page of maps
         target = files[PAGE] or (SIDE_BY_SIDE if beside else directories[0] / REPORT)

@@ -17,15 +17,16 @@ if TYPE_CHECKING:
     from slownet.waits.account import Account
     from slownet.waits.cures import Outcome
 
-PAGE, SVG, PNG, FLAME, FOLDED, SPEEDSCOPE, CHROME = "page", "svg", "png", "flame", "folded", "speedscope", "chrome-trace"
-OF_ACCOUNTS = (PAGE, SVG, PNG, FLAME, FOLDED, SPEEDSCOPE, CHROME, JSON)
+PAGE, FLAME, FOLDED, SPEEDSCOPE, CHROME = "page", "flame", "folded", "speedscope", "chrome-trace"
+PICTURES = ("svg", "png", "pdf")
+OF_ACCOUNTS = (PAGE, *PICTURES, FLAME, FOLDED, SPEEDSCOPE, CHROME, JSON)
 WhyOutOption = Annotated[
     list[str] | None,
     typer.Option(
         OUT,
         metavar="KIND=FILE",
-        help="Write it to a file, too: page (HTML), svg or png (the picture), flame (a flame graph, SVG), folded (stacks, for "
-        "flamegraph.pl), speedscope, chrome-trace (for Perfetto, too), json. Repeatable.",
+        help="Write it to a file, too: page (HTML), svg, png or pdf (the picture), flame (a flame graph, SVG), folded (stacks, "
+        "for flamegraph.pl), speedscope, chrome-trace (for Perfetto, too), json. Repeatable.",
         autocompletion=one_of(*(f"{each}=" for each in OF_ACCOUNTS)),
     ),
 ]
@@ -43,11 +44,10 @@ def write(wanted: Outputs, account: Account, links: Links, title: str, outcomes:
         where = f"{OUT} {kind}"
         if kind == PAGE:
             write_why(path, title, account, links, outcomes)
-        elif kind == PNG:
-            whole_file.write(path, account_figure(account, title, "why").png(), where)
+        elif kind in PICTURES:
+            whole_file.write(path, account_figure(account, title, "why").drawn(kind), where)
         elif kind != JSON:
             text = {
-                SVG: lambda: account_figure(account, title, "why").alone,
                 FLAME: lambda: flame_figure(account, title, "flame").alone,
                 FOLDED: lambda: "".join(f"{line}\n" for line in folded(account.steps)),
                 SPEEDSCOPE: lambda: json.dumps(viewers.speedscope(account, title)),

@@ -20,11 +20,15 @@ from slownet.report.spreadsheet import Value
 from slownet.report.text import number
 
 FONTS = Path("/usr/share/fonts"), Path.home() / ".fonts", Path.home() / ".local/share/fonts"
+SVG, PNG, PDF = KINDS = ("svg", "png", "pdf")
+"""Formats of a picture; also the endings of their files."""
 UNUSUAL = r"[^\w.,=+-]"
 """Characters of a record's names that no file of a figure has: above all ``/``."""
 LONGEST = 120
 ZOOM = 4
 """Pixels of a PNG for each unit of the picture."""
+HALO = re.compile(r'<text\b[^>]*\bclass="[^"]*\b(?:small|group)\b.*?</text>', re.DOTALL)
+"""A text that is drawn on a halo: see page.css."""
 
 
 @dataclass(frozen=True)
@@ -88,18 +92,51 @@ class Figure:
         drawn = re.sub(r' data-says="[^"]*"| data-[xy]="[^"]*"| class="mark"', "", drawn)
         return drawn.replace(">", f"><title>{_title(self.svg)}</title><style>{style}</style>", 1)
 
-    def png(self) -> bytes:
-        """Return the picture as a PNG on white. Raises SlownetError where there is no font."""
+    def drawn(self, kind: str) -> bytes:
+        """Return the picture as a file of its own.
+
+        Parameters
+        ----------
+        kind : str
+            One of `KINDS`: an SVG; a PNG on white, with `ZOOM` pixels for each unit; a PDF.
+
+        Raises
+        ------
+        SlownetError
+            A font, or what makes PDFs, is not installed.
+        """
+        if kind == SVG:
+            return self.alone.encode()
+        if not any(next(folder.rglob("*.[to]tf"), None) for folder in FONTS if folder.is_dir()):
+            what = f"no font for the text of a {kind.upper()}"
+            raise SlownetError(what, "on this machine", "apt-get install fonts-dejavu-core")
+        return self._png() if kind == PNG else self._pdf()
+
+    def _png(self) -> bytes:
         import resvg_py
 
-        if not any(next(folder.rglob("*.[to]tf"), None) for folder in FONTS if folder.is_dir()):
-            raise SlownetError("no font for the text of a PNG", "on this machine", "apt-get install fonts-dejavu-core")
-        drawn = self.alone
-        return bytes(resvg_py.svg_to_bytes(svg_string=drawn, background="#ffffff", zoom=ZOOM))
+        return bytes(resvg_py.svg_to_bytes(svg_string=self.alone, background="#ffffff", zoom=ZOOM))
+
+    def _pdf(self) -> bytes:
+        try:
+            import cairosvg
+        except ImportError as error:
+            raise SlownetError("CairoSVG, which makes PDFs, is not installed", fix="pip install 'slownet[pdf]'") from error
+        except OSError as error:
+            raise SlownetError("Cairo, which makes PDFs, is not installed", fix="apt-get install libcairo2") from error
+        return bytes(cairosvg.svg2pdf(bytestring=over_its_halo(self.alone).encode()))
+
+
+def over_its_halo(svg: str) -> str:
+    """Draw each text that has a halo once more, without it; return the picture.
+
+    CairoSVG knows no ``paint-order``: it draws the halo, a stroke in the colour of the paper, over the text.
+    """
+    return HALO.sub(lambda found: found[0] + found[0].replace("<text", '<text style="stroke:none"', 1), svg)
 
 
 def written(figures: Sequence[tuple[str, Figure]], folder: Path, kind: str) -> list[Path]:
-    """Write figures as ``<name>.svg`` or ``<name>.png`` into a folder, and return their paths. Raises SlownetError.
+    """Write figures as ``<name>.svg``, or another of `KINDS`, into a folder, and return their paths. Raises SlownetError.
 
     Names come from records, which another user may have written: whatever they say, the files are in the folder itself.
     """
@@ -108,7 +145,7 @@ def written(figures: Sequence[tuple[str, Figure]], folder: Path, kind: str) -> l
         folder.mkdir(parents=True, exist_ok=True)
         for name, figure in figures:
             path = _free(folder, re.sub(UNUSUAL, "_", name).lstrip(".") or "figure", kind, found)
-            place(path, figure.png() if kind == "png" else figure.alone.encode())
+            place(path, figure.drawn(kind))
             found.append(path)
     except OSError as error:
         raise SlownetError(f"cannot write figures, {error.strerror}", str(folder)) from error

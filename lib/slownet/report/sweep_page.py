@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import html
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from slownet.judge.records import measured_folder
 from slownet.judge.records.judgement import REFUTED, SUPPORTED
 from slownet.judge.records.naming import capital, listed
 from slownet.judge.records.result import RunData, clock
@@ -46,6 +48,18 @@ def sweep_figures(run: RunData, verdicts: Mapping[str, str], criterion: str, met
             found += metric_points(run, name, varied) if sparse else metric_maps(run, name, *varied[:2])
         found += effect_figures(run, name, varied)
     return found
+
+
+def maps_of(run: RunData) -> list[Figure]:
+    """Return the figures of a sweep's page, from its folder; none if it is not one. Raises SlownetError."""
+    if not measured_folder.is_of_a_sweep(run.directory):
+        return []
+    from slownet.judge.records import sweep_samples  # reads Parquet, which takes a quarter of a second to import
+
+    header = sweep_samples.read_header(run.directory)
+    criterion = str((header.get("spec") or {}).get("criterion") or "")
+    metric = next((name for name in _metrics(run) if name in re.findall(r"\w+", criterion)), "")
+    return sweep_figures(run, header.get("verdicts") or {}, criterion, metric) if "spec" in header else []
 
 
 def _metrics(run: RunData) -> list[str]:

@@ -1,10 +1,12 @@
 """Tests of the figures: scales, latency by percentile, throughput over time, the network, files for papers."""
 
+import importlib
 import json
 import os
 import re
 import shutil
 import struct
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -243,6 +245,52 @@ def test_a_figure_alone_is_a_png(tmp_path):
     content = path.read_bytes()
     assert content.startswith(b"\x89PNG")
     assert struct.unpack(">II", content[16:24]) == (1408, 1088)
+
+
+def cairo_is_missing():
+    """Return whether what makes PDFs is not installed; in CI it is."""
+    try:
+        importlib.import_module("cairosvg")
+    except (ImportError, OSError):
+        return True
+    return False
+
+
+@pytest.mark.skipif(cairo_is_missing(), reason="no CairoSVG or libcairo2")
+@pytest.mark.skipif(not any(folder.is_dir() and any(folder.rglob("*.[ot]tf")) for folder in figures.FONTS), reason="no font")
+def test_a_figure_alone_is_a_pdf_and_its_halos_cover_no_text(tmp_path):
+    """CairoSVG draws a stroke over its text: each text on a halo comes again without it."""
+    (path,) = written([("x-line", picture())], tmp_path, "pdf")
+    assert path.read_bytes().startswith(b"%PDF-")
+    halo = '<text class="small" x="1">here</text>'
+    twice = figures.over_its_halo(f'<svg>{halo}<text x="2">8</text></svg>')
+    assert [each.attrib for each in ElementTree.fromstring(twice)] == [
+        {"class": "small", "x": "1"},
+        {"style": "stroke:none", "class": "small", "x": "1"},
+        {"x": "2"},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        (ImportError(), "CairoSVG, which makes PDFs, is not installed: pip install 'slownet[pdf]'"),
+        (OSError(), "Cairo, which makes PDFs, is not installed: apt-get install libcairo2"),
+    ],
+)
+def test_without_what_makes_pdfs_the_line_says_what_to_install(tmp_path, monkeypatch, error, says):
+    class Broken:
+        def find_spec(self, name, path=None, target=None):
+            if name == "cairosvg":
+                raise error
+
+    (tmp_path / "a.ttf").touch()
+    monkeypatch.setattr(figures, "FONTS", (tmp_path,))
+    monkeypatch.delitem(sys.modules, "cairosvg", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [Broken(), *sys.meta_path])
+    with pytest.raises(SlownetError) as caught:
+        written([("x", picture())], tmp_path, "pdf")
+    assert str(caught.value) == says
 
 
 def test_without_fonts_or_a_folder_a_file_is_one_line(tmp_path, monkeypatch):
