@@ -167,9 +167,8 @@ def of_command(asked: commanded.Request, place: Place, runs: Path = RUNS) -> Run
     from slownet.runner import planning
     from slownet.runner import run as execution
     from slownet.runner.rule import BUDGET, read_rule
-    from slownet.runner.run_request import HOSTS
 
     made = check_command(asked)
-    plan = planning.plan(made, place, runs, {}, read_rule("1", BUDGET), [HOSTS])
+    plan = planning.plan(made, place, runs, {}, read_rule("1", BUDGET), [planning.HOSTS])
     (done,) = execution.execute([plan], place, lambda name, event: None)
     return done

@@ -29,9 +29,10 @@ from slownet.model.option_names import here, of_another_program
 from slownet.model.options import CLOCK, CPU, PLACE, TDF
 from slownet.report.progress import Follower
 from slownet.runner import RUNS, planning
+from slownet.runner.planning import HOSTS
 from slownet.runner.repetition import Follow
 from slownet.runner.run import ClaimsError, execute, last_lines
-from slownet.runner.run_request import HOSTS, RunRequest, what_is_left
+from slownet.runner.run_request import RunRequest, what_is_left
 
 # Names of arguments in messages that name options of the command line: `repeat=4` for `--repeat 4`.
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import datetime
+import re
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from slownet.hypotheses.catalogue import FILES, RECORD, find
 from slownet.hypotheses.experiment import Cell, Experiment, condition
@@ -26,9 +27,9 @@ from slownet.lab.run.caller import Given, without_values
 from slownet.lab.run.clock import EXACT, TIME, WORK, Clock, ClockRequest, in_words
 from slownet.lab.run.place import Place
 from slownet.model import userfile
-from slownet.model.errors import ExperimentError
+from slownet.model.errors import ExperimentError, nearest
 from slownet.model.facts import Facts, Measurer
-from slownet.model.options import OUT, RESUME
+from slownet.model.options import OUT, RESUME, Option
 from slownet.model.version import __version__
 from slownet.runner import clock_choice, compose_project, warming
 from slownet.runner.boots import Boot, blocks_of, passes, read
@@ -41,6 +42,10 @@ if TYPE_CHECKING:
     from slownet.hypotheses.recorded import Recorded
 
 ONCE_DECIDED = Rule()
+HOSTS = "hosts"
+"""The value of ``--capture`` without an interface."""
+NAMED_IN_A_TOPOLOGY = {"intfName1", "intfName2"}
+"""Mininet's arguments of a link whose interfaces have names of their own."""
 INTERRUPTED = "interrupted"
 
 
@@ -142,6 +147,28 @@ def check(names: Sequence[str | Recorded], chosen: Mapping[str, Sequence[str]]) 
         compose_project.check(found.topology)
         if found.cells(chosen) == found.cells():  # with other cells a claim may find none to judge
             preflight.check(found.name, found.judged_by, [(cell, condition(cell)) for cell in found.cells()])
+
+
+def check_capture(names: Sequence[str | Recorded], interfaces: Sequence[str]) -> None:
+    """Raise ExperimentError for an interface that no network of these experiments has, before a lab is looked for.
+
+    Not checked: a topology that names interfaces itself, and a compose project.
+    """
+    if not interfaces:
+        return
+    from mininet.topo import Topo
+
+    for name in names:
+        made: Any = (find(name) if isinstance(name, str) else name).topology
+        network = made if isinstance(made, Topo) or is_project(made) else made()
+        if not isinstance(network, Topo) or any(NAMED_IN_A_TOPOLOGY & set(each) for *_, each in network.links(withInfo=True)):
+            continue
+        ports = [each for one, other in network.links() for each in zip((one, other), network.port(one, other), strict=True)]
+        known = [f"{node}-eth{port}" for node, port in ports]
+        for each in interfaces:
+            named = re.fullmatch(r"(.+)-eth\d+", each)
+            if each != HOSTS and not (named and named[1] in network.nodes()):
+                raise ExperimentError(f"no interface '{each}'", Option("capture"), nearest(each, [HOSTS, *known]))
 
 
 def plan(

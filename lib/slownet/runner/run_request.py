@@ -31,8 +31,6 @@ EXAMPLE = "rtt=0ms,25ms"
 TOOL, OPTION, VALUE = map(Option, ("tool", "option", "value"))
 POSITIONAL = ("experiments", "compose")
 """Fields that are arguments of the command, not options."""
-HOSTS = "hosts"
-"""The value of ``--capture`` without an interface."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +65,8 @@ class RunRequest(RunOptions):
         if not (named or self.resume):
             raise ExperimentError("no experiment is named", fix=nearest("", discover()))
         planning.check(named, chosen)  # a mistake is reported before a lab is looked for
+        capture = self.capture.split(",") if self.capture else []
+        planning.check_capture(named, capture)
         where, asked, kernel = self.place, ClockRequest(self.clock, self.tdf, self.cpu), self.kernel
         if self.resume:
             where, asked, kernel = planning.where_it_ran(self.resume)
@@ -79,7 +79,6 @@ class RunRequest(RunOptions):
         if self.resume:
             asked_again = rule if self.repeat or self.budget else None
             return [planning.resume(self.resume, labs, asked_again)], place
-        capture = self.capture.split(",") if self.capture else []
         once = [each for number, each in enumerate(named) if each not in named[:number]]
         return [planning.plan(name, place, self.runs, chosen, rule, capture, labs) for name in once], place
 

@@ -33,6 +33,8 @@ MISTAKES = [
     (["run", "client_delay", "--labs", "2", "--clock", "real", "--place", "lab"], "--labs"),
     (["run", "client_delay", "--budget", "5x"], "unknown unit"),
     (["run", "client_delay", "--budget", "5m,6m"], "--budget"),
+    (["run", "client_delay", "--capture", "web-eth"], "no interface 'web-eth', --capture: did you mean 'web-eth0'?"),
+    (["run", "client_delay", "--capture", "hosts,foo"], "no interface 'foo', --capture"),
     (["show", "/nowhere", "--at", "rtt=85ms,t0=12ms"], "/nowhere"),
     (["run", "--resume", "/nowhere"], "/nowhere"),
     (["run", "--resume", "/nowhere", "--repeat", "2"], "/nowhere"),
