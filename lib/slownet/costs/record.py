@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import csv
+import fcntl
 import io
 import itertools
 import json
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from slownet.costs.catalogue import HERE
+from slownet.costs.catalogue import HERE, entries
 from slownet.costs.entry import GROUPS, Entry, Operation
 from slownet.costs.judging import VARIES, Cost
 from slownet.costs.measuring import Measured
+from slownet.model import whole_file
 
 KEPT = HERE / "measured.json"
 SCHEMA = 1
@@ -43,13 +46,17 @@ def of(results: Iterable[Measured]) -> dict[str, Any]:
 
 
 def keep(results: Mapping[str, Any]) -> None:
-    """Add results, as `of` returns them, to those that are kept; entries that are gone go."""
-    from slownet.costs.catalogue import entries
-
-    merged = {**kept(), **results}
-    whole = {name: merged[name] for name in sorted(merged) if name in entries()}
-    text = json.dumps({"schema": SCHEMA, "entries": whole}, ensure_ascii=False, indent=0, separators=(",", ":"))
-    KEPT.write_text(text + "\n", "utf-8")
+    """Add results, as `of` returns them, to those that are kept; entries that are gone go. Several processes may do so."""
+    folder = os.open(KEPT.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        entries.cache_clear()  # whoever kept results meanwhile may have added their entries, too
+        merged = {**kept(), **results}
+        whole = {name: merged[name] for name in sorted(merged) if name in entries()}
+        text = json.dumps({"schema": SCHEMA, "entries": whole}, ensure_ascii=False, indent=0, separators=(",", ":"))
+        whole_file.place(KEPT, f"{text}\n".encode(), 0o644)
+    finally:
+        os.close(folder)
 
 
 def rows(entries: Iterable[Entry], found: Kept, version: str | None = None) -> list[dict[str, Any]]:

@@ -1,8 +1,10 @@
 """What is kept of measurements, and the rows, JSON and CSV of it."""
 
+import contextlib
 import csv
 import io
 import json
+import threading
 
 import pytest
 
@@ -111,3 +113,25 @@ def test_each_kept_number_is_explained():
     assert [(each["id"], each["round_trips"], each["expected"]) for each in rows if each["verdict"] != "as expected"] == []
     unnamed = [each for each in rows if not each["each"] and each["round_trips"]]
     assert [each["id"] for each in unnamed if len(each["note"].split()) < 4] == []  # a reason is a sentence
+
+
+def test_two_processes_that_keep_results_at_a_time_lose_none(tmp_path, monkeypatch):
+    """Each reads what is kept only once the other has written."""
+    monkeypatch.setattr(record, "KEPT", tmp_path / "measured.json")
+    read = record.kept
+    both_read = threading.Barrier(2)
+
+    def kept():
+        found = read()
+        with contextlib.suppress(threading.BrokenBarrierError):
+            both_read.wait(0.2)
+        return found
+
+    monkeypatch.setattr(record, "kept", kept)
+    names = sorted(catalogue.entries())[:2]
+    threads = [threading.Thread(target=record.keep, args=({name: BOTH["ask"]},)) for name in names]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert sorted(read()) == names
