@@ -270,7 +270,7 @@ def test_the_fixtures_and_what_comes_out(session, pytester):
     assert re.search(r"slownet: 7 tests in a lab, virtual clock, TDF inf, Linux \d", text)
     section = text[text.index("- slownet -") :]
     assert re.search(r"link set: client-switch: \+40 ms RTT \(ping 40(\.\d+)? ms\)", section)
-    assert re.search(r"measured: client-switch \+40 ms RTT: ping rtt_ms 40[.\d]*, loss 0", section)
+    assert re.search(r"measured: client-switch \+40 ms RTT: ping rtt_ms 40[.\d]*, lost_percent 0", section)
     assert "virtual clock, TDF inf" in section
 
     (case,) = ET.parse(pytester.path / "junit.xml").getroot().iterfind(".//testcase[@name='test_this_fails']")
