@@ -22,6 +22,8 @@ STDOUT = Path("-")
 JSON, JUNIT, MARKDOWN, OPENMETRICS, COMMENT, HISTORY = "json", "junit", "markdown", "openmetrics", "comment", "history"
 OF_RUNS = (JSON, JUNIT, MARKDOWN, OPENMETRICS)
 OF_COMPARISONS = (JSON, JUNIT, MARKDOWN, COMMENT, HISTORY)
+PICTURES = ("svg", "png", "pdf")
+"""`slownet.report.figure.KINDS`, whose import is not worth it to complete or refuse a word."""
 HISTORIES = {".jsonl": "", ".json": ""}
 """The ends of names of a history, which is added to."""
 

@@ -13,7 +13,7 @@ import typer
 from slownet.cli import completing, run_folders
 from slownet.cli.completing import one_of
 from slownet.cli.options import JsonOption, RunsOption
-from slownet.cli.outputs import OUT, pairs
+from slownet.cli.outputs import OUT, PICTURES, pairs
 from slownet.model.errors import SlownetError
 from slownet.runner import RUNS
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from slownet.judge.records.result import RunData
     from slownet.report.html_page import Differences
 
-PAGE, SVG, PNG, PDF = KINDS = ("page", "svg", "png", "pdf")
+PAGE = "page"
 SIDE_BY_SIDE = Path("slownet-report.html")
 
 
@@ -53,7 +53,7 @@ def show(
             metavar="KIND[=FILE]",
             help=f"Write the page again, of several runs side by side (page; default: report.html in the run, {SIDE_BY_SIDE} "
             "here for several runs or a sweep), or each picture into a folder (svg=, png= or pdf=FOLDER). Repeatable.",
-            autocompletion=one_of(PAGE, *(f"{each}=" for each in KINDS[1:])),
+            autocompletion=one_of(PAGE, *(f"{each}=" for each in PICTURES)),
         ),
     ] = None,
     as_json: JsonOption = False,
@@ -64,7 +64,7 @@ def show(
     The status is 1 if a run is damaged.
     """
     directories = [run_folders.named(each, below) for each in runs or ()] or [run_folders.last(below)]
-    files = pairs(out or [], KINDS, alone=(PAGE,))
+    files = pairs(out or [], (PAGE, *PICTURES), alone=(PAGE,))
     if at:
         _predict(directories, at, metric, as_json, bool(files))
         return
@@ -118,7 +118,7 @@ def _written(loaded: Sequence[RunData], directories: Sequence[Path], files: dict
     views = [view(each) for each in loaded]
     maps = [(f"{name}-{each.name}", each) for seen, name in zip(views, names(views), strict=True) for each in maps_of(seen.run)]
     pictures = [*maps, *page_figures(views)]
-    found = [path for kind in KINDS[1:] if (folder := files.get(kind)) for path in written(pictures, folder, kind)]
+    found = [path for kind in PICTURES if (folder := files.get(kind)) for path in written(pictures, folder, kind)]
     if PAGE in files:
         beside = len(loaded) > 1 or is_of_a_sweep(directories[0])  # a sweep's folder has a page of maps
         target = files[PAGE] or (SIDE_BY_SIDE if beside else directories[0] / REPORT)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from slownet.cli.completing import one_of
-from slownet.cli.outputs import JSON, OUT, Outputs
+from slownet.cli.outputs import JSON, OUT, PICTURES, Outputs
 from slownet.model import whole_file
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from slownet.waits.cures import Outcome
 
 PAGE, FLAME, FOLDED, SPEEDSCOPE, CHROME = "page", "flame", "folded", "speedscope", "chrome-trace"
-PICTURES = ("svg", "png", "pdf")
 OF_ACCOUNTS = (PAGE, *PICTURES, FLAME, FOLDED, SPEEDSCOPE, CHROME, JSON)
 WhyOutOption = Annotated[
     list[str] | None,

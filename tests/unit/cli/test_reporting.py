@@ -5,9 +5,10 @@ import re
 
 import pytest
 
+from slownet.cli import outputs
 from slownet.cli.app import main
 from slownet.judge.records.samples import SampleLog, write_run_json
-from slownet.report.figure import Figure
+from slownet.report.figure import KINDS, Figure
 
 MEANS = {"0ms": 10.0, "10ms": 50.0, "40ms": 170.0}
 
@@ -110,6 +111,10 @@ def test_runs_of_one_experiment_are_compared_with_the_first_of_it(run, tmp_path,
     slower, _, same = page.partition("<h2>same against")
     assert (slower.count(">differs<"), slower.count(">equivalent<")) == (3, 0)
     assert (same.count(">differs<"), same.count(">equivalent<")) == (0, 3)
+
+
+def test_the_pictures_of_the_commands_are_those_of_a_figure():
+    assert outputs.PICTURES == KINDS
 
 
 def test_pictures_for_papers(run, tmp_path, capsys, monkeypatch):
