@@ -232,8 +232,9 @@ def _divide(before: list[Packet], queued: dict[tuple[object, ...], list[Packet]]
     for each in crossed:
         if each.protocol == UDP and each.key not in queued:
             pieces[each.mac, each.source, each.sport, each.target, each.dport].append(each)
+    divided: dict[int, list[Packet]] = {}
     for whole in large:
-        waiting = pieces.get((whole.mac, whole.source, whole.sport, whole.target, whole.dport), [])
+        waiting = pieces[whole.mac, whole.source, whole.sport, whole.target, whole.dport]
         start = next((number for number, each in enumerate(waiting) if whole.data.startswith(each.data)), None)
         if start is None:
             continue
@@ -242,13 +243,12 @@ def _divide(before: list[Packet], queued: dict[tuple[object, ...], list[Packet]]
             length, end = length + waiting[end].length, end + 1
         if length != whole.length:
             continue
-        place = before.index(whole)
-        made = [copy(each) for each in waiting[start:end]]
+        divided[id(whole)] = made = [copy(each) for each in waiting[start:end]]
         for each in made:
             each.sender, each.sent, each.arrived, each.frame = whole.sender, whole.sent, -1, 0
             queued[each.key].append(each)
-        before[place : place + 1] = made
         del waiting[start:end]
+    before[:] = chain.from_iterable(divided.get(id(each), (each,)) for each in before)
 
 
 def _packets(capture: HostCapture, name: str, notes: list[str], shared: Shared) -> Iterator[Packet]:
@@ -291,8 +291,16 @@ def _match(came: Iterable[_Came], waiting: dict[tuple[object, ...], list[Packet]
 
 
 def _taken(sent: list[Packet], arrived: int) -> Packet | None:
-    """Return the packet of those that may have arrived then; the latest that may, if all have arrived already."""
-    possible = [each for each in sent if each.left >= 0 and each.left <= arrived]
-    if not possible:
-        return None
-    return next((each for each in reversed(possible) if not each.receiver), possible[0])
+    """Return the packet of those that may have arrived then; the latest that may, if all have arrived already.
+
+    sent: those with the same fields, the last sent first. Of those at its end that have arrived, only the latest stays in it.
+    """
+    while len(sent) > 1 and sent[-1].receiver and sent[-2].receiver:
+        sent.pop()
+    found: Packet | None = None
+    for each in reversed(sent):
+        if 0 <= each.left <= arrived:
+            if not each.receiver:
+                return each
+            found = each
+    return found

@@ -8,14 +8,14 @@ operation.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from array import array
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from slownet.waits.packets import FIN, SYN, Ends, Packet
 from slownet.waits.trace import AT_ONCE_NS, Host, Trace
-
-LOOK_BACK = 4096
-"""Packets of a host that are searched for the one that woke it."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,7 @@ class Walk:
         self._openers = _openers(trace)
         self._wakes = {name: _Wakes(host) for name, host in trace.hosts.items()}
         self._forwards = {name: _Forwards(host) for name, host in trace.hosts.items()}
+        self._before = {name: _Before(host, self._openers, self._wakes[name].opening) for name, host in trace.hosts.items()}
         self._parts: list[Part] = []
         self._seen: set[tuple[int, bool]] = set()
         self._requests: list[tuple[str, Ends, Packet, int]] = []
@@ -119,8 +120,9 @@ class Walk:
         if self._requests and self._requests[-1][:2] == (host.name, connection):
             return
         asked = self._wakes[host.name].latest(packet)
-        if asked is not None and asked.length and asked.arrived >= self._begin:
-            self._requests.append((host.name, connection, asked, len(self._parts)))
+        if asked is None or not asked.length or asked.arrived < self._begin or any(each[2] is asked for each in self._requests):
+            return
+        self._requests.append((host.name, connection, asked, len(self._parts)))
 
     def _cut(self, begin: int) -> Packet | None:
         """Return the open request if the walk has come to what was before it: until then, the host worked for another one."""
@@ -165,13 +167,13 @@ class Walk:
         An ACK that took no time on its way let nothing go that would have waited, if a program was woken as well.
         """
         instant: Packet | None = None
-        for number in range(host.arrived_by(packet.sent) - 1, max(-1, host.arrived_by(packet.sent) - LOOK_BACK), -1):
+        for number in range(host.arrived_by(packet.sent) - 1, -1, -1):
             each = host.received[number]
+            if packet.sent - each.arrived > (0 if packet.repeated else AT_ONCE_NS):
+                break
             if not self._may_precede(each, packet):
                 continue
             same = each.connection == packet.connection
-            if instant is not None and packet.sent - each.arrived > AT_ONCE_NS:
-                break
             if same and (not packet.repeated or each.arrived == packet.sent):
                 if each.is_pure_ack and each.sent == each.arrived and not packet.repeated:
                     instant = instant or each
@@ -223,7 +225,7 @@ class Walk:
 
     def _may_concern(self, host: Host, arrived: Packet, packet: Packet) -> bool:
         """Return whether what arrived on another connection may have woken the program that sent a packet."""
-        if arrived.is_pure_ack and not self._wakes[host.name].opens(arrived):
+        if arrived.is_pure_ack and id(arrived) not in self._wakes[host.name].opening:
             return False
         if arrived.is_ping and not packet.is_ping:
             return False
@@ -242,30 +244,80 @@ class Walk:
 
     def _latest(self, host: Host, packet: Packet, ns: int, order: int = -1) -> tuple[Packet, bool] | None:
         """Return what a host last received or sent by a time that may concern a packet, and whether it arrived."""
-        came: Packet | None = None
-        for number in range(host.arrived_by(ns) - 1, -1, -1):
-            each = host.received[number]
-            if not self._may_precede(each, packet):
-                continue
-            same = each.connection == packet.connection
-            if (same and (packet.repeated or not each.is_pure_ack)) or (
-                not same and not packet.repeated and self._may_concern(host, each, packet)
-            ):
-                came = each
-                break
+        before = self._before[host.name]
+        place = host.arrived_by(ns)
+        came = next((each for each in before.received(packet, place) if self._may_precede(each, packet)), None)
         limit = came.arrived if came else -1
-        for number in range((order if order >= 0 else host.sent_by(ns)) - 1, -1, -1):
-            each = host.sent[number]
-            if each.sent <= limit or each is packet:
+        for each in before.sent(packet, order if order >= 0 else host.sent_by(ns)):
+            if each.sent <= limit:
                 break
-            if (id(each), False) in self._seen:
-                continue
-            if not each.is_pure_ack and (
-                each.connection == packet.connection
-                or (self._openers.get(each.connection) in (host.name, None) and (packet.is_ping or not each.is_ping))
-            ):
+            if each is not packet and (id(each), False) not in self._seen:
                 return each, False
         return (came, True) if came else None
+
+
+class _Before:
+    """Finds what a host received and sent before a packet that may concern it, without going through all packets of a transfer.
+
+    Each list has places among all packets that the host received, or sent, in order.
+    """
+
+    def __init__(self, host: Host, openers: Mapping[Ends, str], opening: Set[int]) -> None:
+        self._host, self._openers = host, openers
+        self._came: dict[Ends, array[int]] = defaultdict(_places)
+        self._asked: dict[Ends, array[int]] = defaultdict(_places)
+        self._wakes: dict[tuple[bool, bool], array[int]] = defaultdict(_places)
+        self._went: dict[Ends, array[int]] = defaultdict(_places)
+        self._made: dict[bool, array[int]] = defaultdict(_places)
+        for place, each in enumerate(host.received):
+            self._came[each.connection].append(place)
+            if not each.is_pure_ack:
+                self._asked[each.connection].append(place)
+            if not each.is_pure_ack or id(each) in opening:
+                self._wakes[self._is_own(each), each.is_ping].append(place)
+        for place, each in enumerate(host.sent):
+            if not each.is_pure_ack:
+                self._went[each.connection].append(place)
+                if self._is_own(each):
+                    self._made[each.is_ping].append(place)
+
+    def _is_own(self, packet: Packet) -> bool:
+        """Return whether the host opened a packet's connection, or may have."""
+        return self._openers.get(packet.connection) in (self._host.name, None)
+
+    def received(self, packet: Packet, end: int) -> Iterator[Packet]:
+        """Yield what arrived before a place that may concern a packet, the last one first: what may have woken its program.
+
+        For a segment that is sent again it is anything on its connection.
+        """
+        if packet.repeated:
+            yield from _backwards(self._host.received, end, self._came[packet.connection])
+            return
+        of = [self._asked[packet.connection], self._wakes[True, False]]
+        of += [self._wakes[False, False]] if self._is_own(packet) else []
+        if packet.is_ping:
+            of += [self._wakes[True, True], *([self._wakes[False, True]] if self._is_own(packet) else [])]
+        for each in _backwards(self._host.received, end, *of):
+            if each.connection != packet.connection or not each.is_pure_ack:
+                yield each
+
+    def sent(self, packet: Packet, end: int) -> Iterator[Packet]:
+        """Yield what the host sent before a place on a packet's connection or on one of its own, the last one first."""
+        of = [self._went[packet.connection], self._made[False], *([self._made[True]] if packet.is_ping else [])]
+        return _backwards(self._host.sent, end, *of)
+
+
+def _places() -> array[int]:
+    return array("q")
+
+
+def _backwards(packets: Sequence[Packet], end: int, *of: array[int]) -> Iterator[Packet]:
+    """Yield the packets at the places of several lists that are before one, the last one first."""
+    at = [bisect_left(each, end) for each in of]
+    while any(at):
+        place, number = max((each[at[number] - 1], number) for number, each in enumerate(of) if at[number])
+        at[number] -= 1
+        yield packets[place]
 
 
 class _Wakes:
@@ -273,7 +325,8 @@ class _Wakes:
 
     def __init__(self, host: Host) -> None:
         self._by: dict[Ends, tuple[list[int], list[Packet]]] = {}
-        self._opening: set[int] = set()
+        self.opening: set[int] = set()
+        """The third parts of handshakes, which wake servers, by `id`."""
         opened: set[Ends] = set()
         for each in host.received:
             if each.flags & SYN and each.is_tcp:
@@ -284,7 +337,7 @@ class _Wakes:
                 packets.append(each)
             elif each.connection in opened:
                 opened.discard(each.connection)
-                self._opening.add(id(each))
+                self.opening.add(id(each))
 
     def latest(self, packet: Packet) -> Packet | None:
         """Return the last one on the connection of a packet before it was sent."""
@@ -293,10 +346,6 @@ class _Wakes:
         while number >= 0 and not packets[number].precedes(packet):
             number -= 1
         return packets[number] if number >= 0 else None
-
-    def opens(self, packet: Packet) -> bool:
-        """Return whether an ACK is the third part of a handshake, which wakes a server."""
-        return id(packet) in self._opening
 
 
 class _Forwards:

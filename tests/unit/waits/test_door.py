@@ -10,10 +10,11 @@ from told import MSS, Told, opened
 
 from slownet.lab.run.outbox import Outbox
 from slownet.model.errors import ExperimentError, ToolError
-from slownet.waits import dissected
+from slownet.waits import dissected, trace
 from slownet.waits.account import Cause
 from slownet.waits.account_text import answer, folded, largest, slopes, text
 from slownet.waits.door import account
+from slownet.waits.packets import Packet
 from slownet.waits.trace import HostCapture
 
 
@@ -453,3 +454,28 @@ def test_a_link_that_became_longer_is_not_slow(told):
     assert adds_up(found)
     assert not list(found.of(Cause.SERIALISATION))
     assert sum(each.ms for each in found.of(Cause.EXCHANGE)) == pytest.approx(17 * 10)
+
+
+def test_what_arrived_long_before_a_timer_is_not_gone_through(told, monkeypatch):
+    """Two transfers of one host, each with timers between its segments: only ACKs, of either connection, are before those."""
+    looked, precedes, segments = [], Packet.precedes, 300
+    monkeypatch.setattr(Packet, "precedes", lambda packet, sent: looked.append(packet) or precedes(packet, sent))
+    for ports in ((40000, 80), (40001, 81)):
+        opened(told, ports=ports)
+    for number in range(segments):
+        for place, ports in enumerate(((40000, 80), (40001, 81))):
+            at, begin = 50.0 + 2 * number + place, 101 + MSS * number
+            told.say("client", "web", "A", begin, 501, at=at, came=at + 20, payload=bytes(MSS), ports=ports)
+            told.say("web", "client", "A", 501, begin + MSS, at=at + 20, came=at + 39.5, ports=ports[::-1])
+    found = account(told.captures(), "client")
+    assert adds_up(found)
+    assert len(list(found.of(Cause.TIMER))) > segments / 2
+    assert len(looked) < 40 * segments
+
+
+def test_datagrams_that_are_all_alike_are_matched_in_order(told):
+    for number in range(50):
+        told.number = 0
+        told.ask("client", "web", b"same", at=2.0 * number, came=2.0 * number + 5)
+    received = trace.read(told.captures()).hosts["web"].received
+    assert [each.arrived - each.sent for each in received] == [5_000_000] * 50

@@ -142,8 +142,8 @@ class CaptureFile:
         while size > 0:
             size -= len(self._read(min(size, _CHUNK)))
 
-    def _at_end(self) -> bytes:
-        """Return the first four bytes of the next record, or nothing at the end. Raises ToolError for too many records."""
+    def _at_end(self, size: int = 4) -> bytes:
+        """Return the first bytes of the next record, or nothing at the end. Raises ToolError for too many records."""
         self._records += 1
         if self._records > MOST_RECORDS:
             raise ToolError(f"the capture has more than {MOST_RECORDS:,} frames and blocks", self.where, CUT)
@@ -151,16 +151,17 @@ class CaptureFile:
             first = self._file.read(1)
         except (OSError, EOFError, zlib.error) as error:
             raise _EndError(f"the compressed data end or are damaged after frame {self.count} ({error})") from error
-        return first + self._read(3) if first else b""
+        return first + self._read(size - 1) if first else b""
 
     def _pcap(self, order: str, fraction: int, header: int) -> Iterator[Frame]:
         _, minor, _, _, _, link = struct.unpack(order + "HHiIII", self._read(20))
         link &= 0xFFFF  # above it: whether and how long frames have a checksum at their end
         record = struct.Struct(order + "IIII")
         number = 0
-        while start := self._at_end():
-            seconds, part, kept, length = record.unpack(start + self._read(12))
-            self._skip(header - 16)
+        while start := self._at_end(record.size):
+            seconds, part, kept, length = record.unpack(start)
+            if header > record.size:
+                self._skip(header - record.size)
             if minor < 3 or (minor == 3 and kept > length):  # they stood the other way round in early versions
                 kept, length = length, kept
             number += 1
