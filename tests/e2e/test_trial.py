@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from slownet.lab.build import kernel, trial_boot
+from slownet.lab.build import kernel, parts
 from slownet.model.errors import LabError
 
 
@@ -17,7 +17,7 @@ def attempt(built, tmp_path):
         known = kernel.find()
         copy = tmp_path / "linux"
         shutil.copy(executable, copy)
-        trial_boot.boot(kernel.Kernel(copy, known.release, known.source))
+        parts.boot(kernel.Kernel(copy, known.release, known.source))
 
     return attempt
 

@@ -16,7 +16,8 @@ import pytest
 from needs_qemu import needs_qemu
 
 from slownet.lab.build import cache
-from slownet.lab.exact import emulator, machine_state, standstill
+from slownet.lab.exact import emulator, standstill
+from slownet.lab.exact.exact import LONGEST
 
 pytestmark = needs_qemu
 SLOWNET = [sys.executable, "-m", "slownet.cli"]
@@ -208,7 +209,7 @@ def test_digits_do_not_depend_on_which_of_an_emulators_threads_was_the_first_to_
         found.append(done.stdout)
         moved += [int(each) for each in (tmp_path / f"{name}.states").read_text().split()]
     assert len(moved) == 6
-    assert all(0 <= each < machine_state.LONGEST for each in moved)
+    assert all(0 <= each < LONGEST for each in moved)
     assert len(set(found)) == 1
 
 

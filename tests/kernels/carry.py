@@ -3,7 +3,7 @@
     .venv/bin/python tests/kernels/carry.py                    # what changed in linux/7 since HEAD goes into linux/6.12
     .venv/bin/python tests/kernels/carry.py --to 6.18 --fresh  # a new series, from the patches alone
 
-The newest series is stored whole, the other one as what differs from it (slownet.lab.build.patch_series). At the revision
+The newest series is stored whole, the other one as what differs from it (slownet.lab.build.kernel). At the revision
 --since they belong together, so what changed in the newest since then is merged into the other as it is now, patch by patch, as
 git merges branches. What this command carried since then counts as being in both. A patch that is new is merged as git's
 cherry-pick does; one that the other series leaves out stays out. The newest series is written as git formats it, the other one
@@ -27,8 +27,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from slownet.lab.build import cache, debian, kernel, patch_series
-from slownet.lab.build.patch_series import Patch
+from slownet.lab.build import cache, debian, kernel
+from slownet.lab.build.kernel import Patch
 from slownet.model.errors import LabError
 
 WORK = "carried"  # in the user's cache
@@ -165,7 +165,7 @@ class Repository:
         """The commits after `base`, as files of a series."""
         with tempfile.TemporaryDirectory() as folder:
             self.git("format-patch", "-q", *FORMAT, "-o", folder, f"{base}..{last}")
-            made = patch_series.read(Path(folder))
+            made = kernel.read_series(Path(folder))
         clean = ["".join(line for line in each.text.splitlines(keepends=True) if not NOISE.match(line)) for each in made]
         return [Patch(each.name, text.rstrip("\n") + "\n") for each, text in zip(made, clean, strict=True)]
 
@@ -238,7 +238,7 @@ def write(series: Series, folder: Path, newest: Series | None = None) -> list[st
 def _differences(series: Series, newest: Series) -> dict[str, str]:
     """The files of a series that is stored as what differs."""
     whole = {each.name: each.text for each in newest}
-    texts = {patch_series.LIST: "".join(f"{each.name}\n" for each in series)}
+    texts = {kernel.LIST: "".join(f"{each.name}\n" for each in series)}
     for name, text in ((each.name, each.text) for each in series if each.text != whole[each.name]):
         lines = difflib.unified_diff(*(each.splitlines(keepends=True) for each in (whole[name], text)), name, name, n=1)
         texts[f"{name}.diff"] = "".join(lines)
@@ -280,19 +280,19 @@ def main() -> int:
     def side(name: str, before: Series) -> Side:
         return Side(name, trees.get(name) or source(name, options.work), [] if options.fresh else before)
 
-    origin, target = patch_series.folders(kernel.FILES)[0], kernel.FILES / options.to
+    origin, target = kernel.series_folders(kernel.FILES)[0], kernel.FILES / options.to
     work = options.work / f"{options.to}-from-{origin.name}"
     # What was carried before and is not committed belongs together as well.
     revision = in_checkout(kernel.FILES, "rev-parse", f"{options.since}:./").strip()
     carried = work / ".git" / f"carried-since-{revision}"
-    before = patch_series.read(carried) if carried.exists() else series_at(options.since, origin)
+    before = kernel.read_series(carried) if carried.exists() else series_at(options.since, origin)
 
     try:
         made = carry(
             work,
             side(origin.name, before),
-            patch_series.read(origin),
-            side(options.to, patch_series.read(target, before) if target.exists() else []),
+            kernel.read_series(origin),
+            side(options.to, kernel.read_series(target, before) if target.exists() else []),
         )
     except (UnfitError, LabError) as error:
         print(error, file=sys.stderr)

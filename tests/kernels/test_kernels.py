@@ -20,12 +20,12 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # time_counter.py is also ru
 
 import time_counter
 
-from slownet.lab.build import cache, debian, kernel, patch_series
+from slownet.lab.build import cache, debian, kernel
 from slownet.lab.host import counter
 from slownet.model.errors import SlownetError
 
 CHECKOUT = Path(__file__).parents[2]
-SERIES = {each.name: each for each in patch_series.folders(kernel.FILES)}
+SERIES = {each.name: each for each in kernel.series_folders(kernel.FILES)}
 # User-Mode Linux documents __setup parameters with __uml_help, and MAINTAINERS covers all of arch/um.
 CHECKPATCH = ["--strict", "--no-tree", "--no-summary", "--ignore", "UNDOCUMENTED_SETUP,FILE_PATH_CHANGES"]
 IN_LAB = ["test_network.py", "test_services.py", "test_seeds.py", "test_capture.py", "test_teardown.py", "test_fault_ahead.py"]
@@ -98,7 +98,7 @@ def source(request, tmp_path_factory):
 def test_patches_are_as_the_kernels_maintainers_want_them(source, request):
     tree, _, log = source
     series = request.node.callspec.params["source"]
-    patches = patch_series.read(SERIES[series])
+    patches = kernel.read_series(SERIES[series])
     for each in patches:
         (log.parent / each.name).write_text(each.text)
     words = ["perl", "scripts/checkpatch.pl", *CHECKPATCH, *(str(log.parent / each.name) for each in patches)]
@@ -138,7 +138,7 @@ def test_sparse_has_no_complaint_that_is_new(source):
         {
             name
             for series in SERIES.values()
-            for patch in patch_series.read(series)
+            for patch in kernel.read_series(series)
             for name in patch.files
             if name.endswith(".c") and not name.endswith("_test.c") and (tree / name).is_file()
         }
@@ -221,7 +221,7 @@ def lines(series):
 def test_the_series_are_what_carrying_makes_of_them(tmp_path):
     """They apply to Debian's sources of now with the context that they have, and carry.py may take edits over."""
     first, *others = SERIES
-    sides = {each: carry.Side(each, carry.source(each, tmp_path), patch_series.read(SERIES[each])) for each in SERIES}
+    sides = {each: carry.Side(each, carry.source(each, tmp_path), kernel.read_series(SERIES[each])) for each in SERIES}
     for other in others:
         made = carry.carry(tmp_path / f"{other}-repository", sides[first], sides[first].before, sides[other])
         assert [lines(each) for each in made] == [lines(sides[each].before) for each in (first, other)]

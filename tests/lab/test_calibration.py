@@ -9,10 +9,9 @@ from scapy.layers.l2 import Ether
 
 from slownet.calibration.carried import carried
 from slownet.calibration.cases import Case, choose, matrix
-from slownet.calibration.frames import OURS
 from slownet.calibration.judge import OWN_FREE_CPU_S, OWN_S, judge
 from slownet.calibration.probe_run import ends, measure, prepare
-from slownet.calibration.probes import PROBES
+from slownet.calibration.probes import OURS, PROBES
 from slownet.lab.host import native
 from slownet.links.ip import IPV4, IPV6
 from slownet.links.packets import capture as packets

@@ -7,7 +7,7 @@ import pytest
 
 from slownet.cli.app import main
 from slownet.comparison import record
-from slownet.comparison.extrapolation import compare_field, round_trip
+from slownet.comparison.compare import compare_field, round_trip
 from slownet.comparison.row import EQUIVALENT, compared
 from slownet.judge.records.result import gather
 from slownet.net.tool import run

@@ -3,8 +3,7 @@
 import pytest
 
 from slownet.model.errors import ServiceError, ToolError
-from slownet.reproductions.lookup import observe
-from slownet.reproductions.named_pages import PROGRAM, RESOLVER, NamedPages, asking
+from slownet.reproductions.named_pages import PROGRAM, RESOLVER, NamedPages, asking, observe
 from slownet.services.unbound import Unbound
 from slownet.theory import lookups
 from slownet.topologies import TwoHosts

@@ -12,7 +12,7 @@ from why_scenarios import ANSWER, READINGS_MS, ask, losing, ms, running, says, s
 import slownet
 from slownet.lab.host import native
 from slownet.model.errors import ExperimentError, ToolError
-from slownet.net import before_queue, interface_captures, sleeping_calls
+from slownet.net import interface_captures, sleeping_calls
 from slownet.services.certificate import certificate
 from slownet.topologies import ClientWebDb
 from slownet.waits import timers
@@ -553,8 +553,10 @@ def test_a_host_has_the_addresses_that_ip_shows(far):
         with host.popen(["ip", "-o", "addr"], text=True) as done:
             shown = done.communicate()[0]
         words = [line.split() for line in shown.splitlines()]
-        assert sorted(before_queue.addresses(host)) == sorted(each[3].partition("/")[0] for each in words if each[1] != "lo")
-        assert {"10.9.8.7", "fd00::7", host.IP()} <= set(before_queue.addresses(host))
+        assert sorted(interface_captures.addresses(host)) == sorted(
+            each[3].partition("/")[0] for each in words if each[1] != "lo"
+        )
+        assert {"10.9.8.7", "fd00::7", host.IP()} <= set(interface_captures.addresses(host))
     finally:
         with host.popen(["ip", "link", "del", "other"]) as done:
             done.wait()

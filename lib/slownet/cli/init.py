@@ -3,20 +3,71 @@
 from __future__ import annotations
 
 import contextlib
+import keyword
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import resources
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from slownet.cli import starting_package
 from slownet.cli.completing import one_of
 from slownet.model import userfile
 from slownet.model.errors import ExperimentError, nearest
 from slownet.model.whole_file import new
+
+# The output of `slownet init --package`: a package that adds tools, services, topologies and experiments by entry points.
+
+PACKAGE_FILES = {
+    "README.md": "package-README.md", "pyproject.toml": "package-pyproject.toml", ".gitignore": "gitignore",
+    "far_page.toml": "package-far_page.toml", "tests/test_package.py": "package-test_package.py",
+    "MODULE/__init__.py": "package-init.py", "MODULE/lane.py": "package-lane.py", "MODULE/pages.py": "package-pages.py",
+    "MODULE/page_time.py": "package-page_time.py", "MODULE/far_page.py": "package-far_page.py",
+}  # fmt: skip
+"""The files of a package, and the name of each one's template."""
+INSTALLED = {"Install slownet\n": "Install slownet and this package\n", 'a wheel in it}"': 'a wheel in it}" -e .'}
+"""The differences in the CI files: the package is installed beside slownet."""
+
+
+def module(name: str) -> str:
+    """Return the name under which a package is imported. Raises ExperimentError."""
+    found = re.sub(r"[-.]", "_", name).lower()
+    taken = found in sys.stdlib_module_names or found in ("slownet", "mininet", "tests", "pytest")
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", found) or keyword.iskeyword(found) or taken:
+        if taken:
+            raise ExperimentError(f"'{name}' is taken", "--package", "choose another name, such as slow-things")
+        fix = "write letters, digits and hyphens, such as slow-things"
+        raise ExperimentError(f"'{name}' is not a name of a package", "--package", fix)
+    return found
+
+
+def package_contents(name: str, template: Callable[[str], str]) -> dict[str, str]:
+    """Return the text of each file of a package, by the file's path in it.
+
+    template: gives the text of a template by its name. Raises ExperimentError for a name that cannot be a package's.
+    """
+    words = {"MODULE": module(name), "DISTRIBUTION": name.lower(), "NAME": name}
+    return {_filled(path, words): _filled(template(each), words) for path, each in PACKAGE_FILES.items()}
+
+
+def entry_points(name: str, template: Callable[[str], str]) -> list[str]:
+    """Return the tables of a package's pyproject.toml that declare it to slownet."""
+    tables = package_contents(name, template)["pyproject.toml"].split("\n\n")
+    return [each for each in tables if each.startswith("[project.entry-points.")]
+
+
+def in_ci(text: str) -> str:
+    """Return a project's CI file as a package's: it installs the package, and checks its hypothesis file."""
+    for usual, own in INSTALLED.items():
+        text = text.replace(usual, own)
+    return text.replace("shop.toml", "far_page.toml").replace("*-shop", "*-far_page")
+
+
+def _filled(text: str, words: dict[str, str]) -> str:
+    return re.sub(r"\b(DISTRIBUTION|NAME)\b|MODULE", lambda found: words[found[0]], text)
+
 
 CI = {"github": ".github/workflows/slow-network.yml", "gitlab": ".gitlab-ci.yml", "none": ""}
 """The CI services, and where each one looks for its file."""
@@ -78,7 +129,7 @@ def init(
         _print_what_lacks(project, browser, package)
     if added:
         more = "\nslownet run page.py  # the page in Chromium" if browser else ""
-        steps = NEXT_OF_A_PACKAGE.format(module=starting_package.module(package)) if package else NEXT
+        steps = NEXT_OF_A_PACKAGE.format(module=module(package)) if package else NEXT
         if project in left:  # its testpaths may leave out the test that was added
             added_tests = [each.relative_to(folder).as_posix() for each in added if each.name.startswith("test_")]
             steps = steps.replace("\npytest\n", f"\npytest {' '.join(added_tests)}".rstrip() + "\n")
@@ -108,7 +159,7 @@ def _print_what_lacks(project: Path, browser: bool, package: str | None) -> None
     if browser and "chromium" not in text:
         print(f"\npyproject.toml needs below [tool.slownet]: {CHROMIUM.partition('  #')[0]}")
     if package:
-        tables = starting_package.entry_points(package, _template)
+        tables = entry_points(package, _template)
         lacking = [table for table in tables if not all(line in text for line in table.splitlines())]
         if lacking:
             print("\npyproject.toml needs, so that slownet finds the package:\n\n" + "\n\n".join(lacking))
@@ -146,9 +197,9 @@ def contents(name: str, ci: str, browser: bool = False) -> dict[str, str]:
 
 def of_a_package(name: str, ci: str) -> dict[str, str]:
     """Return the text of each file of a package with this name, by the file's path in it. Raises ExperimentError."""
-    found = starting_package.contents(name, _template)
+    found = package_contents(name, _template)
     if CI[ci]:
-        found[CI[ci]] = starting_package.in_ci(_template(f"{ci}.yml").replace("PACKAGES", " ".join(host_packages())))
+        found[CI[ci]] = in_ci(_template(f"{ci}.yml").replace("PACKAGES", " ".join(host_packages())))
     return found
 
 

@@ -127,7 +127,7 @@ class Service:
     addresses: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Its addresses with prefix, such as ``172.28.0.10/16``, in each network that has a subnet; IPv4 first."""
     interfaces: tuple[Interface, ...] = ()
-    """One for each network, in the order of `slownet.compose.interfaces`: the first is its host's cable."""
+    """One for each network, in the order of `slownet.compose.services`: the first is its host's cable."""
     mtu: int | None = None
     ulimits: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     """Soft and hard limits by name, such as ``nofile``; -1 means no limit."""

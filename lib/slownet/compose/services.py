@@ -3,35 +3,224 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 import re
-from collections.abc import Iterator, Mapping
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-from slownet.compose import (
-    borrowed,
-    build_command,
-    casts,
-    consistency,
-    dotenv,
-    interfaces,
-    links,
-    network_mode,
-    powers,
-    shellwords,
-)
+from slownet.compose import borrowed, casts, consistency, dotenv, links, network_mode, shellwords
 from slownet.compose.document import Map
 from slownet.compose.fields import X_SLOWNET
 from slownet.compose.longform import MOST_PORT, is_address, text
-from slownet.compose.model import STARTED, Content, Dependency, Health, Hook, Service
+from slownet.compose.model import STARTED, Content, Dependency, Health, Hook, Interface, Service
 from slownet.compose.project_files import Source
+from slownet.compose.scalars import shown
 from slownet.compose.storage import Storage
 from slownet.compose.variables import Budget
+from slownet.containers.capabilities import ADDED, CAPABILITIES, WITHHELD
 from slownet.lab.run.folders import refused
 from slownet.model.errors import ComposeError, nearest
+from slownet.model.shapes import Json
 from slownet.model.units import whole_number
+
+# The arguments with which buildah, podman or docker builds a service's image, from `build` in a compose file.
+
+STDIN = "-"
+"""The Dockerfile that the command reads from its standard input."""
+
+
+def arguments(build: Map, image: str, path: Callable[[str], Path], secrets: Mapping[str, Json]) -> str:
+    """Return them as a shell's words. path: makes one whole; secrets: those at the top of the files. Raises ComposeError."""
+    given = str(build.get("context") or ".")
+    context = given if "://" in given else str(path(given))
+    words = ["build", "-t", image, *(word for each in build.get("tags") or () for word in ("-t", str(each)))]
+    if build.get("dockerfile_inline"):
+        words += ["-f", STDIN]
+    elif build.get("dockerfile"):
+        words += ["-f", str(Path(context, build["dockerfile"]))]
+    if build.get("target"):
+        words += ["--target", str(build["target"])]
+    for key, value in (build.get("args") or {}).items():
+        words += ["--build-arg", f"{key}={text(value)}" if value else str(key)]
+    words += [word for option, value in _options(build, path, secrets) for word in (option, value) if word]
+    return shlex.join([*words, context])
+
+
+def _options(build: Map, path: Callable[[str], Path], secrets: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
+    for field, option in _FLAGS.items():
+        if build.get(field) is True:
+            yield option, ""
+    for field, option in _TEXTS.items():
+        if build.get(field):
+            yield option, text(build[field])
+    for field, option in _LISTS.items():
+        yield from ((option, str(each)) for each in build.get(field) or ())
+    for field, (option, show) in _PAIRS.items():
+        yield from ((option, show(name, value)) for name, value in (build.get(field) or {}).items())
+    for name, value in (build.get("additional_contexts") or {}).items():
+        yield "--build-context", f"{name}={_context(str(value), path)}"
+    if build.get("platforms"):
+        yield "--platform", ",".join(map(str, build["platforms"]))
+    for number, each in enumerate(build.get("secrets") or ()):
+        yield "--secret", _secret(each, secrets, path, build["secrets"].at[number])
+
+
+def _limit(name: str, value: Any) -> str:
+    return f"{name}={value['soft']}:{value['hard']}" if isinstance(value, Map) else f"{name}={value}"
+
+
+_FLAGS: Mapping[str, str] = {"no_cache": "--no-cache", "pull": "--pull"}
+_TEXTS: Mapping[str, str] = {"network": "--network", "shm_size": "--shm-size"}
+_LISTS: Mapping[str, str] = {"cache_from": "--cache-from", "cache_to": "--cache-to"}
+_PAIRS: Mapping[str, tuple[str, Callable[[str, Json], str]]] = {
+    "labels": ("--label", lambda name, value: f"{name}={value or ''}"),
+    "extra_hosts": ("--add-host", lambda name, value: f"{name}:{value[0]}"),
+    "ulimits": ("--ulimit", _limit),
+    "ssh": ("--ssh", lambda name, value: f"{name}={value}" if value else name),
+}
+"""Fields of a build and the options that do the same."""
+
+
+def _context(value: str, path: Callable[[str], Path]) -> str:
+    if value.startswith("service:"):
+        return f"docker-image://{value.removeprefix('service:')}"
+    return value if "://" in value else str(path(value))
+
+
+def _secret(each: Map, declared: Mapping[str, Json], path: Callable[[str], Path], at: object) -> str:
+    name = str(each.get("source"))
+    found = declared.get(name)
+    if not found:
+        raise ComposeError(f"the secret '{name}' is not declared", str(at), "add it below secrets: at the top")
+    known = str(each.get("target") or name)
+    return (
+        f"id={known},src={path(str(found['file']))}" if "file" in found else f"id={known},env={found.get('environment', name)}"
+    )
+
+
+# Interfaces of a service: one for each of its networks, ordered and named as a container engine does it.
+#
+# `eth0` is the interface in the network that Docker Engine 28 prefers for the default route: the one with the highest
+# `gw_priority`, then one that is not `internal`, then one with IPv4 and IPv6, then by the network's name in the engine (moby,
+# daemon/libnetwork/sandbox.go, Endpoint.Less, and sandbox_linux.go, finishEndpointConfig). Compose's `priority` does not
+# count there; the network with the highest one gets the service's own `mac_address` (compose-spec, services).
+
+NAME, MAC, GATEWAY, PRIORITY = "interface_name", "mac_address", "gw_priority", "priority"
+LONGEST = 15
+"""Letters of an interface's name (IFNAMSIZ less one)."""
+_ETHERNET = re.compile(r"[0-9a-fA-F]{2}([:-][0-9a-fA-F]{2}){5}")
+
+
+def of(tree: Map, networks: Sequence[str], declared: Mapping[str, Json], project: str) -> tuple[Interface, ...]:
+    """Return a service's interfaces, its first one first. Raises ComposeError.
+
+    tree: the service in the files. networks: its networks. declared: what the files say of each network.
+    """
+    stated = tree.get("networks") or {}
+    own = {name: each if isinstance(each := stated.get(name), Map) else Map(tree.place) for name in networks}
+    order = sorted(networks, key=lambda each: _rank(each, own[each], declared.get(each) or {}, project))
+    first = min(networks, key=lambda each: (-int(own[each].get(PRIORITY) or 0), each), default="")
+    macs = {name: _mac(each) or (_mac(tree) if name == first else "") for name, each in own.items()}
+    names = dict(_names(order, own))
+    return tuple(Interface(each, names[each], macs[each]) for each in order)
+
+
+def _rank(name: str, own: Map, network: Mapping[str, Json], project: str) -> tuple[int, bool, bool, str]:
+    only_ipv4 = not _is_true(network.get("enable_ipv6"))
+    in_the_engine = network.get("name") or (name if network.get("external") else f"{project}_{name}")
+    return -int(own.get(GATEWAY) or 0), _is_true(network.get("internal")), only_ipv4, str(in_the_engine)
+
+
+def _names(order: Sequence[str], own: Mapping[str, Map]) -> Iterator[tuple[str, str]]:
+    stated = {each: text(own[each][NAME]) for each in order if own[each].get(NAME)}
+    taken: dict[str, str] = {}
+    for network, name in stated.items():
+        at = str(own[network].keys_at[NAME])
+        if not 0 < len(name.encode()) <= LONGEST or re.search(r"[\s/:]", name) or name in ("lo", ".", ".."):
+            raise ComposeError(f"'{name}' is not an interface's name", at, f"write 1 to {LONGEST} letters, such as eth1")
+        if name in taken:
+            raise ComposeError(f"two interfaces are called '{name}'", at, f"give one of them another {NAME}")
+        taken[name] = network
+    free = (name for number in itertools.count() if (name := f"eth{number}") not in taken)
+    for each in order:
+        yield each, stated.get(each) or next(free)
+
+
+def _is_true(value: Any) -> bool:
+    return shown(value) == "true"
+
+
+def _mac(tree: Map) -> str:
+    value = text(tree.get(MAC) or "")
+    if value and not _ETHERNET.fullmatch(value):
+        raise ComposeError(f"'{value}' is no Ethernet address", str(tree.keys_at[MAC]), "write one such as 02:42:ac:11:00:0a")
+    return value.lower().replace("-", ":")
+
+
+# Reads what a service's container may do besides: capabilities, groups of its user, and settings of the kernel.
+
+ALL = "ALL"
+_PREFIX = "CAP_"
+_OF_NETWORK = re.compile(r"net(?:\.[\w-]+)+")
+_OF_IPC = re.compile(r"kernel\.(?:msgmax|msgmnb|msgmni|sem|shmall|shmmax|shmmni|shm_rmid_forced)|fs\.mqueue\.\w+")
+"""Settings that a namespace has for itself, so that a container can: as in Docker."""
+
+
+def capabilities(tree: Map, warnings: list[str]) -> tuple[str, ...] | None:
+    """Return a service's capabilities as Docker finds them; None for the default ones. Raises ComposeError.
+
+    warnings: gets a line for those that no container of a lab has.
+    """
+    added, dropped = (list(_named(tree, each)) for each in ("cap_add", "cap_drop"))
+    if not added and not dropped:
+        return None
+    withheld = [each for each in added if each in WITHHELD]
+    if withheld:
+        what = ", ".join(each.removeprefix(_PREFIX) for each in withheld)
+        warnings.append(
+            f"{tree.keys_at['cap_add']}: ignored: {what} of cap_add: no container gets at a lab's kernel and devices"
+        )
+    if ALL in added:
+        kept = [*CAPABILITIES, *ADDED]
+    elif ALL in dropped:
+        return tuple(each for each in added if each not in WITHHELD)
+    else:
+        kept = [*CAPABILITIES, *(each for each in added if each not in (*CAPABILITIES, *WITHHELD))]
+    return tuple(each for each in kept if each not in dropped)
+
+
+def _named(tree: Map, field: str) -> Iterator[str]:
+    stated: Any = tree.get(field) or ()
+    known = [ALL, *CAPABILITIES, *ADDED, *WITHHELD]
+    for number, each in enumerate(stated):
+        name = str(each).upper()
+        whole = name if name == ALL or name.startswith(_PREFIX) else f"{_PREFIX}{name}"
+        if whole not in known:
+            fix = nearest(name.removeprefix(_PREFIX), [one.removeprefix(_PREFIX) for one in known])
+            raise ComposeError(f"no capability '{each}'", str(stated.at[number]), fix)
+        yield whole
+
+
+def groups(tree: Map) -> tuple[str, ...]:
+    """Return further groups of a service's user."""
+    return tuple(text(each) for each in tree.get("group_add") or ())
+
+
+def sysctls(tree: Map) -> dict[str, str]:
+    """Return the settings of a service's network and IPC. Raises ComposeError for others, which Docker refuses, too."""
+    stated: Any = tree.get("sysctls") or {}
+    for name, value in stated.items():
+        if not _OF_NETWORK.fullmatch(name) and not _OF_IPC.fullmatch(name):
+            what = f"the setting '{name}' is the whole machine's"
+            raise ComposeError(what, str(stated.keys_at[name]), "a container has those of its network (net...) and IPC")
+        if value is None:
+            raise ComposeError(f"the setting {name} has no value", str(stated.keys_at[name]), f"write {name}=1")
+    return {name: text(value) for name, value in stated.items()}
+
 
 _EXPOSED = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?(?:/(tcp|udp|sctp))?")
 LIMITS = (
@@ -67,7 +256,7 @@ class Reader:
             depends_on=self._dependencies(name, tree), health=_health(tree),
             volumes=tuple(self._storage.volumes(tree)),
             contents=tuple(self._contents(tree)), networks=networks, links=_links(tree),
-            interfaces=interfaces.of(tree, [*networks], declared, self._project),
+            interfaces=of(tree, [*networks], declared, self._project),
             hostname=tree.get("hostname") or "", user=tree.get("user") or "", working_dir=tree.get("working_dir") or "",
             read_only=tree.get("read_only") is True, init=tree.get("init") is True,
             stop_signal=text(tree.get("stop_signal") or ""), stop_s=_seconds(tree, "stop_grace_period", 10.0),
@@ -75,7 +264,7 @@ class Reader:
             condition=links.condition(tree, X_SLOWNET), build=self._build(name, tree),
             dockerfile=str(build.get("dockerfile_inline") or ""), ulimits=dict(_ulimits(tree)),
             post_start=tuple(self._hooks(tree, "post_start")), pre_stop=tuple(self._hooks(tree, "pre_stop")),
-            capabilities=powers.capabilities(tree, self.warnings), groups=powers.groups(tree), sysctls=powers.sysctls(tree),
+            capabilities=capabilities(tree, self.warnings), groups=groups(tree), sysctls=sysctls(tree),
             shares=network_mode.host(name, tree),
         )  # fmt: skip
 
@@ -93,7 +282,7 @@ class Reader:
         if not found:
             return ""
         path = functools.partial(self._storage.path, at=tree.keys_at["build"])
-        return build_command.arguments(found, self._image(name, tree), path, secrets)
+        return arguments(found, self._image(name, tree), path, secrets)
 
     def replicas(self, name: str, tree: Map) -> int:
         """Return how many of a service there are. Raises ComposeError."""

@@ -8,36 +8,62 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import tarfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from slownet.containers import (
-    blob_source,
-    config,
-    docker_archive,
-    headers,
-    image_names,
-    layers,
-    oci_layout,
-    reference,
-    rootfs,
-    skopeo,
-    squash,
-    store,
-)
+from slownet.containers import blob_source, config, headers, image_names, layers, oci_layout, reference, rootfs, skopeo, store
+from slownet.containers.blob_source import BlobSource, parsed, read
 from slownet.containers.config import ARCHITECTURE, OS, Config, check_platform
-from slownet.containers.image_source import Source
-from slownet.containers.layers import Archive
+from slownet.containers.image_source import Source, choice, is_called, one_of, with_diff_ids
+from slownet.containers.layers import Archive, Layer
 from slownet.containers.reference import Reference
+from slownet.containers.streams import digest
 from slownet.containers.tree import Tree
 from slownet.lab.build import cache
 from slownet.lab.run import container_shares
 from slownet.model.errors import ImageError
+
+# Archives of `docker save` and `podman save`: a manifest.json that names configurations and layers.
+#
+# Source: Docker Image Specification v1.2, "Combined Image JSON + Filesystem Changeset Format".
+
+MANIFEST = "manifest.json"
+
+
+def source(box: BlobSource, tag: str, name: str) -> Source:
+    """Return an image of an archive; for tag and name see `one_of`. Raises ImageError."""
+    images = parsed(read(box, MANIFEST), list, MANIFEST, box.where)
+    if not images or not all(isinstance(each, dict) for each in images):
+        raise ImageError(f"{MANIFEST} lists no image", where=box.where, fix="save it again")
+    image = one_of(images, lambda asked, each: any(is_called(asked, tag) for tag in _tags(each)), tag, name)
+    if image is None:
+        raise choice(tag, [known for each in images for known in _tags(each)[:1] or ["one without a name"]], box.where)
+    config, layers = str(image.get("Config")), image.get("Layers") or []
+    if not isinstance(layers, list):
+        raise ImageError(f"{MANIFEST} lists no layers", where=box.where, fix="save it again")
+    text = read(box, config)
+    found = digest(text)
+    stated = re.search(r"([0-9a-f]{64})(\.json)?$", config)
+    if stated and not found.endswith(stated[1]):
+        raise ImageError(f"{config} has the digest {found}", where=box.where, fix="save it again")
+    bare = [_layer(box, str(each), number) for number, each in enumerate(layers, 1)]
+    return Source(text, found, lambda _: with_diff_ids(bare, text, box.where), _tags(image), is_only=len(images) == 1)
+
+
+def _layer(box: BlobSource, name: str, number: int) -> Layer:
+    return Layer(lambda: box.open(name), f"layer {number} of {box.where}")
+
+
+def _tags(image: Mapping[str, object]) -> list[str]:
+    tags = image.get("RepoTags") or []
+    return [str(each) for each in tags] if isinstance(tags, list) else []
+
 
 HEADER = 20
 MACHINES = {
@@ -115,7 +141,7 @@ def _source(asked: Reference, tag: str, name: str, tls_verify: bool, stack: Exit
     file = blob_source.uncompressed(asked.path, stack)
     marks = blob_source.marks(file, asked.text)
     if asked.transport == "docker-archive" or (not asked.transport and "manifest.json" in marks):
-        return docker_archive.source(blob_source.Tar(file, asked.text), tag, name)
+        return source(blob_source.Tar(file, asked.text), tag, name)
     if asked.transport or marks:
         return oci_layout.source(blob_source.Tar(file, asked.text), tag, name, asked.path.name)
     return rootfs.archive_source(file, asked.text)
@@ -147,7 +173,7 @@ def _source_of(asked: Reference, text: str) -> str:
 
 
 def _build(folder: Path, found: Source, where: str) -> None:
-    cache.need_programs(squash.PROGRAMS, squash.WHAT)
+    cache.need_programs(rootfs.PROGRAMS, rootfs.WHAT)
     work = folder / "work"
     work.mkdir()
     stored, tree, machines = found.layers(work), Tree(), Machines()
@@ -162,7 +188,7 @@ def _build(folder: Path, found: Source, where: str) -> None:
         machines.check(where)
         if not tree.root.children:
             raise ImageError("it has no files", where=where, fix="name an image, or the tar of a root file system")
-    squash.squash(stored, tree, folder / store.SQUASHFS, work / "add.log")
+    rootfs.squash(stored, tree, folder / store.SQUASHFS, work / "add.log")
     shutil.rmtree(work)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -14,16 +15,17 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, Self
 
-from slownet.containers import container_program, loop, oci_bundle, runtime, store
+from slownet.containers import loop, oci_bundle, runtime, store, users
 from slownet.containers.assembly import FILES, PROGRAM, Plan
 from slownet.containers.capabilities import CAPABILITIES, SYSCTLS
 from slownet.containers.config import Healthcheck
 from slownet.containers.healthcheck import Healthy, Probe
 from slownet.containers.mount import VOLUME, Mount
 from slownet.containers.oci_bundle import Description, Overrides
-from slownet.containers.root import WRITTEN
+from slownet.containers.root import WRITTEN, read
 from slownet.lab.host import owner
 from slownet.model.errors import ServiceError
+from slownet.model.shapes import Json
 from slownet.net import further_interfaces
 from slownet.net.namespace import Namespace, write_sysctls
 from slownet.net.nodes import inside
@@ -31,6 +33,71 @@ from slownet.net.process import Host, end, environment, wait_until
 from slownet.services import arguments, snapshot
 from slownet.services.readiness import Awaited
 from slownet.services.snapshot import Data
+
+# Programs in a container: a further one's description for crun and its start, and what they write.
+
+BATCH_S = 0.02
+"""The time for which its output is collected before it is written: a wakeup for each line would disturb the measurement."""
+CHUNK = 1 << 16
+
+
+def arguments_of(text: Sequence[str] | str | None) -> tuple[str, ...] | None:
+    """Return a command as words; a text is split like a shell's command line."""
+    if text is None:
+        return None
+    return tuple(shlex.split(text)) if isinstance(text, str) else tuple(map(str, text))
+
+
+def described(main: Description, words: Sequence[str], cwd: str, env: Mapping[str, str]) -> dict[str, Json]:
+    """Return a program like a container's main one, with its own words, directory (if any) and further variables."""
+    whole = {**_variables(main), **env}
+    return {**main, "args": list(words), "cwd": cwd or main["cwd"], "env": _lines(whole)}
+
+
+def as_user(program: Description, user: str, first: int | None, has_home: bool, where: str) -> dict[str, Json]:
+    """Return a program as another user of a container, whose home is HOME. Raises ImageError.
+
+    first: the container's first process. has_home: whether the image or the service states another HOME.
+    """
+    root = os.open(f"/proc/{first}/root", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        found = users.resolve(user, read(root, users.PASSWD), read(root, users.GROUP), where)
+    finally:
+        os.close(root)
+    own = oci_bundle.process((), {}, "/", found, capabilities=program["capabilities"]["bounding"])
+    env = _variables(program) | ({} if has_home else {"HOME": found.home})
+    return {**program, **{name: own[name] for name in ("user", "capabilities")}, "env": _lines(env)}
+
+
+def start_program(host: Host, argv: Sequence[str], output: Path | None, attached: bool, reads: bool) -> subprocess.Popen[bytes]:
+    """Start crun's command line. attached: with this program's output; reads: and its input. Else pipes, or a file."""
+    # Not in the host's mount namespace: crun looks at the machine's cgroups, which are not in the host's own /sys.
+    options: dict[str, Any] = {"stdin": subprocess.DEVNULL, "env": environment(), "mounts": lambda: None}
+    if attached:
+        own = {"stdout": None, "stderr": None, "start_new_session": False} | ({"stdin": None} if reads else {})
+        return host.popen(list(argv), **options | own)
+    if output is None:
+        return host.popen(list(argv), **options)
+    with output.open("wb") as file:
+        return host.popen(list(argv), stdout=file, stderr=file, **options)
+
+
+def _variables(program: Description) -> dict[str, str]:
+    return dict(each.split("=", 1) for each in program["env"])
+
+
+def _lines(env: Mapping[str, str]) -> list[str]:
+    return [f"{name}={value}" for name, value in env.items()]
+
+
+def copy_output(source: int, target: int) -> None:
+    """Copy what the container writes to the log: a pipe, as Docker's, which programs of any user can open as /dev/stdout."""
+    with open(source, "rb", buffering=0) as reading, open(target, "ab", buffering=0) as log:
+        while data := reading.read(CHUNK):
+            log.write(data)
+            if len(data) < CHUNK:
+                time.sleep(BATCH_S)
+
 
 HOSTS, HOSTNAME, RESOLVER = "/etc/hosts", "/etc/hostname", "/etc/resolv.conf"
 KILLED_S = 10.0
@@ -125,7 +192,7 @@ class Container(Awaited):
         condition = None if isinstance(ready, Healthy) else ready
         super().__init__(host, directory, name=name, port=port, ready=condition, timeout=timeout)
         self.image = image
-        words = container_program.words
+        words = arguments_of
         self.replaced = Overrides(
             words(command), words(entrypoint), arguments.mapping(env, "Container", "env", 'env={"DB": "db"}'),
             str(user) if user is not None else None, str(cwd) if cwd is not None else None, _limits(limits),
@@ -204,7 +271,7 @@ class Container(Awaited):
     def _popen(self, log: IO[bytes]) -> subprocess.Popen[bytes]:
         assert self._plan
         plan, (reading, writing) = self._plan, os.pipe()
-        self._copying = threading.Thread(target=container_program.copy, args=(reading, os.dup(log.fileno())), daemon=True)
+        self._copying = threading.Thread(target=copy_output, args=(reading, os.dup(log.fileno())), daemon=True)
         self._copying.start()
         try:
             if getattr(self.host, "inNamespace", True):
@@ -280,9 +347,9 @@ class Container(Awaited):
         self._started()
         assert self._plan
         own = {**self._plan.image.config.env, **self.replaced.env}
-        main = container_program.described(self._main, container_program.words(words) or (), cwd, env or {})
+        main = described(self._main, arguments_of(words) or (), cwd, env or {})
         if user:
-            main = container_program.as_user(main, user, self._first(), "HOME" in own, f"host '{self.host.name}'")
+            main = as_user(main, user, self._first(), "HOME" in own, f"host '{self.host.name}'")
         return self._start(main, output, (attached, reads))
 
     def _begin(self, words: Sequence[str], output: Path | None) -> subprocess.Popen[bytes]:
@@ -294,7 +361,7 @@ class Container(Awaited):
         description = self.state / "process.json"
         description.write_text(json.dumps(main))
         argv = runtime.execute(self._crun, self.state, description)
-        return container_program.start(self.host, argv, output, *attached)
+        return start_program(self.host, argv, output, *attached)
 
     def _unhealthy(self, what: str, output: str) -> ServiceError:
         return ServiceError(f"{self.name} is unhealthy: {what}", f"host '{self.host.name}'", f"its log is {self.log}", output)

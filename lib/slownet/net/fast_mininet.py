@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import select
+import socket
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import ceil
 from random import SystemRandom
@@ -33,7 +34,6 @@ from slownet.net import (
     collisions,
     device,
     dropped_conditions,
-    learning,
     loops,
     parameters,
     places,
@@ -41,11 +41,73 @@ from slownet.net import (
     unique_names,
 )
 from slownet.net.conversion import fast_class, fast_factory
+from slownet.net.loops import LEARNING
 from slownet.net.mininet_links import QuickLink, quick_link
 from slownet.net.netlink import Route
-from slownet.net.nodes import NORMAL, QuickNode, QuickSwitch, Renamed
+from slownet.net.nodes import CONTROLLER, NORMAL, QuickNode, QuickSwitch, Renamed, inside
 from slownet.net.places import Place
 from slownet.net.shaping import Shaping
+
+# Waits for Mininet's own controllers, which make switches learn.
+#
+# They listen a moment after they were started, and a switch that was refused tries again after a second. On the virtual
+# clock, where nothing takes time, a program's first packets would come before that.
+
+MOST_SWITCHES = 16
+"""Of ovs-testcontroller (utilities/ovs-testcontroller.c, MAX_SWITCHES); it does not answer further ones."""
+LISTENS_S = 5.0
+CONNECTS_S = 5.0
+POLL_S = 0.005
+REPLY_S = 10
+
+
+def too_many_switches(controllers: Sequence[Any], switches: Sequence[Any]) -> bool:
+    """Return whether there are more switches than a network's only controller, Mininet's default one, answers."""
+    return len(controllers) == 1 and type(controllers[0]) in LEARNING and len(switches) > MOST_SWITCHES
+
+
+def stand_in(network: Any) -> None:
+    """Make the switches of a network that was not started learn by themselves, without its controllers."""
+    network.controllers.clear()
+    for switch in network.switches:
+        if isinstance(switch, QuickSwitch) and switch.failMode == "secure":
+            switch.failMode, switch.learns_by = "standalone", NORMAL
+
+
+def start_controller(controller: Any, begin: Callable[[], None]) -> None:
+    """Start a controller, and wait until it listens."""
+    begin()
+    deadline = time.monotonic() + LISTENS_S
+    with inside(controller):
+        while not _listens(controller.port) and time.monotonic() < deadline:
+            time.sleep(POLL_S)
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as trial:
+        trial.settimeout(1.0)
+        return trial.connect_ex(("127.0.0.1", port)) == 0
+
+
+def wait_for_flows(switches: Sequence[Any], controllers: Sequence[Any]) -> None:
+    """Wait until the switches have installed their controllers' initial flows."""
+    if not controllers or any(type(each) not in LEARNING for each in controllers):
+        return
+    waiting = [each for each in switches if isinstance(each, QuickSwitch) and each.made]
+    for each in waiting:
+        each.learns_by = CONTROLLER
+    deadline, pause = time.monotonic() + CONNECTS_S, POLL_S
+    while waiting and time.monotonic() < deadline:
+        waiting = [each for each in waiting if CONTROLLER not in _flows(each)]
+        if waiting:
+            time.sleep(pause)
+            pause *= 2
+
+
+def _flows(switch: Any) -> str:
+    words = ["ovs-ofctl", "dump-flows", str(switch)]
+    return subprocess.run(words, capture_output=True, text=True, check=False, timeout=REPLY_S).stdout
+
 
 # Mininet's network tests, rewritten where they would hang with current software: iperf 2.2 and cgroup v2.
 
@@ -270,7 +332,7 @@ class QuickNet(MininetTests, Mininet):  # type: ignore[misc]  # Mininet has no t
             parameters.check_node(name, controller or self.controller, params, places.here())
         added = super().addController(name, controller, **params)
         if type(added) in loops.LEARNING:
-            added.start = partial(learning.start, added, added.start)
+            added.start = partial(start_controller, added, added.start)
         return added
 
     def buildFromTopo(self, topo: Any = None) -> None:  # noqa: N802
@@ -306,11 +368,11 @@ class QuickNet(MininetTests, Mininet):  # type: ignore[misc]  # Mininet has no t
         """Start the switches and wait until all links can send. Raises NetworkError for a loop without a spanning tree."""
         self.running.add(self)
         if self.built:  # otherwise Mininet builds it now
-            if learning.too_many(self.controllers, self.switches):
-                learning.stand_in(self)
+            if too_many_switches(self.controllers, self.switches):
+                stand_in(self)
             loops.check_network(self.switches, self.links, self.controllers, "in this network")
         super().start()
-        learning.wait(self.switches, self.controllers)
+        wait_for_flows(self.switches, self.controllers)
         for link in self.links:
             if isinstance(link, QuickLink):
                 link.settle()

@@ -32,7 +32,6 @@ from slownet.net import (
     route_options,
     spanning_tree,
     stock_settings,
-    topology_statements,
     unique_names,
 )
 from slownet.net.condition_log import ConditionLog
@@ -44,13 +43,38 @@ from slownet.net.interface_captures import Capture, interface_of
 from slownet.net.layout import named
 from slownet.net.log import Log, Setting
 from slownet.net.network_link import Link
-from slownet.net.nodes import inside
+from slownet.net.nodes import QuickNode, inside
 from slownet.net.play import Played
 from slownet.net.seeds import ASKED
 from slownet.net.shaping import Shaping
 
 if TYPE_CHECKING:
     from slownet.model.mininets import Node, Topology
+
+
+# Statements of a topology beyond nodes and links: files of its hosts, and conditions that links have from the start.
+#
+# Both are optional attributes of a Mininet topology: `prepare(hosts, folder)` and `conditions`, by the links' ends.
+
+
+def prepare(topology: Any, hosts: Sequence[Any], folder: Path) -> None:
+    """Give the hosts a folder that lasts as long as the network, and what the topology puts there for their programs."""
+    for host in hosts:
+        if isinstance(host, QuickNode) and host.namespace:
+            host.namespace.folder = folder
+    if hasattr(topology, "prepare"):
+        topology.prepare(hosts, folder)
+
+
+def set_conditions(network: Any) -> None:
+    """Set the conditions that the links of a running network have from the start."""
+    for ends, condition in getattr(network.topology, "conditions", {}).items():
+        link = network.link(*ends)
+        link.set(condition)
+        link.own(condition)
+    network.verified.clear()
+    network.settings.clear()
+
 
 DEADLINE_S = 30.0
 Remembered = Mapping[Any, tuple[OneWay, OneWay]]
@@ -130,7 +154,7 @@ class Network:
                 self.mininet.build()
                 self._files = Path(mkdtemp(prefix="names-", dir=owner.directory()))
                 addresses.publish(self.mininet.hosts, self._files)
-                topology_statements.prepare(self._topology, self.mininet.hosts, self._files)
+                prepare(self._topology, self.mininet.hosts, self._files)
                 self.mininet.start()
             spanning_tree.wait(self.mininet.switches, type(self._topology).__name__)
             self.parts = reach.parts(self.mininet.hosts, DEADLINE_S, type(self._topology).__name__)
@@ -141,7 +165,7 @@ class Network:
             for cable in filter(self.shaping.is_set, self.mininet.links):  # a TCLink of the topology
                 with suppress(ConditionError):
                     self.condition_log[cable] = self.shaping.of(cable)
-            topology_statements.set_conditions(self)
+            set_conditions(self)
         except BaseException as error:
             self._stop()
             if isinstance(error, Exception) and not isinstance(error, SlownetError):  # Mininet raises plain Exception

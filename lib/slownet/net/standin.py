@@ -19,9 +19,38 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from mininet.log import warn
+from mininet.node import UserSwitch
+
 from slownet.model.errors import ExperimentError, SlownetError
 from slownet.model.options import Option
 from slownet.net import blocked_writers, machine, missing_commands
+from slownet.net.nodes import QuickSwitch
+
+# Mininet's `UserSwitch`, whose programs, of OpenFlow's reference implementation, no distribution has any more.
+
+PROGRAM = "ofdatapath"
+
+
+class InPlace(QuickSwitch):
+    """Open vSwitch's switch in place of a `UserSwitch`: it forwards the same packets, in the kernel instead of a process."""
+
+    said = False
+
+    def __init__(self, name: str, dpopts: str = "", **params: Any) -> None:
+        """dpopts: options of the program that is missing, without effect here. The first one names the replacement."""
+        super().__init__(name, **params)
+        if not InPlace.said:
+            warn(f"*** UserSwitch needs {PROGRAM}, which Debian does not have: made an OVSSwitch\n")
+            InPlace.said = True
+
+
+InPlace.__name__ = "UserSwitch"  # in messages
+
+
+def switch() -> type:
+    """Return the class that a program gets as `UserSwitch`."""
+    return UserSwitch if shutil.which(PROGRAM) else InPlace
 
 
 class _StandIn(ModuleType):
@@ -54,7 +83,7 @@ def install(stp: bool = False) -> None:
     """
     from mininet import cli, link, net, node
 
-    from slownet.net import userspace
+    pass
     from slownet.net.conversion import fast_class
     from slownet.net.fast_mininet import QuickNet
     from slownet.net.loops import Reference
@@ -68,7 +97,7 @@ def install(stp: bool = False) -> None:
         name: fast_class(getattr(node, name)) for name in ("Node", "Host", "CPULimitedHost", "OVSSwitch", "OVSBridge")
     }
     nodes["OVSKernelSwitch"] = nodes["OVSSwitch"]
-    nodes["UserSwitch"] = userspace.switch()
+    nodes["UserSwitch"] = switch()
     nodes["Controller"] = Reference
     nodes["findController"] = lambda *controllers: node.DefaultController  # for mn, which would name another one
     for real, names in (

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from slownet.hypotheses.catalogue import find
-from slownet.hypotheses.experiment import Cell, Experiment
+from slownet.hypotheses.experiment import VARY, Cell, Experiment, once, tried
 from slownet.judge.records import sweep_samples
 from slownet.judge.records.charging import Terms
 from slownet.judge.records.exactness import verdict_from
@@ -22,6 +22,7 @@ from slownet.judge.records.sweep_samples import HEADER, Aside
 from slownet.lab.run.place import Place
 from slownet.model.errors import SlownetError, SweepError
 from slownet.model.options import RESUME, Option
+from slownet.model.units import show_duration
 from slownet.runner import compose_project, planning
 from slownet.runner.boot_store import task
 from slownet.runner.boot_store.sweep_store import Store
@@ -29,17 +30,68 @@ from slownet.runner.engine import Workers
 from slownet.runner.sharing import check_labs
 from slownet.runner.where import Where
 from slownet.runner.workers import Pool, how_many
-from slownet.sweep import cells as chosen
 from slownet.sweep import factors
 from slownet.sweep import refine as refining
 from slownet.sweep.criterion import Criterion
-from slownet.sweep.design import Design
+from slownet.sweep.design import GRID, OPTION, Design
+from slownet.sweep.factors import Factors
 from slownet.sweep.refine import Flip, Refinement
 from slownet.sweep.spec import Spec
 from slownet.sweep.sweep_session import Follow, Session
 
 if TYPE_CHECKING:
     from slownet.transfer.lab_download import Source
+
+
+# The cells of a sweep, and the limit on their number.
+
+ASK = 100_000
+"""More samples than that are only measured with ``--yes``."""
+CELL_S = 1.5
+"""Wall time of a cell in the estimate of a large sweep: about that of a page of WordPress, with its share of the boot."""
+
+
+def factors_of(experiment: Experiment, vary: Mapping[str, Sequence[str]]) -> Factors:
+    """Return the values of all factors: those chosen, and the experiment's own for the others. Raises SlownetError."""
+    if experiment.listed:
+        experiment.cells(vary)
+        return {name: tuple(texts) for name, texts in experiment.conditions.items()}
+    found = {**experiment.conditions, **experiment.whole(vary)}
+    experiment.cells({name: texts[:1] for name, texts in found.items()})  # refuses a factor that it does not have
+    return {name: tuple(texts) for name, texts in found.items()}
+
+
+def check_values(experiment: Experiment, vary: Mapping[str, Sequence[str]]) -> Factors:
+    """Return the values of all factors. Raises SlownetError for a value that cannot be read, before there are many cells."""
+    found = factors_of(experiment, vary)
+    if not experiment.listed:
+        for name, texts in found.items():
+            tried(name, texts, f"{VARY} {name}" if name in vary else f"in {experiment.name}")
+    return found
+
+
+def cells_of(experiment: Experiment, vary: Mapping[str, Sequence[str]], design: Design) -> list[Cell]:
+    """Return the cells of a sweep. Raises SlownetError, also for a value that cannot be read."""
+    found = check_values(experiment, vary)
+    if experiment.listed:
+        if design.kind != GRID:
+            raise SweepError(f"{experiment.name} lists its cells", OPTION, "leave it out: there is no grid to draw from")
+        return experiment.cells(vary)
+    return list(design.cells({name: once(name, texts) for name, texts in found.items()}))
+
+
+def check_size(experiment: Experiment, vary: Mapping[str, Sequence[str]], design: Design, repeat: int, labs: int) -> None:
+    """Raise SweepError for a sweep that takes days; it is not made for that."""
+    cells = len(experiment.listed) or design.size(factors_of(experiment, vary))
+    if cells * repeat <= ASK:
+        return
+    size = f"{cells:,} cells" + (f" with {repeat} repetitions" if repeat > 1 else "")
+    takes = f"about {show_duration(cells * repeat * CELL_S / labs)} on {labs} lab{'s' * (labs > 1)}, if one takes {CELL_S:g} s"
+    raise SweepError(
+        f"{size} take {takes}",
+        VARY,
+        f"add {Option('yes')} if that is meant, name fewer values, or {Option('sample').set('sobol:1024')}",
+    )
 
 
 @dataclass(frozen=True)
@@ -185,17 +237,17 @@ def run(
         check(cluster or "", on_file)
     compose_project.check(named.topology)
     values, design = factors.of_mapping(spec.vary), Design.read(spec.sample, spec.seed)
-    chosen.check_values(named, values)
+    check_values(named, values)
     test = Criterion.read(spec.criterion) if spec.criterion else None
-    refinement = Refinement.read(spec.refine, chosen.factors_of(named, values)) if spec.refine else None
+    refinement = Refinement.read(spec.refine, factors_of(named, values)) if spec.refine else None
     place = task.place_of(spec.where, spec.experiment)  # after all that a mistake may be in: the lab may not be built
     check_labs(labs, place)
     spec = replace(spec, repeat=spec.repeat or _repetitions(named, place, bool(spec.criterion)))
     team = _team(cluster, on_file, labs, place, follow)
     fetched = _source(lab) if lab else None
     if not yes:
-        chosen.check_size(named, values, design, spec.repeat, team.width)
-    cells = chosen.cells_of(named, values, design)
+        check_size(named, values, design, spec.repeat, team.width)
+    cells = cells_of(named, values, design)
     with _nothing_empty(directory), Store(directory) as store:
         session = Session(
             spec,

@@ -90,7 +90,7 @@ def test_a_file_that_may_not_be_read_is_refused_as_by_typer(tmp_path, monkeypatc
 
 
 def test_typer_still_has_what_is_put_in_front_of(monkeypatch):
-    """Otherwise every command would import Pydantic again; see `slownet.cli.plain_values`."""
+    """Otherwise every command would import Pydantic again; see `slownet.cli.helping`."""
     app = typer.Typer(cls=Group)
     app.command()(lambda text="a": None)
     app.command("other")(lambda: None)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from slownet.comparison.extrapolation import compare_field
+from slownet.comparison.compare import compare_field
 from slownet.comparison.record import Field
 from slownet.comparison.row import DIFFERS, EQUIVALENT, INCONCLUSIVE
 from slownet.model.errors import ExperimentError, SlownetError

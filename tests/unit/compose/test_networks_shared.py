@@ -2,7 +2,7 @@
 
 import pytest
 
-from slownet.compose import hosts_file, reader
+from slownet.compose import project_topology, reader
 from slownet.compose.model import of_json
 from slownet.compose.project_topology import Compose
 from slownet.model.errors import ComposeError
@@ -43,7 +43,7 @@ def test_the_names_that_their_hosts_know(read):
     found, addresses = read(TEXT), {"client": "10.0.0.1", "web": "10.0.0.2", "db": "10.0.0.3"}
 
     def known(host):
-        lines = hosts_file.hosts_file(host, found, addresses).replace("\t", " ").splitlines()
+        lines = project_topology.hosts_file(host, found, addresses).replace("\t", " ").splitlines()
         return lines[lines.index("10.0.0.1 client") + 1 :]
 
     assert known("web") == ["10.0.0.2 web", "10.0.0.3 db", "10.0.0.3 data", "10.0.0.99 mail"]

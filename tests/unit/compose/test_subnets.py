@@ -2,7 +2,7 @@
 
 import pytest
 
-from slownet.compose import hosts_file, reader
+from slownet.compose import project_topology, reader
 from slownet.compose.project_topology import Compose
 from slownet.model.errors import ComposeError
 
@@ -69,9 +69,9 @@ def test_the_first_address_of_a_host(read, tmp_path):
 def test_names_have_the_addresses_of_the_network(read):
     found = read(LAN)
     addresses = {"client": "10.0.0.1", "a": "172.28.0.2", "b": "172.18.0.2", "c": "172.18.0.3", "d": "172.18.0.4"}
-    assert "172.28.0.3\tb www\n" in hosts_file.hosts_file("a", found, addresses)
-    assert "172.18.0.2\tb\n" in hosts_file.hosts_file("c", found, addresses)
-    assert "172.28.0.2\ta\n" in hosts_file.hosts_file("client", found, addresses)
+    assert "172.28.0.3\tb www\n" in project_topology.hosts_file("a", found, addresses)
+    assert "172.18.0.2\tb\n" in project_topology.hosts_file("c", found, addresses)
+    assert "172.28.0.2\ta\n" in project_topology.hosts_file("client", found, addresses)
 
 
 def test_a_range_for_addresses_that_are_not_stated(read):
@@ -95,7 +95,7 @@ def test_ipv6(read):
     )
     assert found["a"].addresses == {"n": ("172.18.0.2/16", "fd28::a/64")}
     assert found["b"].addresses == {"m": ("172.19.0.2/16", "fd00:0:0:2::2/64"), "n": ("172.18.0.3/16", "fd28::2/64")}
-    known = hosts_file.hosts_file("a", found, {"client": "10.0.0.1", "a": "172.18.0.2", "b": "172.19.0.2"})
+    known = project_topology.hosts_file("a", found, {"client": "10.0.0.1", "a": "172.18.0.2", "b": "172.19.0.2"})
     lines = ["172.18.0.2 a", "fd28::a a", "172.18.0.3 b", "fd28::2 b"]
     assert known.replace("\t", " ").splitlines()[-4:] == lines
 
@@ -209,9 +209,9 @@ def test_replicas_are_hosts_and_their_name_has_all_addresses(read):
     addresses = {name: f"10.0.0.{number}" for number, name in enumerate(found.hosts, start=1)}
     one, two = "10.0.0.2 web-1 web www", "10.0.0.3 web-2 web www"
     for host, lines in {"client": [one, two], "asker": [two, one]}.items():  # in turn, host by host
-        text = hosts_file.hosts_file(host, found, addresses).replace("\t", " ").splitlines()
+        text = project_topology.hosts_file(host, found, addresses).replace("\t", " ").splitlines()
         assert [line for line in text if " web-" in line] == lines
-    assert "10.0.0.2\tw\n10.0.0.3\tw\n" in hosts_file.hosts_file("asker", found, addresses)
+    assert "10.0.0.2\tw\n10.0.0.3\tw\n" in project_topology.hosts_file("asker", found, addresses)
 
 
 @pytest.mark.parametrize("text", ["scale: 2", "scale: '2', deploy: {replicas: 2}", "deploy: {replicas: 2, mode: replicated}"])

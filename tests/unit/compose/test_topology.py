@@ -2,7 +2,7 @@
 
 import pytest
 
-from slownet.compose import hosts_file
+from slownet.compose import project_topology
 from slownet.compose.project_topology import Compose
 from slownet.links.conditions.link import Condition
 from slownet.net import check_topology
@@ -71,7 +71,7 @@ ES, WEB = "172.18.0.2 elasticsearch es", "172.18.0.3 web"
     ],
 )
 def test_names_are_known_in_the_networks_that_services_share(host, lines, topology):
-    found = hosts_file.hosts_file(host, topology.project, ADDRESSES).replace("\t", " ").splitlines()
+    found = project_topology.hosts_file(host, topology.project, ADDRESSES).replace("\t", " ").splitlines()
     own = "::1 localhost ip6-localhost ip6-loopback"
     assert (found[0], found[1] == own) == ("127.0.0.1 localhost", host != "client")
     assert found[found.index("10.0.0.1 client") :] == ["10.0.0.1 client", *lines]

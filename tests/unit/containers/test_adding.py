@@ -15,7 +15,7 @@ import time
 
 import pytest
 
-from slownet.containers import adding, rootfs, skopeo, squash, store
+from slownet.containers import adding, rootfs, skopeo, store
 from slownet.lab.build import cache
 from slownet.model.errors import ImageError, LabError
 
@@ -457,7 +457,7 @@ def test_indexes_that_never_end_are_one_line(layout, made):
 
 def test_a_full_disk_is_one_line_and_nothing_is_kept(layout, base, home, monkeypatch):
     layout.image(base)
-    monkeypatch.setattr(squash, "SPARE_MEGABYTES", 10**9)
+    monkeypatch.setattr(rootfs, "SPARE_MEGABYTES", 10**9)
     with pytest.raises(LabError, match=r"^adding the image needs 1000000000 MB of disk, but only "):
         adding.add(str(layout.folder))
     assert left_over(home) == []
@@ -494,7 +494,7 @@ def test_layers_that_docker_linked_to_equal_ones_are_read(made, base, tmp_path, 
 
 def test_a_squashfs_that_cannot_be_made_is_one_line(layout, base, home, monkeypatch):
     layout.image(base)
-    monkeypatch.setattr(squash.image, "squash", lambda target: ["sh", "-c", "echo 'tar2sqfs: it is full' >&2; exit 3"])
+    monkeypatch.setattr(rootfs.image, "squash", lambda target: ["sh", "-c", "echo 'tar2sqfs: it is full' >&2; exit 3"])
     with pytest.raises(LabError, match=r"^adding the image failed \(3\): tar2sqfs: it is full, log "):
         adding.add(str(layout.folder))
     assert left_over(home) == []
@@ -513,7 +513,7 @@ def test_missing_programs_are_named_with_their_packages(layout, base, home, monk
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_an_add_that_is_ended_leaves_nothing_behind(layout, base, home, monkeypatch, number):
     layout.image(base)
-    real = squash.write
+    real = rootfs.write
 
     def interrupted(*words):
         real(*words)
@@ -523,7 +523,7 @@ def test_an_add_that_is_ended_leaves_nothing_behind(layout, base, home, monkeypa
         time.sleep(10)
 
     def run():
-        monkeypatch.setattr(squash, "write", interrupted)
+        monkeypatch.setattr(rootfs, "write", interrupted)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
             adding.add(str(layout.folder))
@@ -559,13 +559,13 @@ def test_two_adds_at_once_keep_one_image(layout, base, home):
 def test_a_file_that_changes_while_it_is_read_is_one_line(tmp_path, base, monkeypatch, home):
     path = tmp_path / "root.tar"
     path.write_bytes(base)
-    real = squash.squash
+    real = rootfs.squash
 
     def changed(*words):
         path.write_bytes(base.replace(b"below", b"BELOW"))
         real(*words)
 
-    monkeypatch.setattr(squash, "squash", changed)
+    monkeypatch.setattr(rootfs, "squash", changed)
     with pytest.raises(ImageError, match=r"root\.tar has the digest"):
         adding.add(str(path))
     assert left_over(home) == []

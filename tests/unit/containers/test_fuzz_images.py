@@ -12,7 +12,7 @@ from fuzzing import altered, damaged, only
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slownet.containers import blob_source, config, docker_archive, layers, oci_layout, streams, tree
+from slownet.containers import adding, blob_source, config, layers, oci_layout, streams, tree
 from slownet.containers.layers import Layer
 from slownet.model.errors import ImageError
 
@@ -124,4 +124,4 @@ def test_archives_of_docker(data):
     manifest = data.draw(altered([DOCKER])).get("images")
     files = {"manifest.json": json.dumps(manifest).encode(), "c.json": json.dumps(data.draw(altered([CONFIG]))).encode()}
     with only(ImageError):
-        docker_archive.source(Files(**files), data.draw(st.sampled_from(["", "a:1"])), "").layers(None)
+        adding.source(Files(**files), data.draw(st.sampled_from(["", "a:1"])), "").layers(None)

@@ -6,7 +6,7 @@ from slownet.hypotheses import value_lists
 from slownet.hypotheses.catalogue import find
 from slownet.model.errors import ExperimentError
 from slownet.runner.run_request import conditions
-from slownet.sweep import cells, factors
+from slownet.sweep import factors, sweeping
 
 WAYS = ["new", "new, TLS", "new, TLS at once", "new, TLS, name with TTL 0", "pool"]
 
@@ -68,7 +68,7 @@ def test_every_way_of_an_experiment_can_be_chosen_for_a_run_and_a_sweep():
     experiment = find("connection_pool")
     for way in experiment.conditions["way"]:
         assert {each["way"] for each in experiment.cells(conditions([f"way={way}"]))} == {way}
-        assert cells.factors_of(experiment, factors.parse([f"way={way}"]))["way"] == (way,)
+        assert sweeping.factors_of(experiment, factors.parse([f"way={way}"]))["way"] == (way,)
         assert {each["way"] for each in experiment.cells({"way": [way]})} == {way}
     with pytest.raises(ExperimentError, match="connection_pool has no way 'TLS'"):
         experiment.cells(conditions(["way=TLS"]))

@@ -5,7 +5,7 @@ import pytest
 from slownet.hypotheses.experiment import Experiment, once
 from slownet.model.errors import ExperimentError, UnitError
 from slownet.runner.run_request import conditions
-from slownet.sweep import cells
+from slownet.sweep import sweeping
 from slownet.sweep.design import Design
 from slownet.topologies import find
 
@@ -45,7 +45,7 @@ def test_what_is_unclear_is_one_line(texts, message):
 def test_values_that_are_equal_are_measured_once(page, texts, kept):
     assert once("rtt", texts) == kept
     assert [cell["rtt"] for cell in page.cells({"rtt": texts})] == list(kept)
-    assert [cell["rtt"] for cell in cells.cells_of(page, {"rtt": texts}, Design())] == list(kept)
+    assert [cell["rtt"] for cell in sweeping.cells_of(page, {"rtt": texts}, Design())] == list(kept)
 
 
 def test_other_conditions_are_texts_and_equal_only_as_such():
@@ -54,7 +54,7 @@ def test_other_conditions_are_texts_and_equal_only_as_such():
 
 @pytest.mark.parametrize("text", ["10", "10xs", "-5ms", "\u22125ms", "1e2ms", "inf", "10ms 20ms", "10\u00b5s"])
 def test_a_value_that_cannot_be_read_names_its_condition(page, text):
-    for read in (page.cells, lambda chosen: cells.cells_of(page, chosen, Design())):
+    for read in (page.cells, lambda chosen: sweeping.cells_of(page, chosen, Design())):
         with pytest.raises(UnitError, match=r", --vary rtt: "):
             read({"rtt": [text]})
     page.vary = {"rtt": [text]}

@@ -4,7 +4,7 @@ import struct
 
 import pytest
 
-from slownet.lab.exact import machine_state
+from slownet.lab.exact import exact
 from slownet.model.errors import LabError
 
 SAVED = bytes.fromhex("""
@@ -28,35 +28,35 @@ MOVED = bytes.fromhex("""
 
 
 def moved(state: bytes) -> int:
-    return struct.unpack_from(">q", state, state.find(machine_state.CLOCK) + len(machine_state.CLOCK))[0]
+    return struct.unpack_from(">q", state, state.find(exact.STATE_CLOCK) + len(exact.STATE_CLOCK))[0]
 
 
 def with_clock(by: int) -> bytes:
-    at = SAVED.find(machine_state.CLOCK) + len(machine_state.CLOCK)
+    at = SAVED.find(exact.STATE_CLOCK) + len(exact.STATE_CLOCK)
     return SAVED[:at] + struct.pack(">q", by) + SAVED[at + 8 :]
 
 
 def test_a_clock_that_was_moved_on_is_put_back():
     assert (moved(SAVED), moved(MOVED)) == (0, 55191)
-    assert (machine_state.moved_on(SAVED), machine_state.moved_on(MOVED)) == (0, 55191)
-    assert machine_state.at_its_stop(SAVED) == SAVED
-    found = machine_state.at_its_stop(MOVED)
+    assert (exact.moved_on(SAVED), exact.moved_on(MOVED)) == (0, 55191)
+    assert exact.at_its_stop(SAVED) == SAVED
+    found = exact.at_its_stop(MOVED)
     assert moved(found) == 0
     assert [at for at, (was, now) in enumerate(zip(MOVED, found, strict=True)) if was != now] == [75, 76]
-    assert machine_state.at_its_stop(with_clock(1)) == SAVED
+    assert exact.at_its_stop(with_clock(1)) == SAVED
 
 
 @pytest.mark.parametrize(
     "state",
-    [b"", SAVED[:-1], SAVED.replace(machine_state.MARKER, b"\0" * 8), SAVED.replace(b"icount", b"icounts"), MOVED[:80]],
+    [b"", SAVED[:-1], SAVED.replace(exact.STATE_MARKER, b"\0" * 8), SAVED.replace(b"icount", b"icounts"), MOVED[:80]],
     ids=["empty", "cut short", "no marker", "another format", "no registers"],
 )
 def test_a_state_in_another_format_is_one_line(state):
     with pytest.raises(LabError, match="a format that is not known"):
-        machine_state.at_its_stop(state)
+        exact.at_its_stop(state)
 
 
 @pytest.mark.parametrize("by", [-1, 1 << 32, -(1 << 62), 1 << 62])
 def test_a_clock_that_no_stop_can_have_is_one_line(by):
     with pytest.raises(LabError, match="a clock that is not the one of its time stamp counter"):
-        machine_state.at_its_stop(with_clock(by))
+        exact.at_its_stop(with_clock(by))

@@ -4,11 +4,11 @@ import shutil
 
 import pytest
 
-from slownet.lab.build import kernel, patch_series
-from slownet.lab.build.patch_series import Patch
+from slownet.lab.build import kernel
+from slownet.lab.build.kernel import Patch
 from slownet.model.errors import LabError
 
-REAL = patch_series.folders(kernel.FILES)
+REAL = kernel.series_folders(kernel.FILES)
 NEEDS_PATCH = pytest.mark.skipif(not shutil.which("patch"), reason="the build of a kernel installs patch")
 FIRST = "Why.\n\n--- a/time.c\n+++ b/time.c\n@@ -1,3 +1,3 @@\n one\n-two\n+seven\n three\n"
 
@@ -31,12 +31,12 @@ def write(tmp_path):
 def test_the_newest_is_first(write, tmp_path):
     for release in ("6.12", "7", "6.9"):
         write(release, "0001-a.patch")
-    assert [each.name for each in patch_series.folders(tmp_path)] == ["7", "6.12", "6.9"]
+    assert [each.name for each in kernel.series_folders(tmp_path)] == ["7", "6.12", "6.9"]
 
 
 def test_a_series_without_a_list_is_its_patches_in_order(write):
     write("7", "0002-b.patch", "second")
-    assert patch_series.read(write("7", "0001-a.patch", "first")) == [
+    assert kernel.read_series(write("7", "0001-a.patch", "first")) == [
         Patch("0001-a.patch", "first"),
         Patch("0002-b.patch", "second"),
     ]
@@ -49,7 +49,7 @@ def test_an_older_series_has_what_it_lists_changed_by_its_differences(write):
         write("7", name, f"{name} as it is")
     write("6.12", "0001-a.patch.diff", "--- a\n+++ a\n@@ -7,2 +7,2 @@\n--two\n+-2\n +seven\n")
     series = write("6.12", "series", "0001-a.patch\n0003-c.patch\n")
-    assert patch_series.read(series) == [
+    assert kernel.read_series(series) == [
         Patch("0001-a.patch", FIRST.replace("-two", "-2")),
         Patch("0003-c.patch", "0003-c.patch as it is"),
     ]
@@ -60,7 +60,7 @@ def test_a_difference_that_fits_no_longer_is_told(write):
     write("7", "0001-a.patch", FIRST)
     write("6.12", "0001-a.patch.diff", "--- a\n+++ a\n@@ -7,2 +7,2 @@\n--2\n+-two\n +seven\n")
     with pytest.raises(LabError, match=r"^6\.12/0001-a\.patch\.diff does not fit that patch, "):
-        patch_series.read(write("6.12", "series", "0001-a.patch\n"))
+        kernel.read_series(write("6.12", "series", "0001-a.patch\n"))
 
 
 def test_a_patch_knows_the_files_that_it_touches():
@@ -70,7 +70,7 @@ def test_a_patch_knows_the_files_that_it_touches():
 @NEEDS_PATCH
 @pytest.mark.parametrize("series", REAL, ids=lambda series: series.name)
 def test_the_real_patches_say_who_signed_them(series):
-    patches = patch_series.read(series)
+    patches = kernel.read_series(series)
     assert patches
     for each in patches:
         assert all(f"\n{field}: " in head(each) for field in ("From", "Subject", "Signed-off-by")), each.name
@@ -78,7 +78,7 @@ def test_the_real_patches_say_who_signed_them(series):
 
 @NEEDS_PATCH
 def test_the_real_series_have_the_same_patches_but_for_what_only_the_newest_kernel_needs():
-    first, *others = [[(each.name, head(each)) for each in patch_series.read(series)] for series in REAL]
+    first, *others = [[(each.name, head(each)) for each in kernel.read_series(series)] for series in REAL]
     assert [name[:4] for name, _ in first] == [f"{i:04d}" for i in range(1, len(first) + 1)]
     assert others
     newest = {  # what mends something that came with Linux 6.16
@@ -91,4 +91,4 @@ def test_the_real_series_have_the_same_patches_but_for_what_only_the_newest_kern
 def test_no_difference_is_left_over():
     for series in REAL[1:]:
         stored = {each.name.removesuffix(".diff") for each in series.glob("*.diff")}
-        assert stored <= set(patch_series.listed(series))
+        assert stored <= set(kernel.listed_patches(series))

@@ -111,16 +111,16 @@ def test_its_claim_has_its_sentence_in_reports(package, on_path, tmp_path):
 
 
 def test_a_lab_sees_its_code_and_its_metadata_and_nothing_else(package, on_path, tmp_path):
-    from slownet.lab.run import extension_shares
+    from slownet.lab.run import place
 
     package.write(tmp_path)
     (tmp_path / "other").mkdir()
     on_path(tmp_path)
-    assert [(each.path, each.at, each.writable) for each in extension_shares.shares()] == [
+    assert [(each.path, each.at, each.writable) for each in place.extension_shares()] == [
         (tmp_path / "mine-1.0.dist-info", "/opt/slownet/added/mine-1.0.dist-info", False),
         (tmp_path / "mine", "/opt/slownet/added/mine", False),
     ]
-    assert extension_shares.on_path({"PYTHONPATH": "/a"}) == {"PYTHONPATH": "/a:/opt/slownet/added"}
+    assert place.extensions_on_path({"PYTHONPATH": "/a"}) == {"PYTHONPATH": "/a:/opt/slownet/added"}
 
 
 def test_an_unknown_name_suggests_the_nearest_of_all(package, on_path, tmp_path):

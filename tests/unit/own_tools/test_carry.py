@@ -12,8 +12,8 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "kernels"))  # carry.py is a 
 import carry
 from carry import Side, UnfitError
 
-from slownet.lab.build import patch_series
-from slownet.lab.build.patch_series import Patch
+from slownet.lab.build import kernel
+from slownet.lab.build.kernel import Patch
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="carrying merges with git, which this machine lacks")
 FROM = "um.c", "".join(f"line {i}\n" for i in range(20))
@@ -167,7 +167,7 @@ def test_edits_are_carried_one_after_another_and_edits_by_hand_stay(command, cap
         file = command / "6.12" / f"{NAME}.diff"
         file.write_text(file.read_text().replace("as it is done there", by_hand))
         assert carry.main() == 0
-        (made,) = added(patch_series.read(command / "6.12"))
+        (made,) = added(kernel.read_series(command / "6.12"))
         assert made == ["-older 3", f"+new 3, {by_hand}", "-line 9", f"+{change[2]}"]
         file.write_text(file.read_text().replace(by_hand, "as it is done there"))
     capsys.readouterr()
@@ -177,4 +177,4 @@ def test_what_does_not_fit_ends_the_command_with_nothing_written(command, capsys
     carry.write([patch(NAME, (4, "line 3", "newer 3"))], command / "7")
     assert carry.main() == 1
     assert f"{NAME} does not fit in um.c" in capsys.readouterr().err
-    assert patch_series.read(command / "6.12", BEFORE) == BY_HAND
+    assert kernel.read_series(command / "6.12", BEFORE) == BY_HAND

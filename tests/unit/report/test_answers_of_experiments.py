@@ -11,7 +11,7 @@ from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.result import RunData
 from slownet.report.answer import answer, standing
 from slownet.report.view import view
-from slownet.runner.answering import answered
+from slownet.runner.run import answered
 from slownet.theory.stats import Summary
 
 HERE = Path(__file__).parent.parent

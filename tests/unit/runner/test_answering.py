@@ -9,7 +9,7 @@ from slownet.judge.records.result import RunData, load
 from slownet.model.errors import ExperimentError
 from slownet.report.answer import answer
 from slownet.report.view import view
-from slownet.runner.answering import answered
+from slownet.runner.run import answered
 from slownet.theory.stats import Summary
 from slownet.topologies import TwoHosts
 

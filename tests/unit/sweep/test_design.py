@@ -4,7 +4,7 @@ import pytest
 
 from slownet.hypotheses.experiment import experiment
 from slownet.model.errors import SlownetError, SweepError
-from slownet.sweep import cells
+from slownet.sweep import sweeping
 from slownet.sweep.design import Design
 
 FACTORS = {"rtt": tuple(f"{each}ms" for each in range(64)), "loss": tuple(f"{each}%" for each in range(64))}
@@ -61,25 +61,25 @@ def test_sobol_takes_a_power_of_two():
 
 
 def test_other_factors_keep_the_experiments_values():
-    assert cells.factors_of(question, {"loss": ("1%", "2%")}) == {"rtt": ("0ms", "10ms"), "loss": ("1%", "2%")}
+    assert sweeping.factors_of(question, {"loss": ("1%", "2%")}) == {"rtt": ("0ms", "10ms"), "loss": ("1%", "2%")}
 
 
 @pytest.mark.parametrize(("vary", "said"), [({"rt": ("1ms",)}, "rtt"), ({"rtt": ("1ms", "10")}, "no unit")])
 def test_a_factor_or_value_that_the_experiment_does_not_have(vary, said):
     with pytest.raises(SlownetError, match=said):
-        cells.cells_of(question, vary, Design())
+        sweeping.cells_of(question, vary, Design())
 
 
 def test_listed_cells_are_selected_and_not_sampled():
-    assert cells.cells_of(listed, {"rtt": ("5ms",)}, Design()) == [{"rtt": "5ms"}]
+    assert sweeping.cells_of(listed, {"rtt": ("5ms",)}, Design()) == [{"rtt": "5ms"}]
     with pytest.raises(SweepError, match="lists its cells"):
-        cells.cells_of(listed, {}, Design.read("lhs:2"))
+        sweeping.cells_of(listed, {}, Design.read("lhs:2"))
     with pytest.raises(SlownetError, match="no cell of rtt 7ms"):
-        cells.cells_of(listed, {"rtt": ("7ms",)}, Design())
+        sweeping.cells_of(listed, {"rtt": ("7ms",)}, Design())
 
 
 def test_a_million_cells_are_only_counted():
     many = {"rtt": tuple(f"{each}ms" for each in range(1000)), "loss": tuple(f"{each / 100}%" for each in range(1000))}
     with pytest.raises(SweepError, match=r"1,000,000 cells with 5 repetitions take about 1042 h on 2 labs.*--yes"):
-        cells.check_size(question, many, Design(), 5, 2)
-    cells.check_size(question, many, Design.read("sobol:1024"), 5, 2)
+        sweeping.check_size(question, many, Design(), 5, 2)
+    sweeping.check_size(question, many, Design.read("sobol:1024"), 5, 2)

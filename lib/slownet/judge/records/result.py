@@ -13,10 +13,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from slownet.judge.records import instructions, run_facts, sample_values
+from slownet.judge.records import run_facts, sample_values
 from slownet.judge.records.cell import TIME, Cell, of_samples
 from slownet.judge.records.charging import Charging, Terms
 from slownet.judge.records.condition_columns import OPERATION
+from slownet.judge.records.cpu_variation import Block, cpu_part
 from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.rows import row, table
 from slownet.judge.records.samples import RUN, cell_key, finite, read_log, write_run_json
@@ -30,6 +31,34 @@ from slownet.model.shapes import ShapeError
 from slownet.model.whole_file import drafted
 from slownet.theory.law import milliseconds, trip
 from slownet.theory.stats import CONFIDENCE, DECIDING
+
+# Instructions of an operation on the exact clock: a number of the programs, not of a machine. Pure.
+#
+# A time on that clock is a count of instructions. Of a time without delay, all of which the processor worked, it is the
+# operation's own count; where it also waited, it is unknown which part was which operation's.
+
+NANOSECONDS = {"_ms": 1e6, "_us": 1e3, "_s": 1e9}
+NO_DELAY_MS = 0.1
+"""The longest round trip that is none: within the lab, a ping takes about 0.01 ms."""
+
+
+def instructions_per_ns(facts: Facts) -> int | None:
+    """Return how many instructions a nanosecond has on the clock of a run; None on any other clock than the exact one."""
+    return (facts.get("machine") or {}).get("instructions_per_ns")
+
+
+def instructions_per_operation(cell: Cell, metric: str, facts: Facts) -> float | None:
+    """Return the instructions of one operation, from its time in a cell; None if it is unknown."""
+    count, unit = instructions_per_ns(facts), next((NANOSECONDS[each] for each in NANOSECONDS if metric.endswith(each)), None)
+    if count is None or unit is None or metric not in cell.metrics or cell.rate_bit_s is not None:
+        return None
+    if cell.verified_rtt_ms is None or cell.verified_rtt_ms > NO_DELAY_MS:
+        return None
+    samples = sample_values.good(cell.samples, metric)
+    if any(cpu_part(Block(sample_values.settle(each, metric), each), metric) < 1 for each in samples):
+        return None
+    return cell.metrics[metric].mean * unit * count
+
 
 PARQUET = "samples.parquet"
 
@@ -208,7 +237,7 @@ class RunData:
 
     def instructions(self, cell: Cell) -> float | None:
         """Return how many instructions an operation takes in a cell, on the exact clock; None where that is unknown."""
-        return instructions.per_operation(cell, self.main_metric, self.facts)
+        return instructions_per_operation(cell, self.main_metric, self.facts)
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -437,5 +466,5 @@ def gather(samples: Iterable[Sample], facts: Facts, directory: Path = Path()) ->
 
 def clock(facts: Facts) -> str:
     """Describe the clock of a run from its facts: ``virtual clock, TDF 4, work charged``."""
-    speed = instructions.speed(facts)
+    speed = instructions_per_ns(facts)
     return in_words(facts["clock"], facts.get("tdf"), facts.get("cpu"), speed) if facts.get("clock") else "clock not recorded"

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import os
 import platform
 import signal
+import subprocess
+import tarfile
+import tempfile
 import threading
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
@@ -12,18 +16,59 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from slownet.lab.build import cache, image, init, kernel, trial_boot
+from slownet.lab.build import cache, image, init, kernel
 from slownet.lab.build import layer as layers
+from slownet.lab.build.kernel import Kernel
 from slownet.lab.build.project import Project
 from slownet.lab.build.shelf import Shelf
 from slownet.lab.run import confinement
-from slownet.lab.run.boot import MEGABYTES, Lab, Share
+from slownet.lab.run.boot import LEAST_MEGABYTES, MEGABYTES, Lab, Share
 from slownet.lab.run.clock import INF, Clock
 from slownet.model.errors import DamagedError, LabError
 from slownet.model.options import KERNEL
 
 if TYPE_CHECKING:
     from slownet.lab.exact.exact import ExactLab
+
+
+# Boots a kernel that was just built, before it is kept: a program in a lab of it has to run and end.
+
+PROGRAM = "/probe"
+FOLDERS = ("dev", "run")
+
+
+def boot(built: Kernel) -> None:
+    """Boot a kernel with an image that holds one program. Raises LabError if the kernel dies or the program fails."""
+    tools = init.build()
+    with tempfile.TemporaryDirectory(dir=built.path.parent) as name:
+        root = Path(name) / "image.squashfs"
+        _squash(tools / "probe", root)
+        lab = Lab(
+            kernel=built.path, init=tools / "init.cpio", confine=tools / "confine", image=root,
+            kernel_arguments=built.arguments, clock=Clock("virtual"), megabytes=LEAST_MEGABYTES,
+        )  # fmt: skip
+        try:
+            status = lab.run([PROGRAM, "nothing"])
+        except LabError as error:
+            raise LabError(f"{built.release} was built and does not boot: {error.what}", fix=error.fix) from error
+    if status:
+        raise LabError(f"{built.release} was built and boots, but programs fail in it (status {status})")
+
+
+def _squash(program: Path, target: Path) -> None:
+    """Make an image of one program and the folders that init needs."""
+    data = io.BytesIO()
+    with tarfile.open(fileobj=data, mode="w") as tar:
+        for name in FOLDERS:
+            folder = tarfile.TarInfo(name)
+            folder.type, folder.mode = tarfile.DIRTYPE, 0o755
+            tar.addfile(folder)
+        tar.add(program, PROGRAM.lstrip("/"))
+    with cache.start(image.squash(target), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as squash:
+        said = squash.communicate(data.getvalue())[1].decode(errors="replace")
+    if squash.returncode:
+        raise LabError(f"cannot make an image ({squash.returncode}): {said.strip()}")
+
 
 T = TypeVar("T")
 BUILD, BUILD_WIDE = "slownet lab build", KERNEL.in_command("lab build", "wide")
@@ -218,7 +263,7 @@ def build(report: Report = lambda what, done: None, *, only_exact: bool = False)
         else:
             report(what, True)
 
-    own = (kernel.SHELF, kernel.key(), partial(kernel.build, trial_boot.boot))
+    own = (kernel.SHELF, kernel.key(), partial(kernel.build, boot))
     debians = (kernel_package.SHELF, kernel_package.key(), kernel_package.build)
     makers: dict[str, tuple[Shelf[Any], str, Callable[[], object]]] = {
         "init": (init.SHELF, init.key(), init.build),
@@ -248,7 +293,7 @@ def build_kernel(found: Parts, kind: str, report: Report = lambda what, done: No
     """Return the parts with the kernel of that kind; build it if it is missing or damaged. Raises LabError."""
     if kind != kernel.BASE and not _whole(kernel.SHELF, kernel.key(kind), report):
         report(f"{kind} kernel", False)
-        kernel.build(trial_boot.boot, kind)
+        kernel.build(boot, kind)
         report(f"{kind} kernel", True)
     return found.with_kernel(kind)
 

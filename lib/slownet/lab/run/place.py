@@ -17,18 +17,34 @@ from slownet.lab.build import image, project
 from slownet.lab.build import parts as lab_parts
 from slownet.lab.build.kernel import BASE
 from slownet.lab.host import calibrate, counter, native
-from slownet.lab.run import confinement, container_shares, extension_shares, host_programs, missing_features
+from slownet.lab.run import confinement, container_shares, host_programs, missing_features
 from slownet.lab.run.boot import MEGABYTES, Lab, Share, Sink, check_megabytes
 from slownet.lab.run.caller import Given, set_variables
 from slownet.lab.run.clock import ANY_CLOCK, EXACT, INF, SPEED, TIME, WORK, Clock, ClockRequest, check_tdf
 from slownet.lab.run.inplace import InPlace
-from slownet.model import option_names
+from slownet.model import extensions, option_names
 from slownet.model.errors import LabError, nearest
 from slownet.model.options import CLOCK, CPU, KERNEL, PLACE
 
 if TYPE_CHECKING:
     from slownet.lab.exact.exact import ExactLab
     from slownet.model.facts import Facts
+
+
+# Shares extension packages (`slownet.model.extensions`) with a lab at a path of their own, and nothing else.
+
+_EXTENSIONS_AT = "/opt/slownet/added"
+
+
+def extension_shares() -> list[Share]:
+    """Return read-only shares of their code and metadata. Raises ExperimentError."""
+    return [Share(each, at=f"{_EXTENSIONS_AT}/{each.name}") for each in extensions.folders()]
+
+
+def extensions_on_path(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment with the extension packages last on Python's path."""
+    return {**environment, "PYTHONPATH": os.pathsep.join(filter(None, [environment.get("PYTHONPATH"), _EXTENSIONS_AT]))}
+
 
 NO_KERNEL = "labs on the exact clock have Debian's own kernel"
 VENV = "/opt/slownet/venv"
@@ -152,7 +168,7 @@ class Place:
         if self.only_exact:  # not before: what is wrong with a command is found without a lab, and is one line then
             _print_once(f"the lab's own kernel is not built, so the clock is the exact one ({lab_parts.BUILD})")
         # Outer folders first: an outer share mounted later would hide the inner one.
-        more = extension_shares.shares()
+        more = extension_shares()
         brought = [] if self.clock.is_exact else [*host_programs.shares(), *container_shares.shares()]
         asked = [*code_shares(self.clock), *brought, *more, *shares]
         projects = [each for each in self.shares if each.mount[2] not in {other.mount[2] for other in asked}]
@@ -163,7 +179,7 @@ class Place:
             lab.later = later
         programs = {} if self.clock.is_exact else host_programs.environment()
         given = {**lab_environment(self.clock), **programs, **(env or {})}
-        given = extension_shares.on_path(given) if more else given
+        given = extensions_on_path(given) if more else given
         with self._as_running(lab):
             return lab.run(
                 argv, env=given, cwd=str(cwd) if cwd else "", stdin=stdin,
