@@ -129,7 +129,7 @@ def test_a_signal_while_a_lab_is_prepared_reaches_it(monkeypatch, moment):
 
     lab = Prepared()
     monkeypatch.setattr(Place, "_lab", lambda self, parts, shares: lab)
-    monkeypatch.setattr(place.extension_shares, "shares", shares)
+    monkeypatch.setattr(place, "extension_shares", shares)
     monkeypatch.setattr(place.container_shares, "shares", list)
     here = Place(Clock("real"), {}, parts=SimpleNamespace(built=0), _running=Known())
     with Interrupts(here):
