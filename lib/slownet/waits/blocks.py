@@ -82,6 +82,8 @@ def _alike(one: Step, other: Step) -> bool:
 
 def _block(steps: Sequence[Step]) -> Block:
     details = {each.detail for each in steps if each.detail}
+    if len(details) > 1 and not steps[0].trip:  # of a paced transfer, each has its own rate
+        details = {each.partition(",")[0] for each in details if ": " not in each}
     detail = details.pop() if len(details) == 1 else ""
     return Block(steps[0].cause, detail, steps[0].source, steps[0].target, tuple(steps))
 

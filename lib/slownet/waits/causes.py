@@ -9,13 +9,12 @@ from slownet.waits import paths
 from slownet.waits.account import Cause, Step
 from slownet.waits.client_operation import NAMES
 from slownet.waits.flows import APPLICATION, HANDSHAKE
+from slownet.waits.pacing import PACING, RTO_MIN_NS, rate
 from slownet.waits.packets import ACK, FIN, RST, SYN, UDP, Packet
 from slownet.waits.trace import AT_ONCE_NS, Trace
 from slownet.waits.walk import Part, Stay, Trip
 
 MS = 1_000_000
-RTO_MIN_NS = 200 * MS
-"""Linux's TCP_RTO_MIN: what is sent again earlier was not sent by a timeout."""
 CORKED_NS = 12 * MS
 """TCP_CORK holds a segment that is not full for the retransmission timeout, a round trip and 200 ms, and ticks."""
 GIVES_UP_NS = 60_000 * MS
@@ -191,6 +190,9 @@ class Causes:
             return Cause.REMAINDER, "no capture shows where it was sent"
         if stay.kind == "queue":
             return Cause.SERIALISATION, "until an earlier segment had left the queue"
+        if stay.kind == "paced" and stay.since is not None:
+            mbit = rate(self._trace.hosts[stay.host], stay.since, packet) / 1e6
+            return Cause.WINDOW, f"{PACING}, {mbit:.3g} Mbit/s"
         if stay.kind == "ack" and stay.end - stay.begin > AT_ONCE_NS:
             return self._late_ack(packet, trip)
         if stay.kind == "again":

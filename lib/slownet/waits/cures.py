@@ -13,6 +13,7 @@ from slownet.model.host_settings import KEEP_ALIVE
 from slownet.waits.account import Account, Cause, Step
 from slownet.waits.blocks import alike, without_values
 from slownet.waits.flows import AFTER_TIMEOUT, AVOIDANCE, RECOVERY, SLOW_START
+from slownet.waits.pacing import PACING
 
 LEAST = 0.01
 """Cures that save a smaller part of the time are left out."""
@@ -142,7 +143,11 @@ def _windows(account: Account, cell: Mapping[str, str] | None, tool: str) -> Ite
     if lost:
         why = "another congestion control, such as BBR"
         yield Cure("a window that a loss does not close", _ns(lost), _counted(lost), not_switched=why)
-    named = {id(each) for each in (*slow, *received, *lost)}
+    paced = [each for each in steps if each.detail.startswith(PACING)]
+    if paced:
+        why = "the congestion control's, or the program's SO_MAX_PACING_RATE"
+        yield Cure("a higher pacing rate", _ns(paced), _counted(paced), not_switched=why)
+    named = {id(each) for each in (*slow, *received, *lost, *paced)}
     other = [each for each in steps if id(each) not in named]
     if other:
         yield Cure("a larger window of the protocol", _ns(other), _counted(other), not_switched=OF_THE_PROGRAM)

@@ -14,7 +14,7 @@ from slownet.links.packets.capture_file import Frame
 
 ARP, IPV4, IPV6 = 0x0806, 0x0800, 0x86DD
 TCP, UDP, ICMP, ICMPV6 = 6, 17, 1, 58
-FIN, SYN, RST, ACK = 1, 2, 4, 16
+FIN, SYN, RST, PSH, ACK = 1, 2, 4, 8, 16
 ETHERNET = 1
 TLS_TYPES = {20, 21, 22, 23}
 KEPT = 1600

@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
+from slownet.waits.pacing import Pacing
 from slownet.waits.packets import FIN, SYN, Ends, Packet
 from slownet.waits.trace import AT_ONCE_NS, Host, Trace
 
@@ -30,8 +31,8 @@ class Stay:
     """A time on a host, until it sent a packet.
 
     kind: "kernel", "program", "pushed" (a message for a subscriber), "ack" (delayed), "again" (a segment that was sent before),
-    "queue" (until an earlier packet had left the queue), "forward" (a router), "timer", "other" (until another request had its
-    turn), "unknown" (the arrival was not captured).
+    "queue" (until an earlier packet had left the queue), "paced" (until the pacing rate allowed it), "forward" (a router),
+    "timer", "other" (until another request had its turn), "unknown" (the arrival was not captured).
     since: the packet that arrived, or was sent, at its begin.
     """
 
@@ -152,17 +153,22 @@ class Walk:
             data = self._wakes[host.name].latest(packet)
             return ((data, True), "kernel" if data.arrived == packet.sent else "ack") if data else (None, "timer")
         woke = self._woke(host, packet)
-        if woke is not None and packet.sent - woke.arrived <= (0 if packet.repeated else AT_ONCE_NS):
-            return (woke, True), "program" if packet.sent > woke.arrived else "kernel"
+        if woke is not None and woke.arrived == packet.sent:
+            return (woke, True), "kernel"
+        paced = self._paced(host, packet)
+        if woke is not None and not packet.repeated and (paced is None or not woke.is_pure_ack):
+            return (woke, True), "program"
         if (left := self._left(host, packet)) is not None:
             return (left, False), "queue"
+        if paced is not None:
+            return (paced, False), "paced"
         if (pushed := self._pushed(host, packet)) is not None:
             return (pushed, True), "pushed"
         before = self._latest(host, packet, packet.sent, packet.order)
         return before, "again" if packet.repeated else "timer"
 
     def _woke(self, host: Host, packet: Packet) -> Packet | None:
-        """Return what arrived last before a packet was sent, of what may concern it.
+        """Return what arrived last, of what may concern a packet, when it was sent or some readings of the clock before.
 
         An ACK that took no time on its way let nothing go that would have waited, if a program was woken as well.
         """
@@ -242,6 +248,13 @@ class Walk:
             number -= 1
         return None
 
+    def _paced(self, host: Host, packet: Packet) -> Packet | None:
+        """Return the segment after which a pacing rate held a packet back."""
+        if not packet.is_tcp or not packet.length or not host.made(packet):
+            return None
+        before = self._before[host.name].pacing(packet.connection).before(packet)
+        return None if before is None or (id(before), False) in self._seen else before
+
     def _latest(self, host: Host, packet: Packet, ns: int, order: int = -1) -> tuple[Packet, bool] | None:
         """Return what a host last received or sent by a time that may concern a packet, and whether it arrived."""
         before = self._before[host.name]
@@ -269,6 +282,7 @@ class _Before:
         self._wakes: dict[tuple[bool, bool], array[int]] = defaultdict(_places)
         self._went: dict[Ends, array[int]] = defaultdict(_places)
         self._made: dict[bool, array[int]] = defaultdict(_places)
+        self._pacing: dict[Ends, Pacing] = {}
         for place, each in enumerate(host.received):
             self._came[each.connection].append(place)
             if not each.is_pure_ack:
@@ -284,6 +298,13 @@ class _Before:
     def _is_own(self, packet: Packet) -> bool:
         """Return whether the host opened a packet's connection, or may have."""
         return self._openers.get(packet.connection) in (self._host.name, None)
+
+    def pacing(self, connection: Ends) -> Pacing:
+        """Return the pacing of what the host sent on a connection."""
+        if connection not in self._pacing:
+            sent = (self._host.sent[place] for place in self._went[connection])
+            self._pacing[connection] = Pacing(self._host, [each for each in sent if each.length])
+        return self._pacing[connection]
 
     def received(self, packet: Packet, end: int) -> Iterator[Packet]:
         """Yield what arrived before a place that may concern a packet, the last one first: what may have woken its program.

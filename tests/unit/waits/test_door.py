@@ -465,7 +465,7 @@ def test_what_arrived_long_before_a_timer_is_not_gone_through(told, monkeypatch)
     for number in range(segments):
         for place, ports in enumerate(((40000, 80), (40001, 81))):
             at, begin = 50.0 + 2 * number + place, 101 + MSS * number
-            told.say("client", "web", "A", begin, 501, at=at, came=at + 20, payload=bytes(MSS), ports=ports)
+            told.say("client", "web", "PA", begin, 501, at=at, came=at + 20, payload=bytes(MSS), ports=ports)
             told.say("web", "client", "A", 501, begin + MSS, at=at + 20, came=at + 39.5, ports=ports[::-1])
     found = account(told.captures(), "client")
     assert adds_up(found)
@@ -479,3 +479,34 @@ def test_datagrams_that_are_all_alike_are_matched_in_order(told):
         told.ask("client", "web", b"same", at=2.0 * number, came=2.0 * number + 5)
     received = trace.read(told.captures()).hosts["web"].received
     assert [each.arrived - each.sent for each in received] == [5_000_000] * 50
+
+
+def paced(told, *, flags, every=6.0, length=MSS):
+    """An answer of twelve segments, one each 6 ms, whose ACKs arrive between two of them."""
+    opened(told, window=65535)
+    told.say("client", "web", "PA", 101, 501, at=40.0, came=60.0, payload=b"?", window=65535)
+    for number in range(12):
+        at, begin = 60.0 + every * number, 501 + length * number
+        said = flags if number < 11 else "PA"
+        told.say("web", "client", said, begin, 102, at=at, came=at + 20, ports=(80, 40000), payload=bytes(length))
+        told.say("client", "web", "A", 102, begin + length, at=at + 20, came=at + 43, window=65535)
+    return account(told.captures())
+
+
+def test_segments_of_one_write_that_a_rate_holds_back(told):
+    found = paced(told, flags="A")
+    assert adds_up(found)
+    of_pacing = [each for each in found.of(Cause.WINDOW) if each.source == each.target]
+    assert {(each.source, each.detail, each.ms) for each in of_pacing} == {("web", "pacing, 1.93 Mbit/s", 6.0)}
+    assert len(of_pacing) == 11
+    assert not list(found.of(Cause.TIMER))
+    assert "11 x" not in text(found)
+    assert "window: pacing, 1.93 Mbit/s, web" in text(found)
+
+
+@pytest.mark.parametrize(("flags", "length"), [("PA", MSS), ("A", 100)])
+def test_writes_of_a_program_are_not_paced(told, flags, length):
+    """Each segment ends a write, or is not full."""
+    found = paced(told, flags=flags, length=length)
+    assert [each.ms for each in found.of(Cause.TIMER)] == [6.0] * 11
+    assert not [each for each in found.of(Cause.WINDOW) if each.source == each.target]
