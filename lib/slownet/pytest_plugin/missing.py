@@ -44,16 +44,12 @@ def sentence(error: BaseException) -> str | None:
 def left_out() -> str:
     """Return which plugins of pytest the lab does without, and why; empty if none."""
     plugins = json.loads(os.environ.get(inside.LEFT_OUT) or "{}")
-    return "; ".join(f"pytest's plugin {name} is left out in the lab: {_why_not(module)}" for name, module in plugins.items())
+    return "; ".join(f"pytest's plugin {name} is left out in the lab: {why}" for name, why in plugins.items())
 
 
-def _why_not(module: str) -> str:
-    """Return why a module cannot be imported."""
-    try:
-        importlib.import_module(module)
-    except Exception as error:
-        return sentence(error) or f"{type(error).__name__}: {error}"
-    return "it could not be imported"
+def why_not(error: Exception) -> str:
+    """Return why a module that raised this could not be imported."""
+    return sentence(error) or f"{type(error).__name__}: {error}"
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

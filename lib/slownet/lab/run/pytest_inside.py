@@ -42,7 +42,7 @@ OWN = (PLUGIN.partition(".")[0], PLUGIN)
 """The packages that pytest marks for rewriting, with all their modules, because they hold a plugin."""
 NOT_REWRITTEN = "PYTEST_DONT_REWRITE"
 LEFT_OUT = "SLOWNET_LEFT_OUT"
-"""The variable with the plugins of pytest that cannot be imported here, {name: module that fails} as JSON."""
+"""The variable with the plugins of pytest that cannot be imported here, {name: why not} as JSON."""
 NAME = re.compile(r"[\w.-]+")
 """The name of a distribution, at the beginning of a requirement."""
 BY_CHANCE = ("typeguard",)
@@ -217,10 +217,15 @@ def without_foreign() -> list[str]:
 
     pytest loads all plugins that are installed, and ends the session with an error if one cannot be imported. They are tried in
     a process of their own: pytest could not rewrite the assertions of one that is imported here. `LEFT_OUT` gets their names.
+
+    Only those in the session's folders: the image's own are compiled for its Python, as is what they require, which is found
+    there first. To read what all of them consist of took a tenth of a short session.
     """
-    blocked = handed_over().get("blocked") or ()  # by `-p no:NAME`, and so here, too
+    theirs = set(map(Path, handed_over().get("path") or ()))
+    blocked = [*(handed_over().get("blocked") or ()), *_idle()]  # by `-p no:NAME`, and so here, too
     others = [each for each in metadata.entry_points(group="pytest11") if each.name not in blocked]
     others = [each for each in others if each.module != PLUGIN]  # that one is loaded anyway
+    others = [each for each in others if each.dist and each.dist.locate_file("") in theirs]
     suspected = [each for each in others if each.dist and _is_foreign(each.dist.name, set())]
     foreign = _tried(suspected) if suspected else {}
     os.environ[LEFT_OUT] = json.dumps(foreign)
@@ -228,9 +233,15 @@ def without_foreign() -> list[str]:
 
 
 def without_unwanted() -> list[str]:
-    """Return the options that leave out the image's own plugins (`BY_CHANCE`), unless the session has them outside, too."""
+    """Return the options that leave out the image's own plugins (`BY_CHANCE`), unless the session has them outside, too, and
+    those that no test of the session uses."""
     wanted = handed_over().get("plugins") or ()
-    return [word for name in BY_CHANCE if name not in wanted for word in ("-p", f"no:{name}")]
+    by_chance = [name for name in BY_CHANCE if name not in wanted]
+    return [word for name in (*by_chance, *_idle()) for word in ("-p", f"no:{name}")]
+
+
+def _idle() -> list[str]:
+    return list(handed_over().get("idle") or ())
 
 
 def _is_foreign(name: str, seen: set[str]) -> bool:
@@ -264,7 +275,7 @@ def listed_files(found: metadata.Distribution) -> list[str]:
 
 
 def _tried(plugins: Sequence[metadata.EntryPoint]) -> dict[str, str]:
-    """Import plugins, and the packages beside them, in a process of its own; return which module of which plugin fails."""
+    """Import plugins, and the packages beside them, in a process of its own; return which fail, and why."""
     reader, writer = os.pipe()
     if not (child := os.fork()):
         try:
@@ -279,6 +290,8 @@ def _tried(plugins: Sequence[metadata.EntryPoint]) -> dict[str, str]:
 
 
 def _failures(plugins: Sequence[metadata.EntryPoint]) -> dict[str, str]:
+    from slownet.pytest_plugin import missing  # this file is run before its package can be imported
+
     found = {}
     for plugin in plugins:
         files = [each.split("/") for each in listed_files(plugin.dist)] if plugin.dist else []
@@ -286,8 +299,8 @@ def _failures(plugins: Sequence[metadata.EntryPoint]) -> dict[str, str]:
         for module in (plugin.module, *sorted(beside)):  # a plugin may import its package late
             try:
                 importlib.import_module(module)
-            except Exception:
-                found[plugin.name] = module
+            except Exception as error:
+                found[plugin.name] = missing.why_not(error)
                 break
     return found
 
