@@ -301,6 +301,8 @@ def _printed(boots: Sequence[Boot], metric: str, terms: Terms, confidence: float
         middle, sd = mean_and_sd([block.mean for block in blocks])
         return _joined(middle, (sd / math.sqrt(len(blocks)), len(blocks) - 1.0), cpu_variation, len(blocks), confidence)
     first = blocks[0]
+    if len(boots) >= LEAST_BOOTS and "percent" not in first.record and not first.record.get("step"):
+        return None  # boots that gave the same digits, in a cell of which another metric varies
     if len(blocks) > 1 and (step := first.record.get("step")):
         rounded = from_moments(first.mean, float(step) / math.sqrt(12), len(blocks), confidence)
         return rounded if len(boots) >= LEAST_BOOTS else _widened(rounded, cpu_variation)

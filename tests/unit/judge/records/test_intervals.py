@@ -12,6 +12,7 @@ from slownet.theory.stats import from_moments, t_quantile
 
 TIME = "time_per_request_ms"
 Z = 1.9599639845
+ONE_ROW = {"mean": 50.0, "sd": None, "n": 1}
 
 
 def sample(mean, sd=2.0, n=100, metric=TIME, boot=None, charged=None, took=None, random=None, **more):
@@ -83,6 +84,17 @@ def test_on_the_exact_clock_only_seeds_make_an_error_and_another_run_none():
     assert apart.half_width == pytest.approx(t_quantile(2) * 5 / math.sqrt(3))
     other = of(Charging.EXACT, sample(0.1, 0.3, metric="loss", random=False), metric="loss")
     assert other.half_width > 0.05  # what is not a time is not known to vary with seeds by so little
+
+
+@pytest.mark.parametrize("charging", [Charging.FREE, Charging.REAL, Charging.TIME])
+def test_boots_that_give_the_same_single_number_have_an_interval_from_the_third_on(charging):
+    """A program's own number, beside another one of the same cell that does vary."""
+    boots = [
+        sample(50.0, None, 1, boot=boot, random=False, metric="rows")
+        | {"metrics": {"rows": ONE_ROW, TIME: ONE_ROW | {"mean": 9.0 + boot}}}
+        for boot in (1, 2, 3)
+    ]
+    assert of(charging, *boots, metric="rows").half_width == 0
 
 
 def test_a_percentile_on_the_exact_clock_is_that_of_its_values():
