@@ -26,8 +26,8 @@ A file holds::
 
 Topology, service and tool may be your own, in a file beside this one: ``topology = "mine.py:Shop"`` is a class of Mininet's
 ``Topo``, ``topology = "compose.yaml"`` a compose project, whose services start with it; ``service = "mine.py:shop"`` is a
-function (net, directory) that returns a context manager, and ``tool = "mine.py:checkout"`` a function (net[, service], options)
-that returns a record or numbers, as in an `Experiment`.
+function (net, directory) that returns a context manager, whose value has the ``url`` that tools such as ``fetch`` ask for; and
+``tool = "mine.py:checkout"`` is a function (net[, service], options) that returns a record or numbers, as in an `Experiment`.
 
 It makes an `Experiment` that runs, is repeated, recorded and reported like any other.
 """
@@ -178,8 +178,9 @@ class _Reader:
         named = self._source.tried(lambda: own.tool(tool, self._path.parent, service is not None), ("tool",))
         usable = named.services
         if service is None and usable:
-            self._source.fail(f"{tool} needs a service", ("tool",), nearest("", usable))
-        if service and usable and service not in usable:
+            fix = f'{nearest("", usable)}; or your own: service = "mine.py:shop"'
+            self._source.fail(f"{tool} needs a service", ("tool",), fix)
+        if service and usable and service not in usable and not own.is_own(service):
             self._source.fail(f"{tool} cannot measure {service}", ("service",), nearest("", usable))
         if "page" in data and service != "nginx":
             self._source.fail("page is for nginx only", ("page",), 'set service = "nginx", or leave page out')

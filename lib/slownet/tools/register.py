@@ -27,6 +27,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
+from slownet.model.errors import ExperimentError
 from slownet.model.extensions import Register
 from slownet.model.shapes import Json
 
@@ -157,16 +158,25 @@ class Card:
     def _value(self, name: str, net: Any, service: Any, options: Options) -> Any:
         to = net[options[TO]] if TO in options else None
         if name == "url":
-            return service.url
+            return self._of(service, "url", "a Command with port=8000, or yield an object with a url")
         if name == "address":
             return (to or getattr(service, "host", None) or _server(net)).IP()
         if name == "database":
-            return getattr(service, "account", None) or self._account(net[options[TO]].IP(), options)
+            if to is None:
+                return self._of(service, "account", "an OltpDatabase, or yield an object with the account that its tables have")
+            return getattr(service, "account", None) or self._account(to.IP(), options)
         if "server" not in self.bound:
             return net[options[FROM]] if FROM in options else _client(net, service)
         if name == "server":  # it sends: traffic goes from it to the client
             return net[options[FROM]] if FROM in options else _server(net)
         return to or _client(net, service)
+
+    def _of(self, service: Any, name: str, instead: str) -> Any:
+        """Return an attribute of a service, which may be an author's own. Raises ExperimentError."""
+        found = getattr(service, name, None)
+        if found is None:
+            raise ExperimentError(f"{self.name} needs the {name} of the service, which has none", fix=f"return {instead}")
+        return found
 
     def _account(self, address: str, options: Options) -> Any:
         given = {field: str(options[key]) for key, field in ACCOUNT.items() if key in options}

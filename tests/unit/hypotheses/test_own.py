@@ -5,6 +5,7 @@ import pytest
 from slownet.compose.project_topology import Compose
 from slownet.hypotheses import file, own
 from slownet.model.errors import ComposeError, ExperimentError
+from slownet.tools.register import TOOLS
 
 MINE = """
 from mininet.topo import Topo
@@ -85,6 +86,14 @@ def test_a_tool_gets_network_service_and_options(read, tmp_path):
     assert tool.run("net", "shop", {"queries": 3}) == {"checkout_ms": ("shop", 3)}
     alone = own.tool("mine.py:alone", tmp_path, has_service=False)
     assert alone.run("net", None, {"queries": 2}) == {"alone_ms": 2}
+
+
+def test_a_tool_of_slownets_may_measure_a_service_of_ones_own(read):
+    own_tool = 'tool = "mine.py:checkout"\nunit = "ms"\n[options]\nqueries = 3\n'
+    made = read(own_tool, 'tool = "fetch"\n[options]\nrequests = 2\n').experiment()
+    assert made.parts[0] is TOOLS["fetch"]
+    with pytest.raises(ExperimentError, match=r"^fetch cannot measure redis"):
+        read(f'service = "mine.py:shop"\n{own_tool}', 'service = "redis"\ntool = "fetch"\n[options]\nrequests = 2\n')
 
 
 @pytest.fixture(autouse=True)

@@ -86,6 +86,13 @@ def test_what_a_parameter_stands_for(parameters, options, called):
     assert (tuple(getattr(each, "name", each) for each in bound), loads) == (called, 3)
 
 
+@pytest.mark.parametrize(("name", "needed"), [("fetch", "url"), ("ab", "url"), ("sysbench", "account")])
+def test_a_service_of_ones_own_without_what_the_tool_needs_is_one_line(name, needed):
+    net = Hosts(client=host("client", "10.0.0.1"))
+    with pytest.raises(ExperimentError, match=f"^{name} needs the {needed} of the service, which has none: return an? "):
+        card(TOOLS[name]).run(net, SimpleNamespace(), {})
+
+
 def test_the_address_of_a_database_that_slownet_did_not_start():
     net = Hosts(client=host("client", "10.0.0.1"), db=host("db", "10.0.0.2"))
     made = card(TOOLS["sysbench"])
