@@ -41,6 +41,21 @@ class Attempt:
 
 
 @dataclass(frozen=True)
+class Unmarked:
+    """A file that cannot be marked, and its fault."""
+
+    path: Path
+    error: SlownetError
+    answers: Answers | None = None
+    """Its answers, if it can be read."""
+
+    @property
+    def student(self) -> str:
+        """The name of the student, or of the file if that cannot be read."""
+        return self.answers.student if self.answers else self.path.stem
+
+
+@dataclass(frozen=True)
 class Counted:
     """The attempt of a student that counts, and why it does."""
 
@@ -80,19 +95,20 @@ def rules(counts: str, due_at: str | None, late: float) -> Rules:
 
 def read(
     paths: Iterable[Path], check: Callable[[Answers], object], *, alone: bool = False, tables: Mapping[str, str] = NOTHING
-) -> tuple[list[Attempt], list[tuple[Path, SlownetError]]]:
+) -> tuple[list[Attempt], list[Unmarked]]:
     """Read files of answers that were handed in; return those that can be marked, and each other one with its fault.
 
     alone, tables: see `answers.read_handed_in`.
     """
     found, wrong = [], []
     for path in paths:
+        one = None
         try:
             one = files.read_handed_in(path, alone=alone, tables=tables)
             check(one)
             found.append(Attempt(one, _written(path)))
         except SlownetError as error:
-            wrong.append((path, error))
+            wrong.append(Unmarked(path, error, one))
     return found, wrong
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from slownet.classroom import attempts
-from slownet.classroom.attempts import Counted, Rules
+from slownet.classroom.attempts import Counted, Rules, Unmarked
 from slownet.classroom.key import Exercise, Solution
 from slownet.classroom.variants import Assigned
 from slownet.hypotheses.answers import Answers, number, shown
@@ -42,18 +42,21 @@ class Marked:
     marks: Sequence[Mark]
     students: Sequence[str]
     """Their names, with the id where two have one name; in the order of `counted`."""
-    unmarked: Sequence[tuple[Path, SlownetError]] = ()
-    """The files that were not marked, each with its fault."""
+    unmarked: Sequence[Unmarked] = ()
 
     @property
     def skipped(self) -> list[SlownetError]:
         """The faults of the files that were not marked."""
-        return [error for _, error in self.unmarked]
+        return [each.error for each in self.unmarked]
 
     @property
-    def without_marks(self) -> list[str]:
-        """The students whose files were not marked and who have no other one, by the names of the files."""
-        return [name for name in dict.fromkeys(path.stem for path, _ in self.unmarked) if name not in self.students]
+    def without_marks(self) -> list[Unmarked]:
+        """The students whose files were not marked and who have no other one: the first file of each."""
+        marked = {name for each in self.counted for name in (each.answers.identity, each.answers.student.casefold())}
+        found: dict[str, Unmarked] = {}
+        for each in self.unmarked:
+            found.setdefault(each.answers.identity if each.answers else each.student.casefold(), each)
+        return [each for name, each in found.items() if name not in marked]
 
     @property
     def most(self) -> int:
@@ -97,13 +100,13 @@ def mark(paths: Sequence[Path], key: Sequence[Exercise], rules: Rules | None = N
     )  # fmt: skip
     if not found:
         if len(wrong) == 1:
-            raise wrong[0][1]
-        raise ExperimentError(f"none of {len(wrong)} files can be marked", fix=f"the first: {wrong[0][1].line}")
+            raise wrong[0].error
+        raise ExperimentError(f"none of {len(wrong)} files can be marked", fix=f"the first: {wrong[0].error.line}")
     counted = attempts.choose(found, rules or Rules(), lambda one: _points(one, assigned.of(one.identity)))
     return _mark_all(counted, assigned, wrong)
 
 
-def _mark_all(counted: Sequence[Counted], assigned: Assigned, wrong: Sequence[tuple[Path, SlownetError]]) -> Marked:
+def _mark_all(counted: Sequence[Counted], assigned: Assigned, wrong: Sequence[Unmarked]) -> Marked:
     students = _named([each.answers for each in counted])
     marks = [
         _mark(student, each.answers, exercise, solution)

@@ -24,7 +24,7 @@ def render(marked: Marked) -> str:
     return template("marks.html.j2").render(
         students=[_student(marked, each) for each in sorted(marked.students, key=str.casefold)],
         questions=[_question(marked, numbers[each[0].name, each[1].name], *each) for each in questions],
-        without=marked.without_marks,
+        without=[each.student for each in marked.without_marks],
         skipped=[each.line for each in marked.skipped],
         clocks=sorted({each.clock for each in marked.exercises if each.clock}),
         most=marked.most,

@@ -87,7 +87,7 @@ def mark(
 
 
 def _say(marked: Marked) -> None:
-    names, without = [visible(each) for each in marked.students], [visible(each) for each in marked.without_marks]
+    names, without = [visible(each) for each in marked.students], [visible(each.student) for each in marked.without_marks]
     width = max(map(len, [*names, *without]))
     for name, student, each in zip(names, marked.students, marked.counted, strict=True):
         why = f"  ({visible(each.why)})" if each.why else ""
@@ -100,7 +100,7 @@ def _write_csv(path: Path, marked: Marked) -> None:
     from slownet.report import spreadsheet
 
     counted = dict(zip(marked.students, marked.counted, strict=True))
-    rows = [
+    rows: list[tuple[spreadsheet.Value, ...]] = [
         (
             each.student, each.exercise.name, each.solution.name, each.written, each.number, each.solution.unit,
             each.solution.measured, each.solution.low, each.solution.high, each.mark,
@@ -108,4 +108,7 @@ def _write_csv(path: Path, marked: Marked) -> None:
         )
         for each in marked.marks
     ]  # fmt: skip
+    for each in marked.without_marks:
+        found = {"student": each.student, "mark": "not marked", "file": str(each.path), "attempt": each.error.line}
+        rows.append(tuple(found.get(column, "") for column in COLUMNS))
     whole_file.write(path, spreadsheet.text([COLUMNS, *rows]), "--csv", {".csv": _HEADS["--csv"]})

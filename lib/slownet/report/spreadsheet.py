@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 
 Value = str | float | None
-FORMULA = re.compile(r" *[=+\-@\t\r\n]")
+FORMULA = re.compile(r" *([=+@\t\r\n]|-.)", re.DOTALL)
 """The first characters of a cell that spreadsheets compute: it may run programs and send what is in other cells elsewhere."""
 NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?")
 

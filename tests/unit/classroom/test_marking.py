@@ -264,17 +264,19 @@ def test_the_page_has_each_student_and_each_question():
     assert "http" not in page
 
 
+def mark(*words):
+    """Return the status of `slownet check mark`."""
+    try:
+        app.main(["check", "mark", "--key", "key.toml", *words])
+    except SystemExit as ended:
+        return ended.code
+
+
 def test_the_command_writes_table_and_page(capsys):
     Path("key.toml").write_text(key.as_toml(KEY))
     write_class()
 
-    def run(*words):
-        try:
-            app.main(["check", "mark", "--key", "key.toml", *words])
-        except SystemExit as ended:
-            return ended.code
-
-    assert run("Ada.toml", "Bob.toml") == 0
+    assert mark("Ada.toml", "Bob.toml") == 0
     said = capsys.readouterr()
     assert said.out == "Ada  3 of 3\nBob  0 of 3\nwritten  marks.csv, marks.html\n"
     assert re.fullmatch(r"slownet: not read: Bob\.toml, 0\d_\w+\.\w+: '.+' is not a number( of \w+)?\n", said.err)
@@ -285,27 +287,51 @@ def test_the_command_writes_table_and_page(capsys):
         "measured": "100", "low": "90", "high": "", "mark": "right", "file": "Ada.toml", "attempt": "",
     }  # fmt: skip
     assert Path("marks.html").read_text().startswith("<!DOCTYPE html>")
-    assert run("Ada.toml", "--csv", "nowhere/marks.csv") == 2
+    assert mark("Ada.toml", "--csv", "nowhere/marks.csv") == 2
     assert "cannot write nowhere/marks.csv (No such file or directory), --csv: name another" in capsys.readouterr().err
-    assert run("Ada.toml", "key.toml", "--moodle", "m.csv", "--canvas", "c.csv", "--title", "Delays") == 1
+    assert mark("Ada.toml", "key.toml", "--moodle", "m.csv", "--canvas", "c.csv", "--title", "Delays") == 1
     said = capsys.readouterr()
     assert said.out == "Ada  3 of 3\nkey  not marked\nwritten  marks.csv, m.csv, c.csv, marks.html\n"
     assert said.err.startswith("slownet: not marked: 01_ping.answers is a table")
     assert Path("m.csv").read_text().startswith("Full name,Email address,Username,ID number,Delays,Delays (feedback)\n")
-    assert run("Ada.toml", "--late", "much") == 2
+    assert mark("Ada.toml", "--late", "much") == 2
     assert "--late: write a part such as 50%" in capsys.readouterr().err
     assert answers.read(Path("Ada.toml")).student == "Ada"
+
+
+ONE = [Exercise("one", "How slow?", "", (Solution("round_trips", "How many?", "round trips", 4.0, 3.9, 4.1),))]
 
 
 def test_an_answer_without_its_table_is_told_which_and_its_student_has_a_row(tmp_path):
     good, bad = tmp_path / "ada.toml", tmp_path / "ben.toml"
     good.write_text("[one]\nround_trips = 4\n")
     bad.write_text("round_trips = 4\n")
-    solutions = (Solution("round_trips", "How many?", "round trips", 4.0, 3.9, 4.1),)
-    found = class_marks.mark([good, bad], [Exercise("one", "How slow?", "", solutions)])
+    found = class_marks.mark([good, bad], ONE)
     assert [each.line for each in found.skipped] == [f"round_trips stands in no table, {bad}: write [one] in a line above it"]
-    assert found.without_marks == ["ben"]
+    assert [each.student for each in found.without_marks] == ["ben"]
     assert "not marked: see below" in marks.render(found)
+
+
+def test_students_who_cannot_be_marked_have_a_row_in_each_table(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("key.toml").write_text(key.as_toml(ONE))
+    Path("ada.toml").write_text('student = "Ada"\n[one]\nround_trips = 4\n')
+    Path("ben.toml").write_text('student = "Ben"\nid = "ben@example.org"\n[other]\nround_trips = 4\n')
+    Path("again.toml").write_text('student = "Ada"\n[other]\nround_trips = 4\n')  # she has another file
+    Path("cyd.toml").write_text("round_trips = = 4\n")
+    assert mark("ada.toml", "ben.toml", "again.toml", "cyd.toml", "--moodle", "m.csv", "--canvas", "c.csv") == 1
+    rows = [list(csv.DictReader(Path(name).read_text().splitlines())) for name in ("marks.csv", "m.csv", "c.csv")]
+    assert [(each["student"], each["mark"], each["file"]) for each in rows[0]] == [
+        ("Ada", "right", "ada.toml"), ("Ben", "not marked", "ben.toml"), ("cyd", "not marked", "cyd.toml"),
+    ]  # fmt: skip
+    assert "no exercise 'other'" in rows[0][1]["attempt"]
+    assert [(each["Full name"], each["Email address"], each["slownet"]) for each in rows[1]] == [
+        ("Ada", "", "1"), ("Ben", "ben@example.org", "-"), ("cyd", "", "-"),
+    ]  # fmt: skip
+    assert rows[1][1]["slownet (feedback)"].startswith("not marked: the key has no exercise 'other'")
+    assert [(each["Student"], each["SIS Login ID"], each["slownet"]) for each in rows[2][1:]] == [
+        ("Ada", "", "1"), ("Ben", "ben@example.org", ""), ("cyd", "", ""),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
