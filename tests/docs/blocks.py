@@ -21,7 +21,23 @@ from dataclasses import dataclass
 from pathlib import Path
 
 DOCS = Path(__file__).parents[2] / "docs"
-LANGUAGES = ("console", "python", "toml", "yaml", "json", "ini", "text", "html", "javascript", "php", "sql", "css")
+LANGUAGES = (
+    "console",
+    "python",
+    "toml",
+    "yaml",
+    "json",
+    "ini",
+    "text",
+    "html",
+    "javascript",
+    "php",
+    "sql",
+    "css",
+    "java",
+    "xml",
+    "properties",
+)
 DATA = ("toml", "yaml", "json", "ini")
 SKIPS = ("another machine", "a browser", "the internet", "root", "hours", "asks its reader")
 """Why a block may be skipped: what this machine does not have, or nobody waits for."""

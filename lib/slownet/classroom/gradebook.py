@@ -2,7 +2,7 @@
 
 Moodle (``grade/import/csv``): any header; the teacher chooses which column identifies a user (``id``, ``idnumber``, ``email``
 or ``username``), and which ones are grades or feedback. A row whose identifying field is empty is passed
-over; ``-`` is no grade.
+over; ``-`` leaves a student without a grade.
 
 Canvas (``lib/gradebook_importer.rb``): ``Student, ID, SIS User ID, SIS Login ID, Section``, then assignments; a second row with
 "Points Possible" in its first field. A student is found by SIS User ID, then SIS Login ID, then name.
