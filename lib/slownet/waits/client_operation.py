@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from slownet.model.errors import ExperimentError, ToolError, nearest
@@ -19,7 +19,10 @@ NAMES = (53, 853, 5353)
 
 @dataclass
 class Connection:
-    """A connection of the client: its first packet, and the last one that it waited for."""
+    """A connection of the client: its first packet, and the last one that it waited for.
+
+    ended: when one of its ends first closed or reset it; -1 if none did.
+    """
 
     first: Packet
     last: Packet | None = None
@@ -30,6 +33,7 @@ class Connection:
     server_name: str = ""
     before_last: Packet | None = None
     sent_last: int = 0
+    ended: int = -1
 
     @property
     def end(self) -> int:
@@ -173,8 +177,18 @@ def _connections(trace: Trace, host: Host) -> list[Connection]:
         if each.after_close is not None and not each.reset:  # it had closed its own direction only
             each.last = each.after_close
         each.server_name = owners.get(each.first.target, each.first.receiver)
-    order = sorted(found.values(), key=lambda each: each.first.sent)
+    order = sorted(_begun(trace, found.values()), key=lambda each: each.first.sent)
     return [each for each in order if each.first.sport] or order
+
+
+def _begun(trace: Trace, connections: Iterable[Connection]) -> list[Connection]:
+    """Return the connections without those that were opened before the captures and had ended when one was opened in them.
+
+    So end those of a program that was stopped just before, while a queue still holds their segments.
+    """
+    openings = (next((each for each in host.sent if each.is_opening), None) for host in trace.hosts.values())
+    first = min((each.sent for each in openings if each is not None), default=-1)
+    return [each for each in connections if each.first.is_opening or not 0 <= each.ended < first]
 
 
 def _frame(sent: Packet) -> int:
@@ -195,6 +209,7 @@ def _sent(
         each.closed = each.closed or bool(packet.is_tcp and packet.flags & (FIN | RST))
         each.reset = each.reset or bool(packet.is_tcp and packet.flags & RST)
         each.before_last, each.sent_last = each.last, packet.sent
+        _may_end(each, packet, packet.sent)
 
 
 def _came(each: Connection, packet: Packet) -> None:
@@ -202,6 +217,7 @@ def _came(each: Connection, packet: Packet) -> None:
 
     Where nothing is answered, as of an upload, it waited for the last acknowledgement.
     """
+    _may_end(each, packet, packet.arrived)
     if each.closed and each.answered:
         each.after_close = packet if packet.length else each.after_close
         return
@@ -211,6 +227,11 @@ def _came(each: Connection, packet: Packet) -> None:
             each.last = packet
     elif each.last is None or packet.length >= each.last.length or packet.arrived - each.last.arrived > AT_ONCE_NS:
         each.last = packet  # of datagrams that came at once the longest: small ones acknowledge
+
+
+def _may_end(each: Connection, packet: Packet, ns: int) -> None:
+    if packet.is_tcp and packet.flags & (FIN | RST) and each.ended < 0:
+        each.ended = ns
 
 
 def _end_of_datagrams(each: Connection) -> None:

@@ -254,12 +254,13 @@ def _divide(before: list[Packet], queued: dict[tuple[object, ...], list[Packet]]
 def _packets(capture: HostCapture, name: str, notes: list[str], shared: Shared) -> Iterator[Packet]:
     """Yield the packets of one of a capture's files, with their times in `arrived`. One that is cut off gives a note."""
     folder, (first, last) = capture.folder, capture.between
+    again = f"measure it again with {CAPTURE}"
     try:
         opened = folder.open(name, MOST_BYTES)
     except RefusedError as error:
-        raise ToolError(f"the capture cannot be read: {error}", fix=f"measure it again with {CAPTURE}") from error
+        raise ToolError(f"the capture cannot be read: {error}", fix=again) from error
     with opened:
-        file = CaptureFile(opened, PurePosixPath(name).name)
+        file = CaptureFile(opened, PurePosixPath(name).name, again)
         for frame in file:
             if frame.link != ETHERNET:
                 raise ToolError("the capture is not of Ethernet", str(folder.folder / name), "capture a host's own interface")

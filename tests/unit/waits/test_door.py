@@ -510,3 +510,28 @@ def test_writes_of_a_program_are_not_paced(told, flags, length):
     found = paced(told, flags=flags, length=length)
     assert [each.ms for each in found.of(Cause.TIMER)] == [6.0] * 11
     assert not [each for each in found.of(Cause.WINDOW) if each.source == each.target]
+
+
+def test_connections_of_a_program_before_are_not_the_operation(told):
+    """A stopped upload ends with resets, for segments that were in a queue yet, before the client opens a connection."""
+    for number in range(2):
+        begin = 900 + MSS * number
+        told.say("web", "client", "A", begin, 7, at=1.0 + number, came=11.0 + number, ports=(5201, 40001), payload=bytes(MSS))
+        told.say("client", "web", "R", 7, 0, at=11.0 + number, came=21.0 + number, ports=(40001, 5201))
+    opened(told, at=100.0)
+    told.say("client", "web", "PA", 101, 501, at=140.0, came=160.0, payload=b"?")
+    told.say("web", "client", "PA", 501, 102, at=160.0, came=180.0, ports=(80, 40000), payload=b"!")
+    found = account(told.captures())
+    assert (found.client, found.elapsed_ns) == ("client", 80_000_000)
+    assert not found.beside
+
+
+@pytest.mark.parametrize("junk", [b"", b"<html>", bytes(4096)])
+def test_a_file_that_is_not_a_capture_is_measured_again(told, junk):
+    page(told)
+    captures = told.captures()
+    (told.folder / captures[0].main).write_bytes(junk)
+    with pytest.raises(ToolError, match="the capture cannot be read") as caught:
+        account(captures)
+    assert "measure it again with" in str(caught.value.fix)
+    assert "tcpdump" not in str(caught.value)

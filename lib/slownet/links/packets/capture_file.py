@@ -90,6 +90,8 @@ class CaptureFile:
         The capture, compressed or not. A file need not be seekable.
     where : str
         Its name, for errors.
+    fix : str
+        What to do with a file that is not a capture.
 
     Raises
     ------
@@ -97,7 +99,7 @@ class CaptureFile:
         It is not a capture.
     """
 
-    def __init__(self, source: bytes | BinaryIO, where: str = "capture") -> None:
+    def __init__(self, source: bytes | BinaryIO, where: str = "capture", fix: str = FIX) -> None:
         self.where = where
         self.damage = ""
         """Why the frames ended before the file did; empty after a whole file."""
@@ -108,13 +110,13 @@ class CaptureFile:
         try:
             magic = self._read(4)
         except _EndError as end:
-            raise ToolError(f"the capture cannot be read: {end}", where, FIX) from end
+            raise ToolError(f"the capture cannot be read: {end}", where, fix) from end
         if magic in _ORDERS:
             self._frames = self._pcap(*_ORDERS[magic])
         elif magic == _SECTION:
             self._frames = self._pcapng()
         else:
-            raise ToolError("the capture cannot be read: it is not a pcap and no pcapng", where, FIX)
+            raise ToolError("the capture cannot be read: it is not a pcap and no pcapng", where, fix)
 
     def __iter__(self) -> Iterator[Frame]:
         """Yield the frames. Raises ToolError if the file has more than a GiB, or more than three million frames and blocks."""
