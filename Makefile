@@ -81,6 +81,7 @@ docs-live: $(VENV)/dev lab ## draw the page of slownet live for the documentatio
 	$(BIN)/python docs/live_page.py
 
 docs-test: docs lab ## run every command and every piece of code of the documentation, twice, and look at its pages; half an hour
+	lib/slownet/lab/host/setup-host default-jdk-headless maven npm
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[browser]'
 	$(BIN)/pytest -q tests/docs --deselect tests/docs/test_docs_executed.py::test_a_quick_page
 
