@@ -45,6 +45,18 @@ OUTSIDE = """() => [...document.querySelectorAll('svg')].filter(svg => svg.getCl
   }).map(text => text.textContent.slice(0, 40));
 }).slice(0, 5)"""
 
+ACROSS = """() => [...document.querySelectorAll('svg')].filter(svg => svg.getClientRects().length).flatMap(svg => {
+  const cables = [...svg.querySelectorAll('path.link')].map(cable => {
+    const into = cable.getScreenCTM(), long = cable.getTotalLength();
+    return Array.from({length: 201}, (_, part) => cable.getPointAtLength(long * part / 200).matrixTransform(into));
+  });
+  return [...svg.querySelectorAll('text.label')].filter(text => {
+    const box = text.getBoundingClientRect(), cut = box.height / 6;
+    return cables.some(cable => cable.some(point => point.x > box.left && point.x < box.right
+      && point.y > box.top + cut && point.y < box.bottom - cut));
+  }).map(text => text.textContent);
+})"""
+
 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", [*FEATURES, *REPORTS])
@@ -53,6 +65,7 @@ def test_nothing_lies_on_anything_else_and_all_text_is_readable(visit, name, wid
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate(CROSSING, OVERLAP) == []
     assert page.evaluate(OUTSIDE) == []
+    assert page.evaluate(ACROSS) == []
     sizes = page.evaluate(SIZES)
     assert not sizes or SMALLEST <= min(sizes) <= max(sizes) <= LARGEST
 
@@ -65,6 +78,16 @@ def test_axe_finds_no_violation(visit, name):
     page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
     found = Axe().run(page).response["violations"]
     assert [(each["id"], [node["target"] for node in each["nodes"]][:3]) for each in found] == []
+
+
+def test_a_label_across_a_cable_is_found(visit):
+    page = visit("law")
+    page.evaluate("""() => {
+      const cable = document.querySelector('svg path.link'), middle = cable.getPointAtLength(cable.getTotalLength() / 2);
+      const label = cable.ownerSVGElement.querySelector('text.label');
+      Object.entries({x: middle.x, y: middle.y + 4, 'text-anchor': 'middle'}).forEach(each => label.setAttribute(...each));
+    }""")
+    assert page.evaluate(ACROSS) != []
 
 
 def test_two_texts_on_each_other_are_found(visit):

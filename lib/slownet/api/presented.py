@@ -168,7 +168,7 @@ class Run(NoTruth, RunData):
         from slownet.report.sweep_page import maps_of
 
         found: dict[str, Plot] = {}
-        for each in (*maps_of(self), *figures(self._view), topology_figure(self)):
+        for each in (*maps_of(self), *figures(self._view), topology_figure(self, law=self._view.law)):
             if each:
                 found.setdefault(each.name, Plot(each))
         return found

@@ -10,7 +10,7 @@ from slownet.judge.records.naming import conditions_phrase, counted, listed, ope
 from slownet.judge.records.result import RunData
 from slownet.model.errors import SlownetError
 from slownet.model.units import amount, spoken
-from slownet.report.text import trimmed
+from slownet.report.text import trimmed, whole_or_rounded
 from slownet.report.view import WITHIN, View
 from slownet.theory.law import Law, fit, per_round_trip, trip
 
@@ -51,8 +51,7 @@ def answer(seen: View) -> str:
 
 
 def _trips(law: Law) -> str:
-    k = law.k.mean
-    return counted(round(k) if abs(k - round(k)) <= 0.005 * k else float(f"{k:.3g}"), "round trip")
+    return counted(whole_or_rounded(law.k.mean), "round trip")
 
 
 def _delay(run: RunData) -> str:

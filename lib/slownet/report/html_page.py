@@ -98,7 +98,7 @@ def write_report(run: RunData) -> Path:
 
 
 def _figures(seen: View) -> list[Figure]:
-    return [each for each in (topology_figure(seen.run), *figures(seen)) if each]
+    return [each for each in (topology_figure(seen.run, law=seen.law), *figures(seen)) if each]
 
 
 def _context(seen: View, name: str) -> dict[str, Any]:
@@ -121,7 +121,7 @@ def _context(seen: View, name: str) -> dict[str, Any]:
         "question": seen.run.facts.get("question") or seen.run.experiment,
         "stem": name,
         "figures": figures(seen),
-        "network": topology_figure(seen.run, trips, why.cell if why else ""),
+        "network": topology_figure(seen.run, trips, why.cell if why else "", seen.law),
         "why": why,
         "matrix": matrix(seen),
         "columns": columns(seen),

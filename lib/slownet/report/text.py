@@ -31,6 +31,11 @@ def trimmed(value: float | None, digits: int = 4) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
+def whole_or_rounded(count: float) -> float:
+    """Return a measured count as the whole number that it is within 0.5 % of, or else with three digits: 4, 26.5."""
+    return round(count) if abs(count - round(count)) <= 0.005 * count else float(f"{count:.3g}")
+
+
 def milliseconds(value: float | None) -> str:
     """Format a round trip to 0.01 ms."""
     return NOTHING if value is None else f"{value:.2f}"

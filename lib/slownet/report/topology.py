@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from slownet.judge.records.result import RunData
 from slownet.report.chart import WIDTH, clipped, element, escaped, text_width
 from slownet.report.figure import Figure
+from slownet.report.label_places import Labels, Rectangle, Spot, beside
+from slownet.report.text import whole_or_rounded
+from slownet.theory.law import Law
 
 ROW = 46
 BOX = 24
@@ -17,6 +21,12 @@ MOST = 6
 """Hosts on one side of a node that are drawn one by one; the others share a box."""
 EDGE = 52
 """Least distance of a box's middle from the edge."""
+BEND, PIECES = 50.0, 8
+"""How far the middle of a bent line's curve is pulled up, and the straight pieces that stand for it."""
+ROOM = 175.0
+"""Width of a label, at most."""
+CLEAR = 0.1
+"""Half the interval of a law's slope at most, as a part of it, for the drawing to show the slope."""
 CLEAN, NOTHING = "no condition", "none"
 RTT = re.compile(r"\+[\d.]+ \w+ RTT")
 
@@ -49,7 +59,9 @@ class Link:
         return f"{len(found)} conditions"
 
 
-def topology_figure(run: RunData, trips: Mapping[str, float] | None = None, of: str = "") -> Figure | None:
+def topology_figure(
+    run: RunData, trips: Mapping[str, float] | None = None, of: str = "", law: Law | None = None
+) -> Figure | None:  # fmt: skip
     """Draw the network of a run; None if the run did not record it, or no such network can be.
 
     Parameters
@@ -60,6 +72,9 @@ def topology_figure(run: RunData, trips: Mapping[str, float] | None = None, of: 
         Round trips that an operation waits for, by link; they are written on the links.
     of : str
         The cell of that operation, as text.
+    law : Law, optional
+        Without ``trips``: the law of the run's times. Its slope is the round trips over the link that the run varied, if
+        the cells differ in the round trip of one link alone.
     """
     drawn: Mapping[str, object] = run.facts.get("topology") or {}
     hosts, switches, ends = drawn.get("hosts"), drawn.get("switches"), drawn.get("links")
@@ -69,23 +84,42 @@ def topology_figure(run: RunData, trips: Mapping[str, float] | None = None, of: 
         return None
     links = [Link(str(name), (str(pair[0]), str(pair[1])), _conditions(run, name)) for name, pair in ends.items()]
     counted = {name: count for name, count in (trips or {}).items() if count and name in ends}
+    by_law = {} if counted or law is None else _of_law(links, law)
+    counted = counted or by_law
     links, shown = _gathered(links, [*hosts, *switches])
     places, height = _places(links, shown)
     leaves = {name for name in shown if sum(name in link.ends for link in links) == 1}
+    cables = {link.name: _cable(link, places) for link in links}
     lines = "".join(_line(link, places) for link in links)
-    labels = "".join(_label(link, places, leaves) for link in links if link.says)
-    labels += "".join(_trips(counted[link.name], link, places, leaves) for link in links if link.name in counted)
+    free = Labels(list(cables.values()), [_area(name, places[name]) for name in shown], height)
+    texts = [_written(link.says, "small", _spots(link, places, leaves, cables[link.name]), free) for link in links if link.says]
+    for link in links:
+        if link.name in counted:
+            trips_of = f"{counted[link.name]:g} RTT"
+            near = chain(beside(cables[link.name], trips_of, _falls(link, places)), _at_leaf(link, places, leaves))
+            texts.append(_written(trips_of, "group", near, free))
     boxes = "".join(_box(name, places[name], name in switches) for name in shown)
     rows = tuple(
         (link.name, each, "varied" if link.is_varied else "") for link in links for each in link.conditions or (CLEAN,)
     )
-    svg = element(f"{run.experiment}: the network", height, lines + boxes + labels)
+    svg = element(f"{run.experiment}: the network", height, lines + boxes + "".join(texts))
     head = ("link", "condition", "")
     note = "The thick link is the one that the cells differ in." if any(link.is_varied for link in links) else ""
-    if counted:
+    if by_law:
+        note = f"{note} Its round trips (RTT) per operation are the law's; slownet why counts those of every link."
+    elif counted:
         where = f" at {of}" if of else ""
         note = f"On each link: the round trips (RTT) that an operation{where} waits for. {note}".strip()
     return Figure("network", "The network", svg, head, rows, note)
+
+
+def _of_law(links: Sequence[Link], law: Law) -> dict[str, float]:
+    """Return the law's round trips by link: of the only link that was varied, if only its round trip was."""
+    varied = [link for link in links if link.is_varied]
+    if len(varied) != 1 or not all(each == CLEAN or RTT.fullmatch(each) for each in varied[0].conditions):
+        return {}
+    is_clear = law.k.known and law.k.half_width <= CLEAR * law.k.mean
+    return {varied[0].name: whole_or_rounded(law.k.mean)} if is_clear else {}
 
 
 def _joins(pair: object, names: Sequence[object]) -> bool:
@@ -233,7 +267,7 @@ def _in_a_row(inner: list[str], beside: Mapping[str, Sequence[str]]) -> list[str
 def _line(link: Link, places: Mapping[str, Place]) -> str:
     (x1, y1), (x2, y2) = sorted((places[link.ends[0]], places[link.ends[1]]))
     kind = "link varied" if link.is_varied else "link"
-    bend = f"Q{(x1 + x2) / 2:.0f} {y1 - 50:.0f} {x2:.0f} {y2:.0f}" if _is_bent(link, places) else f"L{x2:.0f} {y2:.0f}"
+    bend = f"Q{(x1 + x2) / 2:.0f} {y1 - BEND:.0f} {x2:.0f} {y2:.0f}" if _is_bent(link, places) else f"L{x2:.0f} {y2:.0f}"
     return f'<path class="{kind}" d="M{x1:.0f} {y1:.0f}{bend}"/>'
 
 
@@ -243,33 +277,53 @@ def _is_bent(link: Link, places: Mapping[str, Place]) -> bool:
     return abs(y1 - y2) < 1 and any(x1 + 1 < x < x2 - 1 and abs(y - y1) < 1 for x, y in places.values())
 
 
-def _label(link: Link, places: Mapping[str, Place], leaves: Collection[str]) -> str:
-    """Draw a link's condition below its leaf, or else at its middle, above a level line."""
-    (x1, y1), (x2, y2) = (places[end] for end in link.ends)
+def _cable(link: Link, places: Mapping[str, Place]) -> list[Place]:
+    """Return a link's line as straight pieces."""
+    (x1, y1), (x2, y2) = sorted((places[link.ends[0]], places[link.ends[1]]))
+    if not _is_bent(link, places):
+        return [(x1, y1), (x2, y2)]
+    parts = [number / PIECES for number in range(PIECES + 1)]
+    return [(x1 + part * (x2 - x1), y1 - 2 * part * (1 - part) * BEND + part * part * (y2 - y1)) for part in parts]
+
+
+def _falls(link: Link, places: Mapping[str, Place]) -> bool:
+    """Return whether a link goes down towards the edge, so that its labels are below it, away from its neighbour's."""
+    inner, outer = sorted((places[end] for end in link.ends), key=lambda place: abs(place[0] - WIDTH / 2))
+    return outer[1] > inner[1] + 1
+
+
+def _spots(link: Link, places: Mapping[str, Place], leaves: Collection[str], cable: Sequence[Place]) -> Iterator[Spot]:
+    """Yield the places of a link's condition, the best first: below or above its leaf, or else beside the line."""
+    yield from _at_leaf(link, places, leaves)
+    yield from beside(cable, link.says, _falls(link, places))
+
+
+def _at_leaf(link: Link, places: Mapping[str, Place], leaves: Collection[str]) -> Iterator[Spot]:
     leaf = next((end for end in link.ends if end in leaves), None) if len(places) > 2 else None
-    if leaf is None:
-        above = 32 if _is_bent(link, places) else 18 if abs(y1 - y2) < 1 else -4
-        x, y, anchor, room = (x1 + x2) / 2, (y1 + y2) / 2 - above, "middle", 190.0
-    else:
-        (x, y), room = places[leaf], 165.0
-        y += 23
-        x, anchor = (4.0, "start") if x < WIDTH / 3 else (WIDTH - 4.0, "end") if x > 2 * WIDTH / 3 else (x, "middle")
-    at = f'x="{x:.0f}" y="{y:.0f}" text-anchor="{anchor}"'
-    return f'<text class="small label" {at}>{escaped(clipped(link.says, room))}</text>'
+    if leaf is not None:
+        x, y = places[leaf]
+        at, anchor = (4.0, "start") if x < WIDTH / 3 else (WIDTH - 4.0, "end") if x > 2 * WIDTH / 3 else (x, "middle")
+        yield Spot(at, y + 23, anchor)
+        yield Spot(at, y - 17, anchor)
 
 
-def _trips(count: float, link: Link, places: Mapping[str, Place], leaves: Collection[str]) -> str:
-    """Write the number of round trips at the middle of a link: above it, or below where that is taken, or the link falls."""
-    (x1, y1), (x2, y2) = sorted((places[end] for end in link.ends), key=lambda place: abs(place[0] - WIDTH / 2))
-    is_taken = bool(link.says) and not any(end in leaves for end in link.ends)
-    middle = (y1 + y2) / 2 - (25 if _is_bent(link, places) else 0)
-    at = f'x="{(x1 + x2) / 2:.0f}" y="{middle + (17 if is_taken or y2 > y1 + 1 else -7):.0f}" text-anchor="middle"'
-    return f'<text class="group label" {at}>{count:g} RTT</text>'
+def _written(text: str, kind: str, spots: Iterable[Spot], free: Labels) -> str:
+    """Return a label at the first of these places where it lies on nothing."""
+    shown = clipped(text, ROOM)
+    spot = free.place(shown, spots)
+    at = f'x="{spot.x:.0f}" y="{spot.y:.0f}" text-anchor="{spot.anchor}"'
+    return f'<text class="{kind} label" {at}>{escaped(shown)}</text>'
+
+
+def _area(name: str, place: Place) -> Rectangle:
+    """Return the area of a node's box."""
+    wide = text_width(clipped(name, 150)) + 18
+    return Rectangle(place[0] - wide / 2, place[1] - BOX / 2, place[0] + wide / 2, place[1] + BOX / 2)
 
 
 def _box(name: str, place: Place, is_switch: bool) -> str:
-    shown = clipped(name, 150)
-    wide, (x, y) = text_width(shown) + 18, place
+    area, (x, y) = _area(name, place), place
     corner = 3 if is_switch else BOX / 2
-    box = f'<rect class="node" x="{x - wide / 2:.1f}" y="{y - BOX / 2:.1f}" width="{wide:.1f}" height="{BOX}" rx="{corner}"/>'
-    return f'{box}<text x="{x:.1f}" y="{y + 4:.1f}" text-anchor="middle">{escaped(shown)}</text>'
+    size = f'width="{area.right - area.left:.1f}" height="{BOX}"'
+    box = f'<rect class="node" x="{area.left:.1f}" y="{area.top:.1f}" {size} rx="{corner}"/>'
+    return f'{box}<text x="{x:.1f}" y="{y + 4:.1f}" text-anchor="middle">{escaped(clipped(name, 150))}</text>'

@@ -8,6 +8,7 @@ import shutil
 import struct
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import pytest
@@ -17,7 +18,7 @@ from slownet.judge.records.result import RunData
 from slownet.model.errors import SlownetError
 from slownet.report import dots, scale
 from slownet.report import figure as figures
-from slownet.report.chart import CHARACTER, Chart, Point, clipped, text_width
+from slownet.report.chart import CHARACTER, WIDTH, Chart, Point, clipped, text_width
 from slownet.report.figure import Figure, written
 from slownet.report.latency import latency_figures
 from slownet.report.series import series_figures
@@ -196,6 +197,86 @@ def test_links_have_the_round_trips_of_an_operation_where_nothing_else_stands():
     labels = [tuple(map(float, each)) for each in re.findall(r'class="[^"]*label" x="([\d.]+)" y="([\d.]+)"', found.svg)]
     assert len(labels) == 3
     assert all(abs(one[0] - other[0]) > 40 or abs(one[1] - other[1]) > 12 for one in labels for other in labels if one != other)
+
+
+def law_of(k, half=0.01):
+    """What the drawing asks of a law: its slope."""
+    return SimpleNamespace(k=Summary(k, k - half, k + half, 9))
+
+
+@pytest.mark.parametrize(
+    ("law", "far", "shown"),
+    [
+        (law_of(3.998), {"client-switch": "+40 ms RTT"}, ["4 RTT"]),
+        (law_of(26.53), {"client-switch": "+40 ms RTT"}, ["26.5 RTT"]),
+        (law_of(4.0, half=3.0), {"client-switch": "+40 ms RTT"}, []),  # a slope that is hardly known
+        (law_of(4.0), {"client-switch": "2 Mbit"}, []),  # another condition
+        (law_of(4.0), {"client-switch": "+40 ms RTT", "db-switch": "+40 ms RTT"}, []),  # of which link?
+        (None, {"client-switch": "+40 ms RTT"}, []),
+    ],
+)
+def test_the_varied_link_has_the_laws_round_trips_without_captures(law, far, shown):
+    run = measured({}, {"client-switch": "+10 ms RTT"} if "RTT" in far["client-switch"] else {}, far)
+    found = topology_figure(run, law=law)
+    assert [each for each in texts(found.svg) if re.fullmatch(r"[\d.]+ RTT", each)] == shown
+    assert ("Its round trips (RTT) per operation are the law's" in found.note) == bool(shown)
+    assert topology_figure(run, {"web-switch": 2.0}, "rtt 0ms", law).note.startswith(
+        "On each link: "
+    )  # counted ones come first
+
+
+SHAPES = {
+    "row": ["a-b", "b-c", "c-d", "d-e"],
+    "star": [f"client{number}-switch" for number in range(1, 4)] + ["web-switch", "db-switch"],
+    "three": ["client-switch", "web-switch", "db-switch"],
+    "dumbbell": ["a1-s1", "a2-s1", "a3-s1", "s1-s2", "b1-s2", "b2-s2", "b3-s2"],
+    "middle": ["client-s1", "s1-s2", "s2-s3", "server-s3", "cache-s2", "log-s2"],
+    "two": ["client-server"],
+    "ring": ["a-b", "b-c", "c-a", "x-a", "y-b", "z-c"],
+    "arc": ["a-b", "b-c", "c-d", "a-c", "c-e"],
+}
+
+
+LABELLED = [(shape, says) for shape in SHAPES for says in ("+40 ms RTT", "+40 ms RTT, 10 Mbit", "1 % loss")]
+LABELLED.remove(("arc", "+40 ms RTT, 10 Mbit"))  # where nothing is free a label lies on a cable, which breaks below it
+
+
+@pytest.mark.parametrize(("shape", "says"), LABELLED)
+def test_labels_of_a_network_lie_on_no_cable_and_on_nothing_else(shape, says):
+    links = {name: name.split("-") for name in SHAPES[shape]}
+    names = sorted({end for ends in links.values() for end in ends})
+    network = {"hosts": names, "switches": [], "links": links}
+    first, *_, last = links if len(links) > 1 else [*links, *links]
+    svg = topology_figure(measured({first: says, last: says}, topology=network), dict.fromkeys(links, 4.0)).svg
+    lines = [curve(path) for path in re.findall(r'class="link[^"]*" d="([^"]+)"', svg)]
+    boxes = [
+        [float(x), float(y), float(x) + float(wide), float(y) + float(high)]
+        for x, y, wide, high in re.findall(r'"node" x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="(\d+)"', svg)
+    ]
+    labels = []
+    for x, y, anchor, text in re.findall(r'label" x="([\d.]+)" y="([\d.]+)" text-anchor="(\w+)">([^<]+)', svg):
+        left = float(x) - text_width(text) * {"start": 0, "middle": 0.5, "end": 1}[anchor]
+        labels.append([left, float(y) - 8, left + text_width(text), float(y) + 2])
+    assert (len(labels), len(lines), len(boxes)) == (len(links) + len({first, last}), len(links), len(names))
+    for number, (left, top, right, bottom) in enumerate(labels):
+        assert 0 <= left < right <= WIDTH
+        assert top >= 0
+        for line in lines:
+            assert not any(left < x < right and top < y < bottom for x, y in line)
+        for other in [*boxes, *labels[:number]]:
+            assert left >= other[2] or right <= other[0] or top >= other[3] or bottom <= other[1]
+
+
+def curve(path):
+    """The points of a path, `M x y L x y` or `M x y Q x y x y`, a hundredth of it apart."""
+    numbers = list(map(float, re.findall(r"-?[\d.]+", path)))
+    (x1, y1), *bend, (x2, y2) = zip(numbers[::2], numbers[1::2], strict=True)
+    cx, cy = bend[0] if bend else ((x1 + x2) / 2, (y1 + y2) / 2)
+    parts = [number / 100 for number in range(101)]
+    return [
+        ((1 - t) ** 2 * x1 + 2 * t * (1 - t) * cx + t * t * x2, (1 - t) ** 2 * y1 + 2 * t * (1 - t) * cy + t * t * y2)
+        for t in parts
+    ]
 
 
 def test_many_hosts_share_a_box_and_an_older_run_has_no_drawing():
