@@ -11,13 +11,13 @@ from slownet.report.chart import WIDTH, text_width
 
 Point = tuple[float, float]
 UP, DOWN = 9.0, 3.0
-"""How far a text reaches above and below its line."""
+"""The reach of a text above and below its line."""
 ON_TEXT, ON_BOX, OUTSIDE = 4, 4, 8
-"""What lying on a text, on a box, or outside the drawing costs, compared with lying on a cable."""
+"""The costs of lying on a text, on a box, or outside the drawing; lying on a cable costs 1."""
 GAP = 3.0
 """Distance between a cable and the text beside it."""
 ALONG = (0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74)
-"""Parts of a cable at which a label may stand."""
+"""Places of labels along a cable, the best first."""
 
 
 class Rectangle(NamedTuple):

@@ -22,7 +22,7 @@ MOST = 6
 EDGE = 52
 """Least distance of a box's middle from the edge."""
 BEND, PIECES = 50.0, 8
-"""How far the middle of a bent line's curve is pulled up, and the straight pieces that stand for it."""
+"""The height of a bent line's curve, and the number of straight pieces that stand for it."""
 ROOM = 175.0
 """Width of a label, at most."""
 CLEAR = 0.1
