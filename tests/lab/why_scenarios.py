@@ -1,12 +1,16 @@
 """Scenarios for `slownet why`: programs on hosts that take their time in a known way, and the accounts of it."""
 
+import os
 import subprocess
 import sys
 from contextlib import contextmanager
+from dataclasses import dataclass
+
+import pytest
 
 from slownet.lab.run.outbox import Outbox
 from slownet.net import interface_captures
-from slownet.waits.account_text import text
+from slownet.waits.account_text import answer, text
 from slownet.waits.door import account
 from slownet.waits.trace import HostCapture
 
@@ -97,6 +101,47 @@ def says(answer, elapsed_ms, rest):
 
 def ms(found, cause, detail=""):
     return sum(each.ms for each in found.of(cause) if each.detail.startswith(detail))
+
+
+@dataclass(frozen=True)
+class Truth:
+    """A scenario of which the truth is known: its name, the truth, what the account says, and whether that is right."""
+
+    name: str
+    truth: str
+    answer: str
+    is_right: bool
+
+    def __str__(self):
+        return f"{self.name}: {self.truth}; the account: {self.answer}"
+
+
+TRUTHS = []
+"""Those of the scenarios that have run, in order; one may have several."""
+
+
+def _note(truth, answer, is_right):
+    name = os.environ["PYTEST_CURRENT_TEST"].partition("::")[2].rpartition(" ")[0]
+    TRUTHS.append(Truth(name, truth, answer, is_right))
+    assert is_right, str(TRUTHS[-1])
+
+
+def right(found, cause, truth_ms, within_ms, detail=""):
+    """Check and note the time of a cause, in ms."""
+    said, name = ms(found, cause, detail), f"{cause}{detail and f' ({detail})'}"
+    _note(
+        f"{truth_ms:.4g} ms of {name}, within {within_ms:g}", f"{said:.4g} ms", said == pytest.approx(truth_ms, abs=within_ms)
+    )
+
+
+def answers(found, elapsed_ms, rest):
+    """Check and note the first line of an account."""
+    _note(f"{elapsed_ms} ms: {rest}", answer(found), says(answer(found), elapsed_ms, rest))
+
+
+def same(said, truth):
+    """Check and note what an account says."""
+    _note(f"{truth}", f"{said}", said == truth)
 
 
 @contextmanager

@@ -30,6 +30,8 @@ BULK = 2 * 1448
 LOOK_BACK = 4096
 """Packets of a host that are searched for lost ones."""
 SSH = 22
+COOKIE_REQUEST = b"\x22\x02"
+"""The option of a SYN that asks for a cookie of TCP Fast Open: its kind, 34, and its length without one (RFC 7413, 4.1.1)."""
 Asked = Callable[[Packet], str]
 
 
@@ -165,7 +167,7 @@ class Causes:
         if not packet.is_tcp:
             return Cause.EXCHANGE, ""
         if packet.flags & SYN:
-            return Cause.HANDSHAKE, "SYN-ACK" if packet.flags & ACK else "SYN"
+            return _opening(packet)
         if packet.is_pure_ack:
             return Cause.HANDSHAKE, "ACK"
         if packet.flags & RST and not packet.length:
@@ -251,6 +253,15 @@ def _window(then: Packet, ack: Packet) -> tuple[Cause, str]:
         return Cause.WINDOW, f"receive window, {then.flight:,} bytes in flight"
     segments = max(1, then.segments)
     return Cause.WINDOW, f"{then.phase}, {segments} segment{'s' * (segments != 1)} in flight"
+
+
+def _opening(packet: Packet) -> tuple[Cause, str]:
+    """Return the cause of a SYN or SYN-ACK: with TCP Fast Open (RFC 7413) a SYN carries the question, once it has a cookie."""
+    if packet.length:
+        return Cause.EXCHANGE, "in the SYN, by TCP Fast Open"
+    if packet.flags & ACK:
+        return Cause.HANDSHAKE, "SYN-ACK"
+    return Cause.HANDSHAKE, "SYN, which asks for a cookie" if COOKIE_REQUEST in packet.options else "SYN"
 
 
 def _again(packet: Packet, stay: Stay) -> str:

@@ -21,6 +21,8 @@ SMALL, LARGE = 200, 600
 """Bytes of frames: a smaller and a larger one show by the difference of their times how long a byte takes."""
 NEAR = 8
 """Packets before, and after, that show the distance."""
+LATER = 64
+"""Packets that a host received after the last one, which count too."""
 APART_NS, APART = 100_000_000, 10
 """The longest time between two packets that show a rate together: ns, or so many times the way of the larger one."""
 FAR = 4096
@@ -53,13 +55,12 @@ class Parts:
 
 
 class Ways:
-    """All ways between hosts that packets took between two times."""
+    """All ways between hosts that packets took between two times, and a little later, which shows that a delay has changed."""
 
     def __init__(self, trace: Trace, begin: int, end: int) -> None:
         by: dict[Pair, list[Packet]] = defaultdict(list)
         for host in trace.hosts.values():
-            for number in range(bisect_left(host.arrivals, begin), host.arrived_by(end)):
-                each = host.received[number]
+            for each in host.received[bisect_left(host.arrivals, begin) : host.arrived_by(end) + LATER]:
                 if each.sender and each.sent >= 0:
                     by[pair(each)].append(each)
         gaps = _gaps(trace)

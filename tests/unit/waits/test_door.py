@@ -535,3 +535,20 @@ def test_a_file_that_is_not_a_capture_is_measured_again(told, junk):
         account(captures)
     assert "measure it again with" in str(caught.value.fix)
     assert "tcpdump" not in str(caught.value)
+
+
+def test_a_way_that_became_longer_at_the_end_is_not_a_queue(told):
+    """The last answer takes 30 ms more than those before, and so does what the server sends after it for reasons of its own."""
+    opened(told)
+    for number in range(6):
+        at, more = 40.0 + 40 * number, 30 * (number == 5)
+        told.say("client", "web", "PA", 101 + number, 501 + number, at=at, came=at + 20, payload=b"?")
+        told.say(
+            "web", "client", "PA", 501 + number, 102 + number, at=at + 20, came=at + 40 + more, ports=(80, 40000), payload=b"!"
+        )
+    for number in range(5):
+        told.ask("web", "client", b"news", at=320.0 + number, came=370.0 + number, ports=(5000, 5001))
+    found = account(told.captures(), "client")
+    assert adds_up(found)
+    assert {each.cause for each in found.steps if each.ns} == {Cause.HANDSHAKE, Cause.EXCHANGE}
+    assert found.elapsed_ns == 310_000_000
