@@ -25,7 +25,7 @@ def main(names: Sequence[str]) -> int:
     for ecosystem in dict.fromkeys(each.ecosystem for each in chosen):
         began = time.monotonic()
         items = [Item(each, one) for each in chosen if each.ecosystem == ecosystem for one in (each.version, *each.versions)]
-        results = measure(items, LABS)
+        results = measure(items, LABS, accounts=True)
         wrong = {result.item.entry.name for result in results if result.complaints}
         record.keep(record.of(result for result in results if result.item.entry.name not in wrong))
         for line in (line for result in results for line in result.complaints):

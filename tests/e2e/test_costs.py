@@ -35,6 +35,7 @@ def test_an_own_entry_is_measured_and_what_differs_is_one_line(tmp_path):
     assert {name: each["round_trips"] for name, each in found.items()} == {
         "own/get": 2, "own/three": 4, "none/get": None, "none/three": None, "dead/get": None, "dead/three": None,
     }  # fmt: skip
+    assert found["own/get"]["account"] == "TCP handshake, question and answer"
     assert "no-such-program" in found["none/get"]["failure"]
     assert "broken ended with status 3 before it answered" in found["dead/get"]["failure"]
     assert "slownet: own/three: 4.00, 3 expected\n" in done.stderr

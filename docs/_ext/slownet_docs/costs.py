@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
@@ -111,13 +112,16 @@ def _why(row: Row) -> str:
     if row["cure"]:
         cured = row["cured_round_trips"]
         parts.append(f"<i>{escape(row['cure'])}</i>" + (f": {_number(cured)}" if cured is not None else ""))
-    return "<br>".join(filter(None, [*parts, escape(record.changes(row))]))
+    account = f"<small>Its packets: {escape(row['account'])}</small>" if row["account"] else ""
+    return "<br>".join(filter(None, [*parts, escape(record.changes(row)), account]))
 
 
 def write(app: Any, error: Exception | None) -> None:
-    """Write the catalogue beside the pages, for other programs: costs.json and costs.csv."""
+    """Write the catalogue beside the pages, for other programs: costs.json, costs.csv, and the accounts in accounts.json."""
     if error or app.builder.format != "html":
         return
     rows, folder = measured(), Path(app.outdir) / "explanation"
     (folder / "costs.json").write_text(record.as_json(rows), "utf-8")
     (folder / "costs.csv").write_text(record.as_csv(rows), "utf-8")
+    kept = {name: found for name, each in record.kept().items() if (found := each.get("accounts"))}
+    (folder / "accounts.json").write_text(json.dumps({"schema": record.SCHEMA, "accounts": kept}, indent=1), "utf-8")

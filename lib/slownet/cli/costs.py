@@ -68,7 +68,8 @@ def _measured(chosen: Sequence[Entry], version: str | None) -> list[Measured]:
         for each in chosen
         for one in ((each.version, *each.versions) if version is None else (version,))
     ]  # fmt: skip
-    return measuring.measure(items, follow=_follow if sys.stderr.isatty() else lambda line: None)
+    follow = _follow if sys.stderr.isatty() else lambda line: None
+    return measuring.measure(items, follow=follow, accounts=True)
 
 
 def _follow(line: str) -> None:

@@ -1,9 +1,10 @@
 """Measures entries where the network is, in a lab: `python -m slownet.costs.inside JOB`.
 
 JOB is a file of JSON: {"warm": rtt, "rtts": [rtt, ...], "servers": [{server, "items": [item, ...]}, ...]}, where an item has
-"index", "argv", "code", "link", "env", "operations" with name, run and before. Events go to standard output (see
-`slownet.lab.run.events`): "item" with index before an item, "seconds" with index (see `STEP`), "failed" with index
-and a line, "versions" of Debian packages, and at last "end" with virtual_s, or "error" with a line.
+"index", "argv", "code", "link", "env", "operations" with name, run and before. With "account": rtt each item is done once more,
+with all packets captured. Events go to standard output (see `slownet.lab.run.events`): "item" with index before an item,
+"seconds" with index (see `STEP`), "accounts" with index and operations, "failed" with index and a line, and at last
+"end" with virtual_s, or "error" with a line.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from slownet.costs.judging import STEP
+from slownet.costs import accounts
+from slownet.costs.judging import CAPTURED, STEP
 from slownet.costs.served import serving
 from slownet.lab.host import owner
 from slownet.lab.run.events import tell
@@ -28,9 +30,12 @@ from slownet.model.errors import ServiceError, SlownetError, ToolError
 from slownet.net.network import Network
 from slownet.net.tool import run
 from slownet.topologies import TwoHosts
+from slownet.waits.live import Captured
 
-LINE = re.compile(r"^slownet-cost (\S+) ([0-9.]+(?:e-?[0-9]+)?)$", re.MULTILINE)
-"""A line that a client program prints for each operation: its name and its seconds."""
+LINE = re.compile(r"^slownet-cost (\S+) ([0-9.]+(?:e-?[0-9]+)?)(?: ([0-9.]+))?$", re.MULTILINE)
+"""A line that a client program prints for each operation: its name, its seconds, and when it began, in seconds since 1970."""
+READING_NS = 5_000
+"""More than the readings of clocks at the begin and the end of an operation: a us each at free CPU, and their rounding."""
 LIMIT_S = 900.0
 Item = dict[str, Any]
 
@@ -43,7 +48,7 @@ def main(argv: list[str]) -> int:
     try:
         with Network(TwoHosts) as net:
             for server in job["servers"]:
-                measure(net, server, [job["warm"], *job["rtts"]], logs)
+                measure(net, server, [job["warm"], *job["rtts"]], logs, job.get("account"))
     except SlownetError as error:
         tell("error", line=error.line)
         return 2
@@ -53,8 +58,8 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-def measure(net: Network, server: Mapping[str, Any], rtts: list[int], logs: Path) -> None:
-    """Start a server and measure its items at each round trip; the first is not recorded."""
+def measure(net: Network, server: Mapping[str, Any], rtts: list[int], logs: Path, account: int | None = None) -> None:
+    """Start a server and measure its items at each round trip; the first is not recorded. account: the one of accounts."""
     failed: dict[int, str] = {}
     try:
         with serving(net["server"], server, logs) as served:
@@ -63,6 +68,11 @@ def measure(net: Network, server: Mapping[str, Any], rtts: list[int], logs: Path
                     for item in server["items"]:
                         if item["index"] not in failed:
                             _take(net, item, served, rtt if number else None, failed)
+            if account is not None:
+                with net.link("client", "server").set(rtt=f"{account}ms"):
+                    for item in server["items"]:
+                        if item["index"] not in failed:
+                            _account(net, item, served)
     except (ServiceError, ToolError) as error:
         failed |= {item["index"]: error.line for item in server["items"] if item["index"] not in failed}
     for index, line in failed.items():
@@ -72,7 +82,7 @@ def measure(net: Network, server: Mapping[str, Any], rtts: list[int], logs: Path
 def _take(net: Network, item: Item, served: Mapping[str, str], rtt: int | None, failed: dict[int, str]) -> None:
     tell("item", index=item["index"] * STEP + (rtt or 0))
     try:
-        seconds = _seconds(net, item, served)
+        seconds = {name: taken for name, (taken, _) in _timed(net, item, served).items()}
     except (ToolError, OSError) as error:
         failed[item["index"]] = error.line if isinstance(error, ToolError) else str(error)
         return
@@ -80,8 +90,24 @@ def _take(net: Network, item: Item, served: Mapping[str, str], rtt: int | None, 
         tell("seconds", index=item["index"] * STEP + rtt, seconds=seconds)
 
 
-def _seconds(net: Network, item: Item, served: Mapping[str, str]) -> dict[str, float]:
-    """Return the seconds of each operation. Raises ToolError."""
+def _account(net: Network, item: Item, served: Mapping[str, str]) -> None:
+    """Do an item once more with all packets captured. What fails then was measured before, and only has no account."""
+    tell("item", index=item["index"] * STEP + CAPTURED)
+    with suppress(ToolError, OSError), Captured(net, "client") as captured:
+        done = _timed(net, item, served)
+        captured.stop()
+        found = {name: accounts.of(captured, *_instants(*each)) for name, each in done.items()}
+        tell("accounts", index=item["index"], operations=found)
+
+
+def _instants(seconds: float, began: float) -> tuple[int, int]:
+    """Return begin and end in ns since 1970, so that all packets of the operation are between them."""
+    begin = int(began * 1e9)
+    return begin - 1000, begin + int(seconds * 1e9) + READING_NS
+
+
+def _timed(net: Network, item: Item, served: Mapping[str, str]) -> dict[str, tuple[float, float]]:
+    """Return the seconds of each operation, and when it began, in seconds since 1970. Raises ToolError."""
     with _folder(item) as folder:
         env = {
             **served, "HOME": str(folder), "TMP": str(folder), "CLIENT": net["client"].IP(),
@@ -91,20 +117,21 @@ def _seconds(net: Network, item: Item, served: Mapping[str, str]) -> dict[str, f
             return dict(_commands(net, item, env))
         done = run(net["client"], ["sh", "-ec", f'cd "$TMP"; exec {item["argv"]}'], LIMIT_S, env=env)
     found = LINE.findall(done.stdout)
-    asked, named = [each["name"] for each in item["operations"]], [name for name, _ in found]
+    asked, named = [each["name"] for each in item["operations"]], [name for name, *_ in found]
     if sorted(asked) != sorted(named):
         missing = ", ".join(sorted(set(asked) - set(named))) or "one twice"
         fix = "let it time each operation once"
         raise ToolError(f"the client program did not time its operations: {missing}", fix=fix, raw=done.raw)
-    return {name: float(seconds) for name, seconds in found}
+    return {name: (float(seconds), float(began or 0)) for name, seconds, began in found}
 
 
-def _commands(net: Network, item: Item, env: Mapping[str, str]) -> Iterator[tuple[str, float]]:
+def _commands(net: Network, item: Item, env: Mapping[str, str]) -> Iterator[tuple[str, tuple[float, float]]]:
     for each in item["operations"]:
         if each["before"]:
             run(net["client"], ["sh", "-ec", f'cd "$TMP"; {each["before"]}'], LIMIT_S, env=env)
+        began = time.time()
         done = run(net["client"], ["sh", "-ec", f'cd "$TMP"; {each["run"]}'], LIMIT_S, env=env)
-        yield each["name"], done.seconds
+        yield each["name"], (done.seconds, began)
 
 
 @contextmanager

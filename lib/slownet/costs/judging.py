@@ -17,6 +17,9 @@ WITHIN = 0.05
 STEP = 10_000
 """Above all round trips in ms: an event's index is that of its item times this, plus the round trip, 0 for the first."""
 
+CAPTURED = 1
+"""In the place of a round trip: the time with all packets captured."""
+
 AS_EXPECTED, DIFFERS, NOT_WHOLE, VARIES = "as expected", "differs", "not whole", "varies"
 
 

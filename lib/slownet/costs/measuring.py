@@ -15,7 +15,7 @@ from typing import Any
 from slownet.costs import packages
 from slownet.costs.catalogue import entries, find_server
 from slownet.costs.entry import Entry, Server
-from slownet.costs.judging import AS_EXPECTED, RTTS, STEP, Cost, cost
+from slownet.costs.judging import AS_EXPECTED, CAPTURED, RTTS, STEP, Cost, cost
 from slownet.lab.run import events
 from slownet.lab.run.boot import Share
 from slownet.lab.run.clock import ClockRequest
@@ -23,6 +23,7 @@ from slownet.lab.run.events import Event
 from slownet.lab.run.excerpt import Excerpt
 from slownet.lab.run.place import Place, choose
 from slownet.model.errors import SlownetError
+from slownet.model.shapes import each as list_of
 from slownet.model.shapes import mapping, member, number, record, text
 
 WARM = 20
@@ -55,6 +56,8 @@ class Measured:
     failure: str = ""
     packages: dict[str, str] = field(default_factory=dict)
     """Versions of the Debian packages of client and server."""
+    accounts: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """By operation: the round trips ("trips") that its packets show, and what they are ("parts")."""
 
     @property
     def complaints(self) -> list[str]:
@@ -72,9 +75,10 @@ class _Prepared:
     client: packages.Client
 
 
-def measure(items: Sequence[Item], labs: int = 1, follow: Follow = lambda line: None) -> list[Measured]:
+def measure(items: Sequence[Item], labs: int = 1, follow: Follow = lambda line: None, accounts: bool = False) -> list[Measured]:
     """Measure items, those of one ecosystem in the same boots, and return them in their order. Raises SlownetError.
 
+    accounts: do each once more with its packets captured, for an account of its time.
     What cannot be measured is a failure of its own, and the others go on.
     """
     found: dict[int, Measured] = {}
@@ -84,7 +88,7 @@ def measure(items: Sequence[Item], labs: int = 1, follow: Follow = lambda line: 
         if boots:
             place = _place(prepared, follow)
             with ThreadPoolExecutor(labs) as pool:
-                for results in pool.map(partial(_boot, place, follow), boots):
+                for results in pool.map(partial(_boot, place, follow, accounts), boots):
                     found |= {id(each.item): each for each in results}
     return [found[id(item)] for item in items]
 
@@ -137,7 +141,7 @@ def _boots(prepared: Sequence[_Prepared]) -> Iterable[list[_Prepared]]:
         yield ordered[first : first + ITEMS]
 
 
-def _boot(place: Callable[[], Place], follow: Follow, boot: Sequence[_Prepared]) -> list[Measured]:
+def _boot(place: Callable[[], Place], follow: Follow, accounts: bool, boot: Sequence[_Prepared]) -> list[Measured]:
     """Measure the items of one boot."""
     results = [Measured(each.item) for each in boot]
     seconds: list[dict[int, dict[str, float]]] = [{} for _ in boot]
@@ -151,13 +155,15 @@ def _boot(place: Callable[[], Place], follow: Follow, boot: Sequence[_Prepared])
             case "seconds":
                 index, rtt = divmod(event["index"], STEP)
                 seconds[index][rtt] = event["seconds"]
+            case "accounts":
+                results[event["index"]].accounts = event["operations"]
             case "failed":
                 results[event["index"]].failure = event["line"]
             case "error":
                 errors.append(event["line"])
 
     chosen = place()
-    _run(chosen, boot, on_event, errors)
+    _run(chosen, boot, on_event, errors, accounts)
     versions = chosen.parts.versions if chosen.parts else {}
     for each, result, times in zip(boot, results, seconds, strict=True):
         named = (*each.item.entry.debian, *each.server.debian)
@@ -179,11 +185,13 @@ def _judge(result: Measured, times: Mapping[int, Mapping[str, float]], errors: S
         result.costs[each.name] = cost(each, result.item.version, taken)
 
 
-def _run(place: Place, boot: Sequence[_Prepared], on_event: Callable[[Event], None], errors: list[str]) -> None:
+def _run(place: Place, boot: Sequence[_Prepared], on_event: Callable[[Event], None], errors: list[str], accounts: bool) -> None:
     complaints, began = Excerpt(), time.monotonic()
     with tempfile.TemporaryDirectory(dir=packages.home(), prefix="job-") as folder:
         file = Path(folder, "job.json")
-        file.write_text(json.dumps({"warm": WARM, "rtts": RTTS, "servers": _servers(boot)}))
+        file.write_text(
+            json.dumps({"warm": WARM, "rtts": RTTS, "account": RTTS[0] if accounts else None, "servers": _servers(boot)})
+        )
         with events.Reader(on_event, _grammar(len(boot))) as stdout:
             status = place.run(
                 [place.python, "-m", "slownet.costs.inside", str(file)], shares=[Share(packages.home())], stdout=stdout,
@@ -197,10 +205,11 @@ def _run(place: Place, boot: Sequence[_Prepared], on_event: Callable[[Event], No
 
 def _grammar(count: int) -> events.Grammar:
     index = member(range(count), "the place of an item")
-    place = member([number * STEP + rtt for number in range(count) for rtt in (0, *RTTS)], "a place and a round trip")
+    place = member([number * STEP + rtt for number in range(count) for rtt in (0, CAPTURED, *RTTS)], "a place and a round trip")
     return {
         "item": record({"index": place}),
         "seconds": record({"index": place, "seconds": mapping(number(0))}),
+        "accounts": record({"index": index, "operations": mapping(record({"trips": number(0), "parts": list_of(text())}))}),
         "failed": record({"index": index, "line": text()}),
         "error": record({"line": text()}),
         "end": record({"virtual_s": number(0)}),

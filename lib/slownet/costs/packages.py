@@ -165,7 +165,7 @@ def _go(needs: Sequence[str], code: str) -> Client:
             _run(["go", "get", *needs], folder, r"^go: (.+)", env)
         _run(["go", "build", "-buildvcs=false", "-o", "client", "."], folder, r"(.+)", env)
 
-    return Client(str(_made("go", [*needs, code], build) / "client"))
+    return Client(str(_made("go", [*needs, code, (CLIENTS / "slownet_costs.go").read_text()], build) / "client"))
 
 
 POM = """<project><modelVersion>4.0.0</modelVersion>
@@ -184,7 +184,7 @@ def _java(needs: Sequence[str], code: str) -> Client:
         argv = ["javac", "--release", RELEASE, "-nowarn", "-cp", f"{jars}/lib/*", "-d", "classes", *files]
         _run(argv, folder, r"(.*error: .+)")
 
-    folder = _made("maven", [*needs, code], build)
+    folder = _made("maven", [*needs, code, (CLIENTS / "SlownetCosts.java").read_text()], build)
     return Client(f"java -Xshare:auto -cp '{folder}/classes:{jars}/lib/*' Client")
 
 
@@ -218,7 +218,7 @@ def _rust(needs: Sequence[str], code: str) -> Client:
         (folder / "target" / "debug" / "client").rename(folder / "client")
         shutil.rmtree(folder / "target")
 
-    return Client(str(_made("cargo", [*needs, code], build) / "client"))
+    return Client(str(_made("cargo", [*needs, code, (CLIENTS / "slownet_costs.rs").read_text()], build) / "client"))
 
 
 SHEBANG = re.compile(r"#!(.+)\n")

@@ -14,7 +14,7 @@ from typing import Any
 
 from slownet.costs.catalogue import HERE, entries
 from slownet.costs.entry import GROUPS, Entry, Operation
-from slownet.costs.judging import VARIES, Cost
+from slownet.costs.judging import VARIES, WITHIN, Cost
 from slownet.costs.measuring import Measured
 from slownet.model import whole_file
 
@@ -22,9 +22,11 @@ KEPT = HERE / "measured.json"
 SCHEMA = 1
 COLUMNS = (
     "id", "program", "version", "ecosystem", "server", "operation", "group", "round_trips", "expected", "spread", "verdict",
-    "each", "cure", "cured_id", "cured_round_trips", "note", "guess", "other_versions", "packages", "failure",
+    "each", "cure", "cured_id", "cured_round_trips", "note", "guess", "other_versions", "packages", "failure", "account",
 )  # fmt: skip
 """The names of a row's values, in JSON and CSV alike. They stay; others may be added at the end."""
+ROUND_TRIPS = re.compile(r"(?P<many>[0-9.]+ x )?(?P<cause>[\w ]+\w)")
+"""A part of an account whose messages cross the network; other parts begin with a parenthesis."""
 Kept = Mapping[str, Any]
 
 
@@ -35,12 +37,20 @@ def kept() -> Kept:
 
 
 def of(results: Iterable[Measured]) -> dict[str, Any]:
-    """Return results as they are kept: of each operation k and the difference of its two measurements, or why not."""
+    """Return results as they are kept: of each operation k and the difference of its two measurements, or why not.
+
+    With each entry's own version are the accounts of its packets. One that shows another number of round trips is left out:
+    what ran side by side took another course that time.
+    """
     found: dict[str, Any] = {}
     for each in results:
         entry = found.setdefault(each.item.entry.name, {"versions": {}, "packages": {}})
         entry["packages"] |= each.packages
         numbers = {name: [round(cost.trips, 3), round(cost.spread, 3)] for name, cost in each.costs.items()}
+        if each.item.version == each.item.entry.version:
+            shown = {name: one for name, one in each.accounts.items() if name in each.costs and one["parts"]}
+            agree = {name: one["parts"] for name, one in shown.items() if abs(one["trips"] - each.costs[name].trips) <= WITHIN}
+            entry["accounts"] = agree
         entry["versions"][each.item.version] = {"failure": each.failure} if each.failure else numbers
     return found
 
@@ -77,8 +87,15 @@ def row(entry: Entry, operation: Operation, found: Mapping[str, Any], version: s
         cost and cost.verdict, list(operation.each), operation.cure, operation.cured and f"{entry.name}/{operation.cured}",
         cured and shown_trips(cured), operation.note, operation.guess, {each: shown_trips(one) for each, one in others.items()},
         found.get("packages", {}), versions.get(shown, {}).get("failure", ""),
+        causes(found.get("accounts", {}).get(operation.name, ())) if shown == entry.version else "",
     )  # fmt: skip
     return dict(zip(COLUMNS, values, strict=True))
+
+
+def causes(account: Sequence[str]) -> str:
+    """Return the causes of an account's round trips, without details and sizes: "TCP handshake, 5 x question and answer"."""
+    found = (found for each in account if (found := ROUND_TRIPS.match(each)))
+    return ", ".join(f"{one['many'] or ''}{one['cause']}" for one in found)
 
 
 def shown_trips(cost: Cost) -> float:
@@ -155,7 +172,8 @@ def _about(row: Mapping[str, Any]) -> str:
     """Return what the round trips are, what cures them, and what other versions take."""
     if row["failure"]:
         return ""
-    parts = [GROUPS[row["group"]] + (f": {', '.join(row['each'])}" if row["each"] else "")]
+    each = ", ".join(row["each"]) or row["account"]
+    parts = [GROUPS[row["group"]] + (f": {each}" if each else "")]
     if row["cure"]:
         cured = row["cured_round_trips"]
         parts.append(f"{row['cure']}: {cured:g}" if cured is not None else row["cure"])

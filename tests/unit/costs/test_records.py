@@ -135,3 +135,26 @@ def test_two_processes_that_keep_results_at_a_time_lose_none(tmp_path, monkeypat
     for each in threads:
         each.join()
     assert sorted(read()) == names
+
+
+def test_an_account_is_kept_where_its_packets_show_the_same_number():
+    result = measured("2.0", 10.0, 1.0)
+    shown = {"trips": 10.0, "parts": ["10 x question and answer: 14, 5 bytes", "(timer of the program)"]}
+    result.accounts = {"list": shown, "pipeline": {"trips": 2.0, "parts": ["2 x question and answer: 140, 50 bytes"]}}
+    kept = record.of([result])
+    assert kept["ask"]["accounts"] == {"list": shown["parts"]}
+    assert [each["account"] for each in record.rows([ENTRY], kept)] == ["10 x question and answer", ""]
+    assert [each["account"] for each in record.rows([ENTRY], kept, "1.0")] == ["", ""]  # it is of the entry's own version
+
+
+@pytest.mark.parametrize(
+    ("account", "says"),
+    [
+        (["TCP handshake", "5 x question and answer: 22, 217 bytes"], "TCP handshake, 5 x question and answer"),
+        (["TCP handshake (SYN-ACK)", "(timer of the program)", "1.5 x window (slow start, 10 segments): 1448 bytes"],
+         "TCP handshake, 1.5 x window"),
+        ([], ""),
+    ],
+)  # fmt: skip
+def test_the_causes_of_an_account(account, says):
+    assert record.causes(account) == says

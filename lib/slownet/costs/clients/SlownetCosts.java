@@ -7,9 +7,11 @@ public final class SlownetCosts {
     }
 
     public static <T> T operation(String name, Work<T> work) throws Exception {
+        java.time.Instant at = java.time.Instant.now();
         long began = System.nanoTime();
         T result = work.run();
-        System.out.printf(java.util.Locale.ROOT, "slownet-cost %s %.6f%n", name, (System.nanoTime() - began) / 1e9);
+        double seconds = (System.nanoTime() - began) / 1e9;
+        System.out.printf(java.util.Locale.ROOT, "slownet-cost %s %.6f %d.%06d%n", name, seconds, at.getEpochSecond(), at.getNano() / 1000);
         return result;
     }
 }

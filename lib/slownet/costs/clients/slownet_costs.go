@@ -12,7 +12,8 @@ var server = os.Getenv("SERVER")
 func operation(name string, work func()) {
 	began := time.Now()
 	work()
-	fmt.Printf("slownet-cost %s %.6f\n", name, time.Since(began).Seconds())
+	seconds := time.Since(began).Seconds()
+	fmt.Printf("slownet-cost %s %.6f %.6f\n", name, seconds, float64(began.UnixMicro())/1e6)
 }
 
 func must[T any](value T, err error) T {

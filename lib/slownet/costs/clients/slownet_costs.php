@@ -6,6 +6,6 @@ function operation(string $name, callable $work)
 {
     $began = microtime(true);
     $result = $work();
-    printf("slownet-cost %s %.6F\n", $name, microtime(true) - $began);
+    printf("slownet-cost %s %.6F %.6F\n", $name, microtime(true) - $began, $began);
     return $result;
 }

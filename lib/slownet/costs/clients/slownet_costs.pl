@@ -7,7 +7,7 @@ sub operation {
     my ($name, $work) = @_;
     my $began = time;
     my $result = $work->();
-    printf "slownet-cost %s %.6f\n", $name, time - $began;
+    printf "slownet-cost %s %.6f %.6f\n", $name, time - $began, $began;
     return $result;
 }
 1;

@@ -11,8 +11,8 @@ SERVER, STATE = os.environ.get("SERVER", ""), os.environ.get("STATE", "")
 
 @contextmanager
 def operation(name: str) -> Iterator[None]:
-    """Print the seconds that the block takes."""
-    began = time.perf_counter()
+    """Print the seconds that the block takes, and when it began."""
+    at, began = time.time(), time.perf_counter()
     yield
-    sys.stdout.write(f"slownet-cost {name} {time.perf_counter() - began:.6f}\n")
+    sys.stdout.write(f"slownet-cost {name} {time.perf_counter() - began:.6f} {at:.6f}\n")
     sys.stdout.flush()
