@@ -30,6 +30,6 @@ def _text(block: Block) -> str:
         return ""
     many = f"{block.round_trips:g} x " if block.round_trips > 1 else ""
     sizes = ", ".join(str(each.size) for each in block.steps if each.trip and each.size)
-    detail = f" ({block.detail})" if block.detail else ""
+    detail = f" ({block.detail})" if block.detail and block.round_trips else ""
     text = f"{many}{block.cause}{detail}{f': {sizes} bytes' if sizes else ''}"
     return text if block.round_trips else f"({text})"

@@ -25,7 +25,7 @@ COLUMNS = (
     "each", "cure", "cured_id", "cured_round_trips", "note", "guess", "other_versions", "packages", "failure", "account",
 )  # fmt: skip
 """The names of a row's values, in JSON and CSV alike. They stay; others may be added at the end."""
-ROUND_TRIPS = re.compile(r"(?P<many>[0-9.]+ x )?(?P<cause>[\w ]+\w)")
+ROUND_TRIPS = re.compile(r"(?:(?P<many>[0-9.]+) x )?(?P<cause>[\w ]+\w)")
 """A part of an account whose messages cross the network; other parts begin with a parenthesis."""
 Kept = Mapping[str, Any]
 
@@ -94,8 +94,12 @@ def row(entry: Entry, operation: Operation, found: Mapping[str, Any], version: s
 
 def causes(account: Sequence[str]) -> str:
     """Return the causes of an account's round trips, without details and sizes: "TCP handshake, 5 x question and answer"."""
-    found = (found for each in account if (found := ROUND_TRIPS.match(each)))
-    return ", ".join(f"{one['many'] or ''}{one['cause']}" for one in found)
+    found = [found for each in account if (found := ROUND_TRIPS.match(each))]
+    counted = [
+        (cause, sum(float(one["many"] or 1) for one in several))
+        for cause, several in itertools.groupby(found, key=lambda one: one["cause"])
+    ]
+    return ", ".join(f"{many:g} x {cause}" if many > 1 else cause for cause, many in counted)
 
 
 def shown_trips(cost: Cost) -> float:

@@ -153,6 +153,8 @@ def test_an_account_is_kept_where_its_packets_show_the_same_number():
         (["TCP handshake", "5 x question and answer: 22, 217 bytes"], "TCP handshake, 5 x question and answer"),
         (["TCP handshake (SYN-ACK)", "(timer of the program)", "1.5 x window (slow start, 10 segments): 1448 bytes"],
          "TCP handshake, 1.5 x window"),
+        (["question and answer: 5 bytes", "(timer of the program)", "2.5 x question and answer: 7 bytes"],
+         "3.5 x question and answer"),
         ([], ""),
     ],
 )  # fmt: skip
