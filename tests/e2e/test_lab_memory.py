@@ -78,7 +78,7 @@ def test_only_the_program_that_takes_all_memory_is_killed(execute):
 
 def test_a_program_whose_pages_are_read_again_and_again_while_the_clock_stands_still(built):
     lab = built.lab(Clock("virtual", INF), megabytes=200)
-    lab.kernel_arguments = [*lab.kernel_arguments, "tdf-watchdog=12"]
+    lab.kernel_arguments = [*lab.kernel_arguments, "tdf-watchdog=90"]
     with pytest.raises(LabError) as error:
         lab.run(["python3", "-c", GROW])
     assert str(error.value) == NO_MEMORY

@@ -111,7 +111,7 @@ def test_only_what_is_damaged_is_built_anew_and_it_is_said(built, monkeypatch, p
     made, said = [], []
 
     def make(module):
-        def build(*how):
+        def build(*how, **more):
             made.append(module.SHELF.kind)
             if module.SHELF.kind == part:
                 path.write_text("12345")
@@ -142,7 +142,7 @@ def emulated(built, monkeypatch, tmp_path):
         built.image.path.write_text("12345")
         os.utime(built.image.path)
 
-    monkeypatch.setattr(kernel, "build", lambda trial: pytest.fail("a kernel is compiled"))
+    monkeypatch.setattr(kernel, "build", lambda trial, **how: pytest.fail("a kernel is compiled"))
     monkeypatch.setattr(kernel_package, "build", lambda: Kernel(tmp_path / "vmlinuz", tmp_path / "modules.cpio", "6.12", "deb"))
     monkeypatch.setattr(image, "build", halves)
     return asked

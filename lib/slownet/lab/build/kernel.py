@@ -22,8 +22,9 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 
-from slownet.lab.build import cache, debian, digests, distribution, module_names
+from slownet.lab.build import cache, debian, digests, distribution, module_names, progress
 from slownet.lab.build.digests import TEXT, Part
+from slownet.lab.build.progress import Say
 from slownet.lab.build.shelf import Shelf
 from slownet.model.errors import LabError
 
@@ -108,6 +109,8 @@ PROGRAMS = {
 BASE, WIDE = "base", "wide"
 KINDS = (BASE, WIDE)
 FRAGMENTS: Mapping[str, Sequence[str]] = {BASE: (), WIDE: ("wide.config",)}
+COMPILED = {BASE: 1150}
+"""Files that are compiled, a few more or fewer in the next release: for an estimate of the time that is left."""
 """The configuration of each kind of kernel beyond lab.config."""
 NAMES = "wide.modules"
 """The modules that only the wide kernel has, by which they are named where it is not built."""
@@ -158,9 +161,12 @@ def find(kind: str = BASE) -> Kernel | None:
     return SHELF.find(key(kind))
 
 
-def build(trial: Trial = lambda kernel: None, kind: str = BASE) -> Kernel:
-    """Return the kernel; build it if necessary (a few minutes), and keep one that passes the trial. Raises LabError."""
-    return SHELF.make(key(kind), partial(_build, trial=trial, kind=kind))
+def build(trial: Trial = lambda kernel: None, kind: str = BASE, say: Say = lambda text: None) -> Kernel:
+    """Return the kernel; build it if necessary (a few minutes), and keep one that passes the trial. Raises LabError.
+
+    The last argument gets a line of progress once a minute.
+    """
+    return SHELF.make(key(kind), partial(_build, trial=trial, kind=kind, say=say))
 
 
 def kind_of(description: str) -> str:
@@ -187,6 +193,7 @@ def _build(
     configs: Sequence[Path] = (),
     trial: Trial = lambda kernel: None,
     kind: str = BASE,
+    say: Say = lambda text: None,
 ) -> None:
     cache.need_programs(PROGRAMS, "building the lab's kernel")
     cache.need_space(cache.root(), MEGABYTES, "building the lab's kernel")
@@ -195,14 +202,17 @@ def _build(
     log = work / "kernel.log"
     why: LabError | None = None
     for rank in range(1, MOST_RELEASES + 1):
+        say("downloading its source")
         try:
             deb = debian.download(sources, rank, work, log)
         except LabError as error:
             raise why or error from error
         try:
+            say("unpacking its source")
             tree = _unpack(deb, work, log)
             _patch(tree, log)
-            _compile(tree, log, [*(FILES / name for name in FRAGMENTS[kind]), *configs])
+            with progress.reported(log, COMPILED.get(kind, 0), say):
+                _compile(tree, log, [*(FILES / name for name in FRAGMENTS[kind]), *configs])
             built = Kernel(tree / "linux", _release(tree / "linux"), deb.name.removesuffix("_all.deb"), kind)
             trial(built)
         except LabError as error:

@@ -263,7 +263,7 @@ def build(report: Report = lambda what, done: None, *, only_exact: bool = False)
         else:
             report(what, True)
 
-    own = (kernel.SHELF, kernel.key(), partial(kernel.build, boot))
+    own = (kernel.SHELF, kernel.key(), partial(kernel.build, boot, say=lambda text: report(f"kernel: {text}", False)))
     debians = (kernel_package.SHELF, kernel_package.key(), kernel_package.build)
     makers: dict[str, tuple[Shelf[Any], str, Callable[[], object]]] = {
         "init": (init.SHELF, init.key(), init.build),
@@ -293,7 +293,7 @@ def build_kernel(found: Parts, kind: str, report: Report = lambda what, done: No
     """Return the parts with the kernel of that kind; build it if it is missing or damaged. Raises LabError."""
     if kind != kernel.BASE and not _whole(kernel.SHELF, kernel.key(kind), report):
         report(f"{kind} kernel", False)
-        kernel.build(boot, kind)
+        kernel.build(boot, kind, lambda text: report(f"{kind} kernel: {text}", False))
         report(f"{kind} kernel", True)
     return found.with_kernel(kind)
 

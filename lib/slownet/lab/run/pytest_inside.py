@@ -290,8 +290,7 @@ def _tried(plugins: Sequence[metadata.EntryPoint]) -> dict[str, str]:
 
 
 def _failures(plugins: Sequence[metadata.EntryPoint]) -> dict[str, str]:
-    from slownet.pytest_plugin import missing  # this file is run before its package can be imported
-
+    why_not = importlib.import_module(f"{PLUGIN}.missing").why_not  # the plugin is above, and knows what brings a module here
     found = {}
     for plugin in plugins:
         files = [each.split("/") for each in listed_files(plugin.dist)] if plugin.dist else []
@@ -300,7 +299,7 @@ def _failures(plugins: Sequence[metadata.EntryPoint]) -> dict[str, str]:
             try:
                 importlib.import_module(module)
             except Exception as error:
-                found[plugin.name] = missing.why_not(error)
+                found[plugin.name] = why_not(error)
                 break
     return found
 
