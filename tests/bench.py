@@ -331,16 +331,38 @@ def charged() -> None:
             say(figure.what, figure.measured, figure.wanted)
 
 
+LOADS = {
+    "a program that sleeps": ["lab", "exec", "--clock", "real", "--", "sleep", "2"],
+    "nginx, PHP, MariaDB and WordPress": ["run", "client_delay", "--vary", "rtt=0ms", "--repeat", "1"],
+    "PostgreSQL and sysbench": ["run", "oltp", "--vary", "threads=1", "--vary", "rtt=0.3ms", "--repeat", "1"],
+}
+AT_ONCE = 16
+
+
 def memory() -> None:
-    """Measure the peak resident memory of one lab, sampled while it runs the experiments."""
+    """Measure the peak resident memory of labs by what runs in them, sampled while they run, and that of many at once."""
     with tempfile.TemporaryDirectory() as folder:
-        _memory(Path(folder))
-
-
-def _memory(folder: Path) -> None:
-    seconds, megabytes = resident(["run", "client_delay", "database_delay"], folder)
+        for what, words in LOADS.items():
+            say(f"memory of a lab: {what}", f"{resident(words, Path(folder))[1]:.0f} MB", "")
+        seconds, megabytes = resident(["run", "client_delay", "database_delay"], Path(folder))
     say("both experiments, lab already built", f"{seconds:.1f} s", "under 45 s")
     say("resident memory of a lab with the three services", f"{megabytes:.0f} MB", "under 1500 MB")
+    say(f"resident memory of {AT_ONCE} labs at once, each with a shell", f"{at_once(AT_ONCE):.0f} MB", "under 24000 MB")
+
+
+def at_once(number: int) -> float:
+    """Start so many labs that wait for input; return the megabytes that they have together when all of them are up."""
+    words = [SLOWNET, "lab", "exec", "--clock", "real", "--", "sh", "-c", "echo ready; read line"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    started = [subprocess.Popen(words, **pipes) for _ in range(number)]
+    try:
+        up = sum(each.stdout.readline() == b"ready\n" for each in started if each.stdout)
+        if up < number:
+            sys.exit(f"{up} of {number} labs came up")
+        return sum(sum(labs(each.pid)) for each in started) / 1024
+    finally:
+        for each in started:
+            each.communicate(b"\n")
 
 
 def resident(words: Sequence[str | Path], folder: Path) -> tuple[float, float]:
@@ -348,7 +370,7 @@ def resident(words: Sequence[str | Path], folder: Path) -> tuple[float, float]:
     began, most = time.monotonic(), 0
     process = subprocess.Popen([SLOWNET, *words], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     while process.poll() is None:
-        most = max([most, *labs()])
+        most = max([most, *labs(process.pid)])
         time.sleep(0.2)
     return time.monotonic() - began, most / 1024
 
@@ -534,17 +556,22 @@ def until_the_first_sample(words: Sequence[str | Path]) -> float:
         return took
 
 
-def labs() -> list[int]:
-    """Return the resident kilobytes of each lab: those of its kernel process, which include its programs' pages."""
+def labs(process: int) -> list[int]:
+    """Return the resident kilobytes of each lab of a process: those of its kernel, which include its programs' pages."""
     found = []
-    for path in Path("/proc").glob("[0-9]*"):
+    for child in Path(f"/proc/{process}/task").glob("*/children"):
         try:
-            if re.search(rb"\0ubd0r=", (path / "cmdline").read_bytes()):
-                found.append(
-                    sum(int(kb) for kb in re.findall(r"^Rss:\s+(\d+)", (path / "smaps_rollup").read_text(), re.MULTILINE))
-                )
+            numbers = child.read_text().split()
         except OSError:
             continue
+        for path in (Path("/proc", number) for number in numbers):
+            try:
+                if re.search(rb"\0ubd0r=", (path / "cmdline").read_bytes()):
+                    rollup = (path / "smaps_rollup").read_text()
+                    found.append(sum(int(kb) for kb in re.findall(r"^Rss:\s+(\d+)", rollup, re.MULTILINE)))
+            except OSError:
+                continue
+            found += labs(int(path.name))
     return found
 
 
