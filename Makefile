@@ -112,8 +112,8 @@ test-workflows: ## check .github/workflows and the one that a project gets, by a
 	go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.7 .github/workflows/*.yml
 	go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.7 -stdin-filename slow-network.yml - <lib/slownet/cli/starter/github.yml.txt
 
-test-why: $(VENV)/dev lab ## the accounts of all experiments' cells add up; half an hour
-	$(BIN)/pytest -q -n 0 tests/why
+test-why: $(VENV)/dev lab ## the accounts of all experiments' cells add up; half an hour, or ONLY=fairness
+	$(BIN)/pytest -q -n 0 tests/why $(if $(ONLY),-k '$(ONLY)')
 
 test-tshark: $(VENV)/dev ## compare captures, those of tcpdump's tests, with tshark; a quarter of an hour, tshark and Debian's sources
 	lib/slownet/lab/host/setup-host tshark

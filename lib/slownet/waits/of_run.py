@@ -44,10 +44,13 @@ def sample_of(run: RunData, label: Mapping[str, str]) -> Sample:
     ExperimentError
         The run has no such cell, several, or nothing was measured in it.
     """
+    if not any(cell.samples for cell in run.cells):
+        raise ExperimentError("nothing was measured in the run", str(run.directory), "measure it again")
     named = {name for cell in run.cells for name in _label(cell.samples)}
     for name in label:
         if name not in named:
-            raise ExperimentError(f"the run varies no '{name}'", Option("cell"), nearest(name, sorted(named)))
+            fix = nearest(name, sorted(named)) if named else "leave it out: the run has one cell"
+            raise ExperimentError(f"the run varies no '{name}'", Option("cell"), fix)
     found = [cell.samples for cell in run.cells if label.items() <= _label(cell.samples).items()]
     labels = [_label(cell.samples) for cell in run.cells if cell.samples]
     if not found or not found[0]:

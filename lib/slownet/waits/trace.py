@@ -27,6 +27,9 @@ AT_ONCE_NS = 100_000
 than its timer slack of 50 us by what it asked for."""
 
 
+CUT_OFF = "what came before it counts"
+
+
 @dataclass(frozen=True)
 class HostCapture:
     """The captures of one interface of a host.
@@ -137,7 +140,9 @@ def read(captures: Sequence[HostCapture]) -> Trace:
     for host in hosts.values():
         host.order()
     if not any(host.sent or host.received for host in hosts.values()):
-        raise ToolError("the captures have no packet", fix="measure something that uses the network")
+        cut = next((each for each in notes if CUT_OFF in each), "")
+        fix = f"measure it again with {CAPTURE}" if cut else "measure something that uses the network"
+        raise ToolError(f"the captures have no packet{cut and f' ({cut})'}", fix=fix)
     return Trace(hosts, tuple(notes))
 
 
@@ -271,7 +276,7 @@ def _packets(capture: HostCapture, name: str, notes: list[str], shared: Shared) 
                     shared.trim(packet)
                     yield packet
     if file.damage:
-        notes.append(f"{PurePosixPath(name).name}: {file.damage}; what came before it counts")
+        notes.append(f"{PurePosixPath(name).name}: {file.damage}; {CUT_OFF}")
 
 
 def _match(came: Iterable[_Came], waiting: dict[tuple[object, ...], list[Packet]], hosts: dict[str, Host]) -> None:

@@ -552,3 +552,13 @@ def test_a_way_that_became_longer_at_the_end_is_not_a_queue(told):
     assert adds_up(found)
     assert {each.cause for each in found.steps if each.ns} == {Cause.HANDSHAKE, Cause.EXCHANGE}
     assert found.elapsed_ns == 310_000_000
+
+
+def test_captures_that_are_cut_off_before_their_first_packet_are_measured_again(told):
+    page(told)
+    captures = told.captures()
+    for name in (name for each in captures for name in (each.main, each.before)):
+        (told.folder / name).write_bytes((told.folder / name).read_bytes()[:60])
+    with pytest.raises(ToolError, match=r"no packet \(client.before.pcap: the file is cut short") as caught:
+        account(captures)
+    assert "measure it again with" in str(caught.value.fix)

@@ -99,6 +99,13 @@ def test_a_cell_that_is_not_there_is_one_short_line(label, line):
     assert of_run.sample_of(run, {"rtt": "0ms"})["cell"] == {"rtt": "0ms", "way": "a"}
 
 
+def test_a_run_without_conditions_or_samples_has_its_own_line():
+    with pytest.raises(ExperimentError, match="varies no 'rtt', --cell: leave it out: the run has one cell"):
+        of_run.sample_of(cells_of({}), {"rtt": "1ms"})
+    with pytest.raises(ExperimentError, match="nothing was measured in the run, runs/x: measure it again"):
+        of_run.sample_of(SimpleNamespace(cells=[SimpleNamespace(samples=[])], directory="runs/x"), {})
+
+
 def test_of_very_many_cells_twelve_are_listed():
     run = cells_of(*({"rtt": f"{number}ms", "way": "a"} for number in range(100)))
     with pytest.raises(ExperimentError, match="rtt 11ms, way a and 88 more"):
