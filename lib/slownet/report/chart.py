@@ -24,6 +24,8 @@ DIAMOND, TRIANGLE = "M0 -5L5 0L0 5L-5 0Z", "M0 -6L5.5 4.5H-5.5Z"
 """Shapes of hollow marks: what was published, and what theory says."""
 COLOURS = ("measured", "published", "third", "fourth")
 """The colours of series: variables of the page's style."""
+FREE = tuple(each for each in COLOURS if each != "published")
+"""Those of series on a page that has published numbers."""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from slownet.judge.records.naming import conditions_phrase, metric_title
 from slownet.judge.records.samples import cell_key
 from slownet.model.errors import NoCellError, SlownetError
 from slownet.report import scale
-from slownet.report.chart import COLOURS, Chart, Point
+from slownet.report.chart import FREE, Chart, Point
 from slownet.report.figure import Figure
 from slownet.report.text import spelled, trimmed
 from slownet.report.view import ALONG, View
@@ -19,7 +19,6 @@ from slownet.theory.stats import Summary
 
 FEWEST = 3
 """Delays that a curve needs: two lie on a straight line in any case."""
-FREE = tuple(each for each in COLOURS if each != "published")
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from slownet.judge.records.naming import conditions_phrase, metric_title, varied
 from slownet.judge.records.samples import cell_key
 from slownet.model.units import unit_of
 from slownet.report import scale
-from slownet.report.chart import TRIANGLE, Chart, Point
-from slownet.report.curves import FREE, measured_point
+from slownet.report.chart import FREE, TRIANGLE, Chart, Point
+from slownet.report.curves import measured_point
 from slownet.report.figure import Figure
 from slownet.report.text import trimmed
 from slownet.report.view import View

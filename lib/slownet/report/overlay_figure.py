@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from slownet.judge.records.naming import metric_title
 from slownet.model.units import spoken, unit_of
 from slownet.report import scale
-from slownet.report.chart import COLOURS, Chart, Point
+from slownet.report.chart import COLOURS, FREE, Chart, Point
 from slownet.report.dots import Dot, dots
 from slownet.report.figure import Figure
 from slownet.report.text import spelled
@@ -29,8 +29,9 @@ def overlay_figure(views: Sequence[View]) -> Figure | None:
     if len(views) < 2 or len(metrics) != 1:
         return None
     along = {each.along for each in views}
-    few = len(views) <= len(COLOURS)
-    svg = _curves(views) if len(along) == 1 and "" not in along and few else _dots(views)
+    colours = FREE if any(each.run.published for each in views) else COLOURS
+    few = len(views) <= len(colours)
+    svg = _curves(views, colours) if len(along) == 1 and "" not in along and few else _dots(views)
     rows = [
         (row.title, name, row.time.mean, row.time.low if row.time.known else None, row.time.high if row.time.known else None)
         for name, each in zip(names(views), views, strict=True)
@@ -46,7 +47,7 @@ def _title(seen: View) -> str:
     return f"{metric_title(seen.metric, seen.run)} of all runs"
 
 
-def _curves(views: Sequence[View]) -> str:
+def _curves(views: Sequence[View], colours: Sequence[str]) -> str:
     found = [row for each in views for row in each.rows if row.time and row.delay is not None]
     xs = [row.delay for row in found if row.delay is not None]
     ends = [
@@ -55,7 +56,7 @@ def _curves(views: Sequence[View]) -> str:
     seen = views[0]
     x_title = "added round-trip delay, ms" if seen.along == ALONG else spoken(seen.along)
     chart = Chart(_title(seen), scale.along(xs), scale.from_zero(ends), x_title, seen.unit)
-    for name, each, colour in zip(names(views), views, COLOURS, strict=False):
+    for name, each, colour in zip(names(views), views, colours, strict=False):
         if each.law:
             law, delays = each.law, [row.delay for row in each.rows if row.time and row.delay is not None]
             chart.line(((at, law.t0.mean + law.k.mean * each.trip * at) for at in (min(delays), max(delays))), colour=colour)

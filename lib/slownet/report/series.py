@@ -14,7 +14,7 @@ from slownet.judge.records.result import RunData
 from slownet.judge.records.samples import RawOutput
 from slownet.model.errors import SlownetError
 from slownet.report import scale
-from slownet.report.chart import COLOURS, Chart, Point
+from slownet.report.chart import COLOURS, FREE, Chart, Point
 from slownet.report.figure import Figure
 from slownet.report.text import trimmed
 from slownet.tools import iperf3, wget
@@ -25,8 +25,6 @@ MOST_STEPS, PARTS = 120, 60
 """Steps of a line; of more, the means in so many equal parts of the time are drawn."""
 ALIKE = 2.5
 """Series whose lengths differ by this factor at most have one time axis."""
-TOGETHER = len(COLOURS)
-"""Cells that share a figure."""
 
 
 def series_figures(run: RunData) -> list[Figure]:
@@ -40,14 +38,31 @@ def _figures(run: RunData, quantity: Quantity) -> list[Figure]:
         return []
     groups: dict[str, list[tuple[Cell, Steps]]] = {}
     names = varied(run)
-    apart = names[:1] if len(names) > 1 and len(found) > TOGETHER else names
+    colours = FREE if run.published else COLOURS
+    apart = names[:1] if len(names) > 1 and len(found) > len(colours) else names
     for cell, steps in found:
         rest = conditions_phrase(cell.label, [name for name in names if name not in apart])
         groups.setdefault(rest, []).append((cell, steps))
-    if any(len(group) > TOGETHER for group in groups.values()):
+    if any(len(group) > len(colours) for group in groups.values()):
         groups = {where(cell.label, run): [(cell, steps)] for cell, steps in found}
     axes = _axes([steps for _, steps in found])
-    return [_figure(run, quantity, rest, group, apart, number, axes) for number, (rest, group) in enumerate(groups.items(), 1)]
+    all_names = dict.fromkeys(_name(run, cell, apart) for cell in run.cells)
+    by_name = dict(zip(all_names, colours, strict=False)) if len(all_names) <= len(colours) else {}
+    drawn = [
+        [
+            (_name(run, cell, apart), by_name.get(_name(run, cell, apart), colour), steps)
+            for (cell, steps), colour in zip(group, colours, strict=False)
+        ]
+        for group in groups.values()
+    ]
+    return [
+        _figure(run, quantity, rest, lines, number, axes)
+        for number, (rest, lines) in enumerate(zip(groups, drawn, strict=True), 1)
+    ]
+
+
+def _name(run: RunData, cell: Cell, apart: Sequence[str]) -> str:
+    return conditions_phrase(cell.label, apart) or where(cell.label, run)
 
 
 def _axes(found: Sequence[Steps]) -> tuple[scale.Linear | None, scale.Linear | scale.Log]:
@@ -60,15 +75,15 @@ def _axes(found: Sequence[Steps]) -> tuple[scale.Linear | None, scale.Linear | s
 
 
 def _figure(
-    run: RunData, quantity: Quantity, rest: str, group: Sequence[tuple[Cell, Steps]], apart: Sequence[str], number: int,
+    run: RunData, quantity: Quantity, rest: str, lines: Sequence[tuple[str, str, Steps]], number: int,
     axes: tuple[scale.Linear | None, scale.Linear | scale.Log],
 ) -> Figure:  # fmt: skip
+    """Draw lines, each with its name and its colour, which it has in all figures of the page."""
     title = f"{quantity.title} over time{', ' + rest if rest else ''}"
-    x = axes[0] or scale.Linear(0, max(steps[-1][0] for _, steps in group) or 1)
+    x = axes[0] or scale.Linear(0, max(steps[-1][0] for *_, steps in lines) or 1)
     chart = Chart(f"{run.experiment}: {title}", x, axes[1], "seconds", quantity.unit)
     rows: list[tuple[str | float | None, ...]] = []
-    for (cell, steps), colour in zip(group, COLOURS, strict=False):
-        name = conditions_phrase(cell.label, apart) or where(cell.label, run)
+    for name, colour, steps in lines:
         drawn = [(0.0, steps[0][1]), *steps]
         chart.line(_stairs(drawn), name, colour)
         chart.marks(
