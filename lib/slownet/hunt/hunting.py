@@ -19,7 +19,7 @@ from slownet.model.errors import ExperimentError, SlownetError
 from slownet.model.importing import Terminated
 from slownet.model.options import RESUME, Option
 from slownet.runner import planning
-from slownet.runner.boot_store import task
+from slownet.runner.boot_store import identity, task
 from slownet.runner.boot_store.sweep_store import Store
 from slownet.runner.where import Where
 from slownet.runner.workers import Pool, how_many
@@ -27,6 +27,8 @@ from slownet.runner.workers import Pool, how_many
 EXAMPLES, SEED, BUDGET_S = 200, 1, 1800.0
 SMALLEST, FIRST = "found", "first"
 """The files' names of the smallest schedule, and of the one that was found first: with .toml, and .jsonl for the history."""
+ENDED = "ended"
+"""The field of sweep.json with the outcome of a hunt that came to its end."""
 
 Follow = Callable[[str, Mapping[str, Any]], None]
 """Gets "planned" {examples, known}, "example" {example, new}, "found" {example} and "smaller" {example}."""
@@ -99,7 +101,24 @@ class Hunt:
             "checks": [words_of(each) for each in subject.experiment.checks],
         }  # fmt: skip
 
+    def _asked(self, subject: Subject) -> dict[str, object]:
+        """Return what determines the outcome, so that a hunt that came to its end is not hunted again."""
+        return self._facts(subject) | {"circumstances": identity.prefix(subject.common)}
+
+    def _ended(self, subject: Subject, bench: Bench) -> Hunted | None:
+        """Return the outcome of a hunt of the same kind that came to its end in this folder; None without one."""
+        ended = bench.store.header.get(ENDED) or {}
+        if ended.get("asked") != self._asked(subject):
+            return None
+        bench.know_all()
+        first, smallest = (bench.examples.get(ended[name]) for name in ("first", "smallest"))
+        if (ended["first"] and not first) or (ended["smallest"] and not smallest):
+            return None  # its samples are not all there
+        return self._done(subject, bench, first, smallest, ended["tried"], ended["repeats"])
+
     def _hunt(self, subject: Subject, bench: Bench) -> Hunted:
+        if done := self._ended(subject, bench):
+            return done
         if (bare := bench.baseline()).breaks:
             return self._result(subject, bench, bare, bare, 0)
         space = subject.experiment.space
@@ -152,6 +171,16 @@ class Hunt:
         if smallest and smallest.history:
             other = again(subject, smallest.faults)
             repeats = smallest.history.differs_from(other.history) if other.history else f"it was not measured: {other.error}"
+        if not is_over and not any(each.error for each in bench.examples.values()):
+            words = {name: str(each.faults) if each else "" for name, each in (("first", first), ("smallest", smallest))}
+            asked = self._asked(subject)
+            bench.store.describe({ENDED: {"asked": asked, "tried": tried, "repeats": repeats, **words}})
+        return self._done(subject, bench, first, smallest, tried, repeats, is_over)
+
+    def _done(
+        self, subject: Subject, bench: Bench, first: Example | None, smallest: Example | None, tried: int, repeats: str | None,
+        is_over: bool = False,
+    ) -> Hunted:  # fmt: skip
         done = Hunted(self.directory, tuple(bench.examples.values()), first, smallest, tried, repeats, is_over)
         hunt_drawing.write(done, subject.experiment, self._facts(subject), bench.baseline())
         return done

@@ -143,6 +143,24 @@ def test_an_interrupted_hunt_goes_on_and_repeats_nothing(labs, mine, tmp_path):
         hunt(mine, tmp_path / "hunt").run()
 
 
+@pytest.mark.parametrize("lost", [1, 0])
+def test_a_hunt_that_came_to_its_end_is_not_hunted_again(labs, mine, tmp_path, monkeypatch, lost):
+    """Hypothesis chooses others for the same seed if other modules are imported."""
+    if not lost:
+        mine.write_text(MINE.replace('within="5s"', 'within="1s"'))
+    whole = hunt(mine, tmp_path / "hunt").run()
+    assert bool(whole.smallest) == bool(lost)
+    labs.measured[:] = []
+    (tmp_path / "hunt" / "report.html").unlink()
+    monkeypatch.setattr(strategy, "search", None)
+    monkeypatch.setattr(strategy, "planned", None)
+    done = hunt(mine, tmp_path / "hunt", resume=True).run()
+    assert labs.measured == []
+    assert (done.first, done.smallest, done.tried, done.repeats) == (whole.first, whole.smallest, whole.tried, whole.repeats)
+    assert {str(each.faults) for each in done.examples} == {str(each.faults) for each in whole.examples}
+    assert (tmp_path / "hunt" / "report.html").exists()
+
+
 def test_a_hunt_goes_on_with_its_own_schedules_unless_others_are_asked_for(labs, mine, tmp_path):
     whole = Hunt(str(mine), tmp_path / "whole", examples=40, seed=7, labs=1).run()
     order, labs.measured[:] = list(dict.fromkeys(labs.measured)), []
