@@ -18,10 +18,13 @@ from typer.core import TyperCommand
 
 from slownet.cli import endings
 from slownet.cli.examples import explain
-from slownet.cli.helping import PLAIN, Group, GroupWithOwn, OwnCommand, SectionedCommand
+from slownet.cli.helping import LONGEST, PLAIN, Group, GroupWithOwn, OwnCommand, SectionedCommand
 from slownet.model import userfile
 from slownet.model.errors import SlownetError
 from slownet.model.version import __version__
+
+MARGIN = 4
+"""Columns that Typer leaves free on the right of a help text."""
 
 
 class Commands(Group):
@@ -40,9 +43,20 @@ class Commands(Group):
         order = list(COMMANDS)
         return sorted(self.commands, key=lambda name: order.index(name) if name in order else len(order))
 
-    def section(self, name: str) -> str:
-        """Return the heading that a command stands below."""
-        return COMMANDS[name].section if name in COMMANDS else super().section(name)
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write all commands on a screen of 24 lines, 80 columns: a section's name before its first command, options last."""
+        self.format_usage(ctx, formatter)
+        formatter.write_text(self.help or "")
+        formatter.width += MARGIN
+        rows, before = [], ""
+        for name in self.list_commands(ctx):
+            section = COMMANDS[name].section if name in COMMANDS else ""
+            text = self.commands[name].get_short_help_str(LONGEST)
+            rows.append((f"{section if section != before else '':<8}{name:<10}", text))
+            before = section
+        formatter.write_dl(rows, col_spacing=0)
+        options = [each.get_help_record(ctx) for each in self.get_params(ctx)]
+        formatter.write_text(" ".join(f"{option[0]}: {option[1]}" for option in options if option))
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command. Raises typer.Abort on an interrupt."""
@@ -56,7 +70,7 @@ class Commands(Group):
 class Command:
     """The place of a command, or of a group of commands: a module of this package, and a name in it.
 
-    section: the heading of the program's help that it stands below. others: commands below it, beside what it does by itself.
+    section: the group of the program's help that it stands in. others: commands below it, beside what it does by itself.
     """
 
     module: str

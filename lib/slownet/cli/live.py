@@ -30,10 +30,11 @@ def live(
     memory: MemoryOption = MEGABYTES,
     kernel: KernelOption = None,
 ) -> None:
-    """Serve a page to draw, change and watch a network, on the real clock by default.
+    """Serve a page to draw, change and watch a network.
 
-    Links have sliders, hosts have buttons and shells; what is shown can be undone, shared, and saved as a test, an experiment
-    or a Mininet program. On the virtual clock the page has a pause and a step. Ctrl-C ends it.
+    Its clock is the real one by default; on the virtual clock the page has a pause and a step. Links have sliders, hosts have
+    buttons and shells; what is shown can be undone, shared, and saved as a test, an experiment or a Mininet program. Ctrl-C
+    ends it.
     """
     from functools import partial
 

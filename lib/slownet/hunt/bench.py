@@ -166,7 +166,7 @@ class Bench:
         return self.examples[words]
 
     def know_all(self) -> None:
-        """Take all that the store has, whoever asked for it. Raises SlownetError if a check cannot judge it."""
+        """Take all that the store has. Raises SlownetError if a check cannot judge it."""
         for each in self._known.values():
             self.known(Faults.parse(each["cell"][FAULTS]))
 

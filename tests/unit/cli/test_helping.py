@@ -40,7 +40,7 @@ def test_a_group_alone_shows_its_help(path, capsys, monkeypatch):
     alone = shown(path, capsys, monkeypatch)
     assert alone == shown([*path, "--help"], capsys, monkeypatch)
     assert path == () or "Commands:" in alone
-    assert all(re.search(rf"^  {name} ", alone, re.MULTILINE) for name in TREE[path].commands)
+    assert all(re.search(rf"^(  |.{{8}}){name} ", alone, re.MULTILINE) for name in TREE[path].commands)
 
 
 def test_the_program_alone_ends_with_status_0():
@@ -51,13 +51,11 @@ def test_the_program_alone_ends_with_status_0():
 
 def test_the_help_of_the_program_is_one_screen(capsys, monkeypatch):
     lines = shown(["--help"], capsys, monkeypatch).splitlines()
-    assert 24 <= len(lines) <= 40
+    assert len(lines) <= 23, "a prompt follows"
     assert max(map(len, lines)) <= 80
-    headings = [each.rstrip(":") for each in lines if each.endswith(":")]
-    assert headings == ["Options", "Measure", "Look", "Build", "Teach"]
-    assert [each.split()[0] for each in lines if each.startswith("  ") and each.split()[0] in cli.COMMANDS] == list(
-        cli.COMMANDS
-    )
+    listed = lines[2 : 2 + len(cli.COMMANDS)]
+    assert [each[8:18].strip() for each in listed] == list(cli.COMMANDS)
+    assert [section for each in listed if (section := each[:8].strip())] == ["Measure", "Look", "Build", "Teach"]
 
 
 def test_the_help_of_run_is_two_screens_that_begin_with_what_people_type(capsys, monkeypatch):
