@@ -3,20 +3,30 @@
 import ast
 import inspect
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated
 
 import pytest
 import typer
+from typer.testing import CliRunner
 
 import slownet
 from slownet.api.calls import naming_arguments
 from slownet.cli import app as cli
+from slownet.cli.check import CheckOptions
+from slownet.cli.lab import ExecOptions
+from slownet.cli.option_fields import Shown, of_fields
+from slownet.cli.reproduce import ReproduceOptions
+from slownet.hunt.hunt_options import HuntOptions, ReplayOptions
 from slownet.model import options
 from slownet.model.errors import LabError
 from slownet.model.options import CLOCK, TDF, Option
 from slownet.pytest_plugin import wishes
 from slownet.runner.run_options import RunOptions
 from slownet.runner.where import Where
+from slownet.sweep.sweep_options import SweepOptions
 
 LIB = Path(slownet.__file__).parent
 EDGE = ("cli", "pytest_plugin")
@@ -31,6 +41,49 @@ def test_the_command_line_and_python_have_each_option(name):
     found = RUN[stated.typed]
     assert (found.metavar, found.help) == (stated.metavar, stated.text)
     assert name in inspect.signature(slownet.run).parameters
+
+
+@pytest.mark.parametrize(
+    ("words", "cls"),
+    [
+        ("sweep", SweepOptions), ("sweep", Where), ("hunt", HuntOptions), ("hunt", Where), ("hunt replay", ReplayOptions),
+        ("check", CheckOptions), ("check", Where), ("reproduce", ReproduceOptions), ("lab exec", ExecOptions),
+    ],
+)  # fmt: skip
+def test_a_command_has_the_options_of_its_dataclass(words, cls):
+    command = TREE
+    for word in words.split():
+        command = command.commands[word]
+    shown = {each.opts[0]: each for each in getattr(command, "own", command).params}
+    for name in options.names(cls):
+        stated = options.of(cls, name)
+        found = shown[stated.typed]
+        assert (found.metavar or "", found.help, found.min) == (
+            stated.metavar,
+            stated.text,
+            stated.least,
+        )
+
+
+def test_a_command_gets_the_fields_of_a_dataclass_as_one_object():
+    @dataclass(frozen=True)
+    class Tea:
+        cups: int = field(default=1, metadata=options.stated("N", "How many.", least=1))
+        sorts: Sequence[str] = field(default=(), metadata=options.stated("NAME", "Which."))
+        hot: bool = field(default=False, metadata=options.stated("", "Boil the water."))
+
+    made = []
+
+    @of_fields
+    def brew(pot: str, *, tea: Annotated[Tea, Shown(others={"cups": {"default": 2}})]) -> None:
+        made.append((pot, tea))
+
+    app = typer.Typer()
+    app.command()(brew)
+    typed = ("big", "big --sorts a --sorts b --cups 3 --hot", "big --cups 0")
+    statuses = [CliRunner().invoke(app, words).exit_code for words in typed]
+    assert statuses == [0, 0, 2]
+    assert made == [("big", Tea(2)), ("big", Tea(3, ("a", "b"), True))]
 
 
 def test_where_something_runs_is_the_same_in_a_run_and_elsewhere():

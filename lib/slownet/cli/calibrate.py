@@ -8,16 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from slownet.cli.options import (
-    ClockOption,
-    CpuOption,
-    JsonOption,
-    KernelOption,
-    MemoryOption,
-    PlaceOption,
-    TdfOption,
-)
-from slownet.lab.run.boot import MEGABYTES
+from slownet.cli.option_fields import of_fields
+from slownet.cli.options import InANetwork, JsonOption
 from slownet.links.ip import IP, IPV4, IPV6
 from slownet.model.errors import SlownetError
 
@@ -26,13 +18,9 @@ if TYPE_CHECKING:
     from slownet.lab.run.place import Place
 
 
+@of_fields
 def calibrate(
-    clock: ClockOption = None,
-    tdf: TdfOption = None,
-    cpu: CpuOption = None,
-    memory: MemoryOption = MEGABYTES,
-    place: PlaceOption = "auto",
-    kernel: KernelOption = None,
+    where: InANetwork,
     only: Annotated[
         list[str] | None,
         typer.Option("--only", metavar="NAME", help="Only this kind of condition, e.g. delay or loss. Repeatable."),
@@ -49,12 +37,10 @@ def calibrate(
     It measures a matrix of conditions. `slownet calibrate trace FILE` summarizes a recorded trace.
     """
     from slownet.calibration.cases import choose as choose_cases
-    from slownet.lab.run.clock import ClockRequest
-    from slownet.lab.run.place import choose
 
     choose_cases((), only or [])
     ip = IPV6 if ipv6 else IPV4
-    chosen = choose(place, ClockRequest(clock, tdf, cpu), memory, kernel=kernel)
+    chosen = where.choose()
     raise typer.Exit(calibrate_and_show(chosen, only or [], quick, seed, ip, as_json))
 
 

@@ -13,21 +13,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from slownet.cli.helping import SectionedCommand
-from slownet.cli.options import (
-    ClockOption,
-    CpuOption,
-    KernelOption,
-    MemoryOption,
-    PlaceOption,
-    ProfileOption,
-    TdfOption,
-)
+from slownet.cli.option_fields import of_fields
+from slownet.cli.options import InANetwork, ProfileOption
 from slownet.lab.run import foreground
-from slownet.lab.run.boot import MEGABYTES, Share
+from slownet.lab.run.boot import Share
 from slownet.model.errors import ComposeError, nearest
 
 if TYPE_CHECKING:
     from slownet.compose.model import Project
+    from slownet.runner.where import Where
 
 EXEC = "exec"
 WORDS = "slownet.compose.exec"
@@ -56,6 +50,7 @@ class WithExec(SectionedCommand):
         return [*(found.get("files") or ()), *rest]
 
 
+@of_fields
 def compose(
     context: typer.Context,
     files: Annotated[
@@ -69,12 +64,8 @@ def compose(
         list[Path] | None, typer.Option("--file", "-f", metavar="FILE", help="The same, as in docker compose. Repeatable.")
     ] = None,
     profile: ProfileOption = None,
-    clock: ClockOption = None,
-    tdf: TdfOption = None,
-    cpu: CpuOption = None,
-    memory: MemoryOption = MEGABYTES,
-    place: PlaceOption = "auto",
-    kernel: KernelOption = None,
+    *,
+    where: InANetwork,
     check: Annotated[
         bool, typer.Option("--check", help="Only print what is refused and ignored, and all images that are missing.")
     ] = False,
@@ -105,7 +96,7 @@ def compose(
     project_images.need(project)
     for line in project.warnings:
         print(f"slownet: {line}", file=sys.stderr)
-    raise typer.Exit(_bring_up(project, named, profile or [], words, (clock, tdf, cpu, memory, place, kernel)))
+    raise typer.Exit(_bring_up(project, named, profile or [], words, where))
 
 
 OF_DOCKER: Mapping[str, str] = {
@@ -121,15 +112,12 @@ OF_DOCKER: Mapping[str, str] = {
 
 def _bring_up(
     project: Project, named: Sequence[Path], profile: Sequence[str], words: Sequence[str],
-    lab: tuple[Any, Any, Any, int, Any, str | None],
+    where: Where,
 ) -> int:  # fmt: skip
     """Run the prompt, or one command, in the project's network; return its exit status."""
     from slownet.compose import handover
-    from slownet.lab.run.clock import ClockRequest
-    from slownet.lab.run.place import choose
 
-    clock, tdf, cpu, memory, place, kernel = lab
-    chosen = choose(place, ClockRequest(clock, tdf, cpu).or_real(), memory, kernel=kernel)
+    chosen = where.choose(or_real=True)
     with tempfile.TemporaryDirectory(prefix="slownet-compose-") as parent:
         folder = Path(parent, "project")
         handover.write(folder, {handover.key(named, profile): project})

@@ -6,41 +6,34 @@ import json
 import shlex
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from slownet.cli import completing
-from slownet.cli.options import (
-    CpuOption,
-    EnvOption,
-    ExactClockOption,
-    JsonOption,
-    KernelOption,
-    MemoryOption,
-    PlaceOption,
-    ShareOption,
-    TdfOption,
-)
+from slownet.cli.option_fields import of_fields
+from slownet.cli.options import InLabs, JsonOption
 from slownet.cli.terminal import console, say_records
-from slownet.lab.run.boot import MEGABYTES
+from slownet.hunt.hunt_options import HuntOptions
 from slownet.lab.run.caller import without_values
 from slownet.model.errors import ExperimentError
 from slownet.model.shapes import Json
 from slownet.report.bars import bars
 from slownet.report.fitted import Fitted
+from slownet.runner.where import Where
 
 if TYPE_CHECKING:
     from slownet.hunt.bench import Example
     from slownet.hunt.hunt_outcome import Hunted
-    from slownet.runner.where import Where
 
 HUNTS = Path("hunts")
 LISTED = 12
 """Rows of what was tried; the others are summed up."""
 
 
+@of_fields
 def hunt(
     experiment: Annotated[
         str,
@@ -48,28 +41,8 @@ def hunt(
             metavar="EXPERIMENT", help="Its file, or its name (see `slownet list`).", autocompletion=completing.experiments
         ),
     ],
-    examples: Annotated[
-        int | None,
-        typer.Option("--examples", metavar="N", min=1, help="Schedules to try at most. Default: 200, or as before."),
-    ] = None,
-    budget: Annotated[str, typer.Option("--budget", metavar="TIME", help="Wall time, such as 30m.")] = "30m",
-    labs: Annotated[
-        str, typer.Option("--labs", metavar="N|auto", help="Labs at the same time. auto: one per processor, if they fit.")
-    ] = "auto",
-    seed: Annotated[
-        int | None,
-        typer.Option("--seed", metavar="N", help="Other schedules for another number. Default: 1, or as before."),
-    ] = None,
-    out: Annotated[Path | None, typer.Option("--out", metavar="FOLDER", help="Where examples go. Default: hunts/NAME.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the hunt in that folder; nothing is repeated.")] = False,
-    clock: ExactClockOption = None,
-    tdf: TdfOption = None,
-    cpu: CpuOption = None,
-    memory: MemoryOption = MEGABYTES,
-    place: PlaceOption = "auto",
-    kernel: KernelOption = None,
-    env: EnvOption = None,
-    share: ShareOption = None,
+    options: HuntOptions,
+    where: InLabs,
     as_json: JsonOption = False,
 ) -> None:
     """Look for the smallest schedule of faults that breaks a system."""
@@ -77,11 +50,11 @@ def hunt(
     from slownet.runner.rule import wall_time
     from slownet.runner.sharing import read_labs
 
-    where = where_of(place, clock, tdf, cpu, memory, env, share, kernel)
-    folder = out or HUNTS / Path(experiment).stem
+    folder = options.out or HUNTS / Path(experiment).stem
     with Follower() as follower:
         done = Hunt(
-            experiment, folder, where, examples, seed, wall_time(budget), read_labs(labs), resume, follower
+            experiment, folder, here(where), options.examples, options.seed, wall_time(options.budget), read_labs(options.labs),
+            options.resume, follower,
         ).run()  # fmt: skip
     if as_json:
         print(json.dumps(_facts(done)))
@@ -142,14 +115,9 @@ def _show_coverage(screen: Any, tried: Any) -> None:
     screen.print(f"in {in_words(tried.together)} one break overlapped another", style="dim", highlight=False)
 
 
-def where_of(
-    place: str, clock: str | None, tdf: str | None, cpu: str | None, memory: int, env: list[str] | None,
-    share: list[str] | None, kernel: str | None,
-) -> Where:  # fmt: skip
-    from slownet.runner.where import Where
-
-    where = Where(place, clock, tdf, cpu, memory, tuple(env or ()), tuple(share or ()), str(Path.cwd()), kernel)
-    return where.with_values()
+def here(where: Where) -> Where:
+    """Return it with this folder and the values of its variables, for workers. Raises LabError."""
+    return replace(where, folder=str(Path.cwd())).with_values()
 
 
 def _facts(done: Hunted) -> dict[str, Json]:

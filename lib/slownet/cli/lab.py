@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -13,24 +13,29 @@ import typer
 
 from slownet.cli import image
 from slownet.cli.helping import Group
-from slownet.cli.options import (
-    ClockOption,
-    CpuOption,
-    ExactClockOption,
-    KernelOption,
-    MemoryOption,
-    PlaceOption,
-    ShareOption,
-    SystemOption,
-    TdfOption,
-)
+from slownet.cli.option_fields import Shown, of_fields
+from slownet.cli.options import FOR_INPUT, LAB, OF_LABS, KernelOption, SystemOption
 from slownet.lab.build import cache
 from slownet.lab.build.parts import BUILD_WIDE, Parts
 from slownet.lab.build.project import Project
 from slownet.lab.run import caller, foreground
-from slownet.lab.run.boot import MEGABYTES
-from slownet.lab.run.clock import ClockRequest, check_limit
-from slownet.lab.run.place import choose, here
+from slownet.lab.run.clock import check_limit
+from slownet.lab.run.place import here
+from slownet.model.options import stated
+from slownet.runner.where import Where
+
+IN_A_LAB = {"place": {"default": "lab"}}
+
+
+@dataclass(frozen=True)
+class ExecOptions:
+    """The option of one command in a lab, besides which lab it is."""
+
+    limit: str | None = field(
+        default=None,
+        metadata=stated("TIME", "End the lab after this long without output, in its own time. Default: 720h; exact: 6h."),
+    )
+
 
 app = typer.Typer(cls=Group, help="Build or use the lab, a Linux kernel as one ordinary process.")
 
@@ -82,46 +87,29 @@ def build(
 
 
 @app.command("exec", context_settings={"ignore_unknown_options": True})
+@of_fields
 def execute(
     command: Annotated[list[str], typer.Argument(metavar="COMMAND", help="The command and its arguments, best after --.")],
-    clock: ExactClockOption = None,
-    tdf: TdfOption = None,
-    cpu: CpuOption = None,
-    memory: MemoryOption = MEGABYTES,
-    place: PlaceOption = "lab",
-    kernel: KernelOption = None,
-    limit: Annotated[
-        str | None,
-        typer.Option(
-            "--limit",
-            metavar="TIME",
-            help="End the lab after this long without output, in its own time. Default: 720h; exact: 6h.",
-        ),
-    ] = None,
-    share: ShareOption = None,
+    options: ExecOptions,
+    where: Annotated[Where, Shown(OF_LABS, (*LAB, "share"), IN_A_LAB)],
 ) -> None:
     """Run one command in a new lab and pass on its output, errors and exit status."""
-    chosen = choose(place, ClockRequest(clock, tdf, cpu), memory, exact=True, kernel=kernel)
-    if limit is not None:
-        chosen.clock = replace(chosen.clock, limit_s=check_limit(limit))
-    shares = caller.shares_of(share or ())
+    chosen = replace(where, share=()).choose(exact=True)
+    if options.limit is not None:
+        chosen.clock = replace(chosen.clock, limit_s=check_limit(options.limit))
+    shares = caller.shares_of(where.share)
     terminal = foreground.are_terminals(0, 1, 2) and not chosen.clock.is_exact  # to which nothing comes from outside
     raise typer.Exit(foreground.run_here(chosen, command, shares, terminal))
 
 
 @app.command()
+@of_fields
 def shell(
-    clock: ClockOption = None,
-    tdf: TdfOption = None,
-    cpu: CpuOption = None,
-    memory: MemoryOption = MEGABYTES,
-    place: PlaceOption = "lab",
-    kernel: KernelOption = None,
-    share: ShareOption = None,
+    where: Annotated[Where, Shown(OF_LABS, (*LAB, "share"), {**FOR_INPUT, **IN_A_LAB})],
 ) -> None:
     """Open a shell in a new lab, on the real clock by default: a virtual clock jumps ahead while you think."""
-    chosen = choose(place, ClockRequest(clock, tdf, cpu).or_real(), memory, kernel=kernel)
-    shares = caller.shares_of(share or ())
+    chosen = replace(where, share=()).choose(or_real=True)
+    shares = caller.shares_of(where.share)
     raise typer.Exit(foreground.run_here(chosen, ["bash", "-i"], shares, terminal=foreground.are_terminals(0)))
 
 

@@ -9,17 +9,9 @@ import typer
 
 from slownet.cli import unchanged
 from slownet.cli.helping import SectionedCommand
-from slownet.cli.options import (
-    ClockOption,
-    CpuOption,
-    KernelOption,
-    MemoryOption,
-    PlaceOption,
-    StpOption,
-    TdfOption,
-)
+from slownet.cli.option_fields import of_fields
+from slownet.cli.options import InANetwork, StpOption
 from slownet.lab.run import foreground
-from slownet.lab.run.boot import MEGABYTES
 from slownet.model.errors import ExperimentError
 
 
@@ -31,24 +23,19 @@ class Program(SectionedCommand):
         self.context_settings = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 
 
+@of_fields
 def mininet(
     program: Annotated[list[str], typer.Argument(metavar="PROGRAM", help="A Python file or mn, then its arguments.")],
     stp: StpOption = False,
-    clock: ClockOption = None,
-    tdf: TdfOption = None,
-    cpu: CpuOption = None,
-    memory: MemoryOption = MEGABYTES,
-    place: PlaceOption = "auto",
-    kernel: KernelOption = None,
+    *,
+    where: InANetwork,
 ) -> None:
     """Run an unchanged Mininet program with slownet's networks, whose TCLinks do what they state."""
-    from slownet.lab.run.clock import ClockRequest
-    from slownet.lab.run.place import choose
 
     if program[0].endswith(".py") and not Path(program[0]).is_file():  # other words may be programs of the lab's
         fix = "give a Python file, or a program on PATH such as mn"
         raise ExperimentError(f"no file '{program[0]}'", fix=fix)
-    chosen = choose(place, ClockRequest(clock, tdf, cpu), memory, kernel=kernel)
+    chosen = where.choose()
     words = [chosen.python, "-m", "slownet.net.standin", *(["--stp"] if stp else []), *program]
     named = [Path(program[0])] if Path(program[0]).is_file() else []
     terminal = foreground.are_terminals(0, 1, 2)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from slownet.cli import completing
 from slownet.cli.completing import one_of
+from slownet.cli.option_fields import Shown, stated
 from slownet.cli.outputs import OF_COMPARISONS, OF_RUNS
-from slownet.model.options import of as option_of
 from slownet.runner.run_options import RunOptions
 from slownet.runner.where import Where
 
@@ -19,17 +18,20 @@ OF_LABS, OF_PROJECTS = "Where and on which clock", "Compose projects"
 """The sections of a command's help that these options are in."""
 
 
-def stated(cls: type, name: str, panel: str | None = None, **changes: Any) -> Any:
-    """Return the option of a field for Typer. panel: its section of the help; changes: what is other than in the field."""
-    found = replace(option_of(cls, name), **{key: changes.pop(key) for key in ("metavar", "text", "words") if key in changes})
-    words = one_of(*found.words) if found.words else None
-    return typer.Option(
-        found.typed,
-        metavar=found.metavar,
-        help=found.text,
-        rich_help_panel=panel,
-        autocompletion=changes.get("completion", words),
-    )
+LAB = ("clock", "tdf", "cpu", "memory", "place", "kernel")
+InLabs = Annotated[Where, Shown(OF_LABS, (*LAB, "env", "share"))]
+"""Where a command measures that takes no input from outside while it runs."""
+InOneLab = Annotated[Where, Shown(OF_LABS, LAB)]
+"""The same without variables and folders."""
+FOR_INPUT: Mapping[str, Mapping[str, Any]] = {
+    "clock": {
+        "metavar": "real|virtual",
+        "text": "Clock of the lab; virtual by default, real in shells.",
+        "words": ("real", "virtual"),
+    }
+}
+InANetwork = Annotated[Where, Shown(OF_LABS, LAB, FOR_INPUT)]
+"""The same for what may take input from outside, which the exact clock does not."""
 
 
 ClockOption = Annotated[
@@ -39,26 +41,13 @@ ClockOption = Annotated[
         words=("real", "virtual"),
     ),
 ]  # fmt: skip
-ExactClockOption = Annotated[str | None, stated(Where, "clock", OF_LABS)]
-"""For commands that take no input from outside while they run."""
 StpOption = Annotated[bool, typer.Option("--stp", help="All switches run the Spanning Tree Protocol.")]
 TdfOption = Annotated[str | None, stated(Where, "tdf", OF_LABS)]
 CpuOption = Annotated[str | None, stated(Where, "cpu", OF_LABS)]
 MemoryOption = Annotated[int, stated(Where, "memory", OF_LABS)]
-EnvOption = Annotated[list[str] | None, stated(Where, "env", OF_LABS)]
-ShareOption = Annotated[list[str] | None, stated(Where, "share", OF_LABS)]
 PlaceOption = Annotated[str, stated(Where, "place", OF_LABS)]
 KernelOption = Annotated[str | None, stated(Where, "kernel", OF_LABS)]
-VaryOption = Annotated[list[str] | None, stated(RunOptions, "vary", completion=completing.varied)]
-RepeatOption = Annotated[str | None, stated(RunOptions, "repeat")]
-BudgetOption = Annotated[str | None, stated(RunOptions, "budget")]
-LabsOption = Annotated[str, stated(RunOptions, "labs")]
-ResumeOption = Annotated[Path | None, stated(RunOptions, "resume", completion=completing.runs)]
 RunsOption = Annotated[Path, stated(RunOptions, "runs")]
-CaptureOption = Annotated[str | None, stated(RunOptions, "capture")]
-ToolOption = Annotated[str | None, stated(RunOptions, "tool", OF_PROJECTS, completion=completing.tools)]
-ToolsOption = Annotated[list[str] | None, stated(RunOptions, "option", OF_PROJECTS)]
-ValueOption = Annotated[list[str] | None, stated(RunOptions, "value", OF_PROJECTS)]
 ExplainClockOption = Annotated[
     bool,
     typer.Option(

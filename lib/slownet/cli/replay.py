@@ -8,52 +8,34 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from slownet.cli.hunt import digest, violations, where_of
-from slownet.cli.options import (
-    CpuOption,
-    EnvOption,
-    ExactClockOption,
-    JsonOption,
-    KernelOption,
-    MemoryOption,
-    PlaceOption,
-    ShareOption,
-    TdfOption,
-)
+from slownet.cli.hunt import digest, here, violations
+from slownet.cli.option_fields import of_fields
+from slownet.cli.options import InLabs, JsonOption
 from slownet.cli.outputs import need_place
 from slownet.cli.terminal import console
-from slownet.lab.run.boot import MEGABYTES
+from slownet.hunt.hunt_options import ReplayOptions
 
 if TYPE_CHECKING:
     from slownet.hunt.replaying import Replayed
 
 
+@of_fields
 def replay(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A schedule (TOML), such as hunts/NAME/found.toml.")],
     experiment: Annotated[
         str | None, typer.Argument(metavar="EXPERIMENT", help="Another experiment than the one that the file names.")
     ] = None,
-    times: Annotated[int, typer.Option("--times", metavar="N", min=1, help="Boots, one after another.")] = 1,
-    report: Annotated[
-        Path | None, typer.Option("--report", metavar="FILE", help="Write a page of the last boot: its history and logs.")
-    ] = None,
-    clock: ExactClockOption = None,
-    tdf: TdfOption = None,
-    cpu: CpuOption = None,
-    memory: MemoryOption = MEGABYTES,
-    place: PlaceOption = "auto",
-    kernel: KernelOption = None,
-    env: EnvOption = None,
-    share: ShareOption = None,
+    *,
+    options: ReplayOptions,
+    where: InLabs,
     as_json: JsonOption = False,
 ) -> None:
     """Repeat a schedule of faults that a hunt has found, and compare its history."""
     from slownet.hunt.replaying import replay as replayed
 
-    where = where_of(place, clock, tdf, cpu, memory, env, share, kernel)
-    if report:
-        need_place(report, "--report")
-    done = replayed(file, experiment, where, times)
+    if options.report:
+        need_place(options.report, "--report")
+    done = replayed(file, experiment, here(where), options.times)
     if as_json:
         print(json.dumps({
             "faults": done.faults.to_json(), "violations": [violations(each) for each in done.examples],
@@ -61,12 +43,12 @@ def replay(
         }))  # fmt: skip
     else:
         show_replayed(done)
-    if report:
+    if options.report:
         from slownet.hunt import replay_drawing
 
-        replay_drawing.write(report, done)
+        replay_drawing.write(options.report, done)
         if not as_json:
-            print(report)
+            print(options.report)
     raise typer.Exit(int(any(each.breaks or each.error for each in done.examples)))
 
 

@@ -5,78 +5,61 @@ from __future__ import annotations
 import resource
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from slownet.cli import completing
-from slownet.cli.options import (
-    CpuOption,
-    ExactClockOption,
-    ExplainClockOption,
-    KernelOption,
-    MemoryOption,
-    OutOption,
-    PlaceOption,
-    RunsOption,
-    TdfOption,
-)
+from slownet.cli.option_fields import Shown, of_fields
+from slownet.cli.options import ExplainClockOption, InOneLab, OutOption
 from slownet.cli.outputs import OF_RUNS, Outputs
-from slownet.lab.run.boot import MEGABYTES
 from slownet.model.errors import ExperimentError
-from slownet.runner import RUNS
+from slownet.model.options import same, stated
 from slownet.runner.rule import BUDGET
+from slownet.runner.run_options import RunOptions
 
 if TYPE_CHECKING:
     from slownet.lab.run.place import Place
     from slownet.runner.rule import Rule
 
 
+@dataclass(frozen=True, kw_only=True)
+class ReproduceOptions:
+    """The options of `slownet reproduce`, besides where it measures."""
+
+    only: Sequence[str] = field(
+        default=(),
+        metadata=stated("ARTICLE", "Only this article, e.g. wordpress-latency, or this experiment. Repeatable."),
+    )
+    all: bool = field(default=False, metadata=stated("", "Also the experiments on today's protocols: TLS, QUIC, HTTP/2..."))
+    repeat: str = field(
+        default="auto",
+        metadata=stated(
+            "N|PART%|auto",
+            "Number of repetitions. 1%: until such a difference between two runs would be found. auto: until every claim is "
+            "decided.",
+        ),
+    )
+    budget: str = field(default=BUDGET, metadata=stated("N,TIME", "Limit on repetitions, wall time, or both."))
+    runs: Path = same(RunOptions, "runs")  # noqa: RUF009  # it returns a field
+
+
+@of_fields
 def reproduce(
-    only: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--only",
-            metavar="ARTICLE",
-            help="Only this article, e.g. wordpress-latency, or this experiment. Repeatable.",
-            autocompletion=completing.articles,
-        ),
-    ] = None,
-    every: Annotated[
-        bool, typer.Option("--all", help="Also the experiments on today's protocols: TLS, QUIC, HTTP/2...")
-    ] = False,
-    clock: ExactClockOption = None,
-    tdf: TdfOption = None,
-    cpu: CpuOption = None,
-    memory: MemoryOption = MEGABYTES,
-    place: PlaceOption = "auto",
-    kernel: KernelOption = None,
-    repeat: Annotated[
-        str,
-        typer.Option(
-            "--repeat",
-            metavar="N|PART%|auto",
-            help="Number of repetitions. 1%: until such a difference between two runs would be found. auto: until every claim "
-            "is decided.",
-        ),
-    ] = "auto",
-    budget: Annotated[
-        str, typer.Option("--budget", metavar="N,TIME", help="Limit on repetitions, wall time, or both.")
-    ] = BUDGET,
+    options: Annotated[ReproduceOptions, Shown(completions={"only": completing.articles})],
+    where: InOneLab,
     out: OutOption = None,
-    runs: RunsOption = RUNS,
     explain_clock: ExplainClockOption = False,
 ) -> None:
     """Run the articles' experiments: published, measured, predicted."""
-    from slownet.lab.run.clock import ClockRequest
-    from slownet.lab.run.place import choose
     from slownet.runner.rule import read_rule
 
-    rule, outputs = read_rule(repeat, budget), Outputs.read(out or [], OF_RUNS)
-    names = selected(only or [], every)
-    chosen = choose(place, ClockRequest(clock, tdf, cpu), memory, exact=True, kernel=kernel)
-    raise typer.Exit(reproduce_and_show(names, chosen, runs, rule, outputs, explain_clock))
+    rule, outputs = read_rule(options.repeat, options.budget), Outputs.read(out or [], OF_RUNS)
+    names = selected(options.only, options.all)
+    chosen = where.choose(exact=True)
+    raise typer.Exit(reproduce_and_show(names, chosen, options.runs, rule, outputs, explain_clock))
 
 
 def selected(only: Sequence[str], every: bool) -> Sequence[str]:

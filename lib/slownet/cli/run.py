@@ -8,33 +8,18 @@ from typing import Annotated
 import typer
 
 from slownet.cli import completing
-from slownet.cli.options import (
-    BudgetOption,
-    CaptureOption,
-    CpuOption,
-    EnvOption,
-    ExactClockOption,
-    ExplainClockOption,
-    KernelOption,
-    LabsOption,
-    MemoryOption,
-    OutOption,
-    PlaceOption,
-    RepeatOption,
-    ResumeOption,
-    RunsOption,
-    ShareOption,
-    TdfOption,
-    ToolOption,
-    ToolsOption,
-    ValueOption,
-    VaryOption,
-)
+from slownet.cli.option_fields import Shown, of_fields
+from slownet.cli.options import LAB, OF_LABS, OF_PROJECTS, ExplainClockOption, OutOption
 from slownet.cli.outputs import OF_RUNS, Outputs
-from slownet.lab.run.boot import MEGABYTES
-from slownet.runner import RUNS
+from slownet.runner.run_options import RunOptions
+
+OF_RUN = Shown(
+    {**dict.fromkeys((*LAB, "env", "share"), OF_LABS), **dict.fromkeys(("tool", "option", "value"), OF_PROJECTS)},
+    completions={"vary": completing.varied, "resume": completing.runs, "tool": completing.tools},
+)
 
 
+@of_fields
 def run(
     experiments: Annotated[
         list[str] | None,
@@ -44,39 +29,20 @@ def run(
             autocompletion=completing.measured_files,
         ),
     ] = None,
-    vary: VaryOption = None,
-    repeat: RepeatOption = None,
-    budget: BudgetOption = None,
     out: OutOption = None,
-    runs: RunsOption = RUNS,
-    resume: ResumeOption = None,
-    capture: CaptureOption = None,
-    labs: LabsOption = "auto",
-    clock: ExactClockOption = None,
-    tdf: TdfOption = None,
-    cpu: CpuOption = None,
+    *,
+    options: Annotated[RunOptions, OF_RUN],
     explain_clock: ExplainClockOption = False,
-    place: PlaceOption = "auto",
-    kernel: KernelOption = None,
-    memory: MemoryOption = MEGABYTES,
-    env: EnvOption = None,
-    share: ShareOption = None,
-    tool: ToolOption = None,
-    option: ToolsOption = None,
-    value: ValueOption = None,
 ) -> None:
     """Run experiments, judge their claims and write a report."""
     from slownet.cli.running import run_and_show
     from slownet.runner.run_request import RunRequest
 
     named = experiments or []
-    project = [each for each in named if is_project(each, tool)]
+    project = [each for each in named if is_project(each, options.tool)]
     asked = RunRequest(
-        experiments=[each for each in named if each not in project],
-        clock=clock, tdf=tdf, cpu=cpu, memory=memory, place=place, kernel=kernel,
-        vary=vary or [], compose=list(map(Path, project)), tool=tool, option=option or [], value=value or [], capture=capture,
-        repeat=repeat, budget=budget, labs=labs, resume=resume, runs=runs, env=env or [], share=share or [],
-    )  # fmt: skip
+        **vars(options), experiments=[each for each in named if each not in project], compose=list(map(Path, project))
+    )
     asked.check()
     raise typer.Exit(run_and_show(asked, Outputs.read(out or [], OF_RUNS), explain_clock))
 

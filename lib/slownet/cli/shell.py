@@ -11,9 +11,9 @@ import typer
 
 from slownet.cli import completing, unchanged
 from slownet.cli.helping import OwnCommand
-from slownet.cli.options import ClockOption, CpuOption, KernelOption, MemoryOption, PlaceOption, StpOption, TdfOption
+from slownet.cli.option_fields import of_fields
+from slownet.cli.options import InANetwork, StpOption
 from slownet.lab.run import foreground
-from slownet.lab.run.boot import MEGABYTES
 
 
 class Shell(OwnCommand):
@@ -24,6 +24,7 @@ class Shell(OwnCommand):
         return "compose" if any(each.endswith(completing.COMPOSE_FILES) for each in words) else None
 
 
+@of_fields
 def shell(
     topology: Annotated[
         str,
@@ -46,12 +47,8 @@ def shell(
         ),
     ] = None,
     stp: StpOption = False,
-    clock: ClockOption = None,
-    tdf: TdfOption = None,
-    cpu: CpuOption = None,
-    memory: MemoryOption = MEGABYTES,
-    place: PlaceOption = "auto",
-    kernel: KernelOption = None,
+    *,
+    where: InANetwork,
 ) -> None:
     """Open Mininet's command line in a network, or run its programs.
 
@@ -59,14 +56,12 @@ def shell(
     clock is the real one by default; of programs, the virtual one.
     """
     from slownet.hypotheses import specs
-    from slownet.lab.run.clock import ClockRequest
-    from slownet.lab.run.place import choose
     from slownet.net import check_topology
 
     planned = specs.topology(topology, arguments or [])
     check_topology.check(planned, stp)
     links = specs.links(link or [], planned)
-    chosen = choose(place, ClockRequest(clock, tdf, cpu).or_real(), memory, kernel=kernel)
+    chosen = where.choose(or_real=True)
     path, _, rest = topology.partition(".py")
     file = Path(f"{path}.py").resolve() if topology.startswith(f"{path}.py") else None
     job = json.dumps(

@@ -10,24 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from slownet.cli.options import (
-    CpuOption,
-    EnvOption,
-    ExactClockOption,
-    ExplainClockOption,
-    JsonOption,
-    KernelOption,
-    MemoryOption,
-    PlaceOption,
-    ShareOption,
-    TdfOption,
-)
+from slownet.cli.option_fields import of_fields
+from slownet.cli.options import ExplainClockOption, InLabs, JsonOption
 from slownet.cli.terminal import console, say_records
-from slownet.lab.run.boot import MEGABYTES
 from slownet.lab.run.events import Event
 from slownet.model.errors import SweepError
+from slownet.model.options import changed
 from slownet.report.bars import bars
 from slownet.report.fitted import Fitted
+from slownet.runner.where import PLACED, Where
+from slownet.sweep.sweep_options import OF_CELLS, SweepOptions
 
 if TYPE_CHECKING:
     from slownet.sweep import Sweep
@@ -36,6 +28,7 @@ SHOWN = 20
 """Rows of the table on the terminal; the others are in the report."""
 
 
+@of_fields
 def sweep(
     experiment: Annotated[
         str | None,
@@ -43,109 +36,35 @@ def sweep(
             metavar="EXPERIMENT", help="A name (see `slownet list`), its file, or a TOML file with a table [sweep]."
         ),
     ] = None,
-    vary: Annotated[
-        list[str] | None,
-        typer.Option("--vary", metavar="NAME=VALUES", help="rtt=0:200:10ms, rate=1:64:x2Mbit or loss=0,0.1,1%. Repeatable."),
-    ] = None,
-    sample: Annotated[
-        str | None,
-        typer.Option("--sample", metavar="KIND:N", help="Part of the grid: random:100, lhs:100 or sobol:128. Default: grid."),
-    ] = None,
-    seed: Annotated[int | None, typer.Option("--seed", metavar="N", help="Of the sample. Default: 1.")] = None,
-    repeat: Annotated[
-        int | None,
-        typer.Option(
-            "--repeat",
-            metavar="N",
-            help="Repetitions of each cell, with other seeds. Default: 1; with --criterion and programs of your own, up to 4.",
-        ),
-    ] = None,
-    criterion: Annotated[
-        str | None,
-        typer.Option(
-            "--criterion", metavar="LIMIT", help="Each cell has to meet it: 'time_per_request_ms<300', 'p99 rtt_ms<9ms'."
-        ),
-    ] = None,
-    refine: Annotated[
-        str | None,
-        typer.Option(
-            "--refine", metavar="NAME:STEP", help="More values where the criterion flips, or else a metric bends: rtt:1ms."
-        ),
-    ] = None,
-    out: Annotated[Path | None, typer.Option("--out", metavar="FOLDER", help="Where samples and report go.")] = None,
-    resume: Annotated[
-        bool,
-        typer.Option("--resume", help="Go on with the sweep in --out, or measure more in it; only what failed is repeated."),
-    ] = False,
-    merge: Annotated[
-        list[Path] | None,
-        typer.Option("--merge", metavar="FOLDER", help="Take over the samples of another sweep. Repeatable."),
-    ] = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Give each cell a lab of its own.")] = False,
-    cold: Annotated[
-        bool, typer.Option("--cold", help="Prepare services anew in each lab, not once (@experiment's prepare).")
-    ] = False,
-    labs: Annotated[
-        str, typer.Option("--labs", metavar="N|auto", help="Labs at the same time. auto: one per processor, if they fit.")
-    ] = "auto",
-    cluster: Annotated[
-        str | None,
-        typer.Option(
-            "--cluster", metavar="ADDRESS|local", help="Measure by the workers of this Dask cluster: tcp://host:8786."
-        ),
-    ] = None,
-    scheduler_file: Annotated[
-        Path | None, typer.Option("--scheduler-file", metavar="FILE", help="Measure by the Dask cluster of this file.")
-    ] = None,
-    lab: Annotated[
-        str | None,
-        typer.Option("--lab", metavar="FILE|URL", help="Where the cluster's workers get a lab: http://HOST/lab.tar#sha256=..."),
-    ] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Measure even more than 100,000 samples.")] = False,
-    clock: ExactClockOption = None,
-    tdf: TdfOption = None,
-    cpu: CpuOption = None,
-    memory: MemoryOption = MEGABYTES,
-    place: PlaceOption = "auto",
-    kernel: KernelOption = None,
-    env: EnvOption = None,
-    share: ShareOption = None,
+    *,
+    options: SweepOptions,
+    where: InLabs,
     explain_clock: ExplainClockOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Measure an experiment under many conditions, and draw maps."""
     from slownet.runner.boot_store.task import choice_of
     from slownet.runner.sharing import read_labs
-    from slownet.runner.where import PLACED, Where
     from slownet.sweep import factors, sweeping
     from slownet.sweep.spec import from_file, is_file
 
-    given: dict[str, Any] = {
-        "experiment": experiment, "vary": factors.parse(vary or []) or None, "sample": sample, "seed": seed,
-        "repeat": repeat, "fresh": fresh or None, "cold": cold or None, "clock": clock, "tdf": tdf, "cpu": cpu,
-        "env": env, "share": share,
-        "criterion": criterion, "refine": refine, "out": out, "memory": memory if memory != MEGABYTES else None,
-        "place": place if place != "auto" else None, "kernel": kernel,
-    }  # fmt: skip
+    given: dict[str, Any] = {**changed(options), **changed(where)}
+    given |= {"vary": factors.parse(options.vary)} if options.vary else {}
     if experiment and is_file(experiment):
-        given = from_file(Path(experiment)) | {
-            name: value for name, value in given.items() if value is not None and name != "experiment"
-        }
+        given = from_file(Path(experiment)) | given
+        experiment = given["experiment"]
     if given.get("out") is None:
         raise SweepError("no folder for the samples", "--out", "write --out FOLDER")
-    asked: dict[str, Any] = {name: given[name] for name in PLACED if given.get(name) is not None}
-    asked |= {name: tuple(asked[name]) for name in ("env", "share") if name in asked}
-    where = Where(**asked, folder=str(Path.cwd()))
-    passed = ("sample", "seed", "repeat", "fresh", "cold", "criterion", "refine")
-    options = {name: given[name] for name in passed if given.get(name) is not None}
-    if explain_clock and given.get("experiment"):
-        choice = choice_of(where.with_values(), given["experiment"])
-        print(f"slownet: {given['experiment']}: {choice.place.clock}: {choice.why}", file=sys.stderr)
+    placed = {name: _frozen(given[name]) for name in PLACED if name in given}
+    where = Where(**placed, folder=str(Path.cwd()))
+    if explain_clock and experiment:
+        choice = choice_of(where.with_values(), experiment)
+        print(f"slownet: {experiment}: {choice.place.clock}: {choice.why}", file=sys.stderr)
     with Follower(Path(given["out"])) as follower:
         done = sweeping.run(
-            given.get("experiment"), given.get("vary"), out=given["out"], resume=resume, merge=merge or [],
-            labs=read_labs(labs), cluster=cluster, scheduler_file=scheduler_file, lab=lab, yes=yes, where=where,
-            follow=follower, **options,
+            experiment, given.get("vary"), out=given["out"], resume=options.resume, merge=options.merge,
+            labs=read_labs(options.labs), cluster=options.cluster, scheduler_file=options.scheduler_file, lab=options.lab,
+            yes=options.yes, where=where, follow=follower, **{name: given[name] for name in OF_CELLS if name in given},
         )  # fmt: skip
     show(done, as_json)
     raise typer.Exit(int(bool(done.aside or done.run.failed)))
@@ -186,6 +105,10 @@ def show(done: Sweep, as_json: bool) -> None:
     from slownet.report.html_page import REPORT
 
     say_records(screen, done.directory, page=REPORT)
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _words(cell: Mapping[str, str]) -> str:

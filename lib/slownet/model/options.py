@@ -31,12 +31,15 @@ class Option:
         The text for help.
     words : tuple of str
         Values that a shell offers.
+    least : int, optional
+        The smallest number that it takes.
     """
 
     name: str
     metavar: str = ""
     text: str = ""
     words: tuple[str, ...] = ()
+    least: int | None = None
 
     @property
     def typed(self) -> str:
@@ -70,9 +73,9 @@ STP, SYSTEM, TAG, TDF, TEST, TIMEOUT, VARY = map(Option, ("stp", "system", "tag"
 """Those that messages name; dataclasses such as `slownet.runner.run_options.RunOptions` and the command line declare them."""
 
 
-def stated(metavar: str, text: str, words: Iterable[str] = ()) -> dict[str, Option]:
+def stated(metavar: str, text: str, words: Iterable[str] = (), least: int | None = None) -> dict[str, Option]:
     """Return the metadata of a dataclass's field that is an option."""
-    return {_KEY: Option("", metavar, text, tuple(words))}
+    return {_KEY: Option("", metavar, text, tuple(words), least)}
 
 
 def same(cls: type, name: str) -> Any:
@@ -94,3 +97,9 @@ def _field(cls: type, name: str) -> dataclasses.Field[Any]:
 def names(cls: type) -> list[str]:
     """Return the fields of a dataclass that are options."""
     return [each.name for each in dataclasses.fields(cls) if _KEY in each.metadata]
+
+
+def changed(values: Any) -> dict[str, Any]:
+    """Return the options of a dataclass's object that differ from their defaults."""
+    fields = (each for each in dataclasses.fields(values) if _KEY in each.metadata)
+    return {each.name: getattr(values, each.name) for each in fields if getattr(values, each.name) != each.default}

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from slownet.lab.run.boot import MEGABYTES
 from slownet.lab.run.caller import Given
 from slownet.lab.run.clock import ClockRequest
 from slownet.model import options
 from slownet.model.options import stated
+
+if TYPE_CHECKING:
+    from slownet.lab.run.place import Place
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,17 @@ class Where:
     def asked(self) -> ClockRequest:
         """The clock."""
         return ClockRequest(self.clock, self.tdf, self.cpu)
+
+    def choose(self, *, exact: bool = False, or_real: bool = False) -> Place:
+        """Return the place. exact: it may have the exact clock; or_real: its clock is the real one unless another is asked for.
+
+        Raises LabError.
+        """
+        from slownet.lab.run.place import choose, with_given
+
+        asked = self.asked.or_real() if or_real else self.asked
+        found = choose(self.place, asked, self.memory, exact=exact, kernel=self.kernel)
+        return with_given(found, self.env, self.share) if self.env or self.share else found
 
     def with_values(self) -> Where:
         """Return it with the value of each variable, for workers that have another environment. Raises LabError.

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from types import NoneType
+from typing import Any, get_args, get_type_hints
 
 from slownet.hypotheses.experiment import VARY, tried
 from slownet.hypotheses.source import Source
 from slownet.model import options, userfile
 from slownet.model.errors import SweepError
 from slownet.model.shapes import Json
-from slownet.runner.where import Where
+from slownet.runner.where import PLACED, Where
 from slownet.sweep import factors
+from slownet.sweep.sweep_options import OF_CELLS, SweepOptions
 
 TABLE = "sweep"
 
@@ -54,9 +56,6 @@ class Spec:
             ) from error
 
 
-STRINGS = ("place", "clock", "tdf", "cpu", "kernel")
-
-
 def from_file(path: Path) -> dict[str, Json]:
     """Return what a TOML file says: ``[sweep]`` with the fields of `Spec`, its table ``vary``, and the options of `Where`.
 
@@ -80,11 +79,7 @@ def from_file(path: Path) -> dict[str, Json]:
             (name,),
             f"write [{TABLE}.vary]" if name == "vary" else f"put it below [{TABLE}]",
         )
-    kinds: dict[str, type] = {
-        "experiment": str, "vary": dict, "sample": str, "seed": int, "repeat": int, "fresh": bool, "cold": bool, "out": str,
-        "criterion": str, "refine": str,
-        "memory": int, "env": list, "share": list, **dict.fromkeys(STRINGS, str),
-    }  # fmt: skip
+    kinds = {"experiment": str, "vary": dict, "out": str, **_kinds(SweepOptions, OF_CELLS), **_kinds(Where, PLACED)}
     source.known(table, kinds, (TABLE,))
     for name, value in table.items():
         if not isinstance(value, kinds[name]) or (isinstance(value, bool) and kinds[name] is int):
@@ -106,6 +101,13 @@ def is_file(name: str) -> bool:
         return TABLE in userfile.toml(userfile.read_text(name))
     except (OSError, ValueError):
         return False
+
+
+def _kinds(cls: type, names: Sequence[str]) -> dict[str, type]:
+    """Return the type that each of these options has in a file."""
+    hints = get_type_hints(cls)
+    found = {name: next(each for each in (*get_args(hints[name]), hints[name]) if each is not NoneType) for name in names}
+    return {name: list if hints[name] == tuple[str, ...] else kind for name, kind in found.items()}
 
 
 def _kind(kind: Any) -> str:
