@@ -5,7 +5,7 @@ import threading
 import time
 from contextlib import contextmanager
 
-from slownet.net.nodes import inside
+from slownet.net.namespace import inside
 from slownet.services.command import Command
 from slownet.services.https import HttpsServer
 

@@ -13,7 +13,7 @@ from routers import KINDS, SERVER, Triangle, interface, routed
 
 from slownet import ServiceError, bound, experiment, predicted
 from slownet.model.units import duration
-from slownet.net.nodes import inside
+from slownet.net.namespace import inside
 from slownet.net.tool import run
 from slownet.theory import routing
 

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from slownet import TwoHosts, browse, experiment
-from slownet.net.nodes import inside
+from slownet.net.namespace import inside
 from slownet.services.https import HttpsServer
 from slownet.services.on_demand import OnDemand
 from slownet.tools.browser import chromium

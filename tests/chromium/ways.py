@@ -12,7 +12,7 @@ import pytest
 from slownet import TwoHosts, act, browse
 from slownet.links.packets.connections import connections
 from slownet.model.errors import ToolError
-from slownet.net.nodes import inside
+from slownet.net.namespace import inside
 from slownet.net.tcpdump import Capture
 from slownet.services.https import HttpsServer
 from slownet.tools.browser import chromium

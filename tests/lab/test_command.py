@@ -7,7 +7,7 @@ import pytest
 
 from slownet import Command, ServiceError, http
 from slownet.lab.host import native
-from slownet.net.nodes import inside
+from slownet.net.namespace import inside
 
 SERVER = """
 import http.server, os, sys, time

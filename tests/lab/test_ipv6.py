@@ -12,8 +12,8 @@ from slownet.lab.host import native
 from slownet.links.ip import IPV6
 from slownet.links.packets import capture as packets
 from slownet.net import addresses, ipv6
+from slownet.net.namespace import inside
 from slownet.net.network import Network
-from slownet.net.nodes import inside
 from slownet.net.tcpdump import Capture
 from slownet.reproductions.named_pages import FILE, Site
 from slownet.tools.ab import ab

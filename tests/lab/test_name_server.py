@@ -10,8 +10,8 @@ from scapy.layers.l2 import Ether
 from scapy.utils import RawPcapReader
 
 from slownet import ClientWebDb, Command, ServiceError
+from slownet.net.namespace import inside
 from slownet.net.network import Network
-from slownet.net.nodes import inside
 from slownet.services.names import NameServer
 
 WEB, DB = "10.0.0.2", "10.0.0.3"

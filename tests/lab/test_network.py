@@ -14,8 +14,8 @@ from slownet.links.conditions.oneway import OneWay
 from slownet.model.errors import ExperimentError, NetworkError, UnitError
 from slownet.net import verify
 from slownet.net.mininet_links import ACQUAINTED_S
+from slownet.net.namespace import inside
 from slownet.net.network import SYSCTLS, Network
-from slownet.net.nodes import inside
 from slownet.topologies.client_proxy_server import ClientProxyServer
 from slownet.topologies.two_hosts import TwoHosts
 

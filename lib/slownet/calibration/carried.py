@@ -57,7 +57,7 @@ def highest(through: Callable[[float], float]) -> float:
 def _poured(source: Any, target: Any, count: int, ip: IP) -> float:
     """Return the TCP throughput in bit/s from another process to this one."""
     from slownet.net import ipv6
-    from slownet.net.nodes import inside
+    from slownet.net.namespace import inside
 
     with inside(target):
         listener = socket.create_server((ipv6.address(ip, target.IP()), 0), family=ip.family)

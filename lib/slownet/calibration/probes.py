@@ -24,7 +24,7 @@ from slownet.links.ip import ECHO_HEADER, IP, PMTUDISC_PROBE, UDP_HEADER
 from slownet.model.errors import NetworkError
 from slownet.model.shapes import Json
 from slownet.net import ipv6, tc
-from slownet.net.nodes import inside
+from slownet.net.namespace import inside
 
 # Numbered frames between two hosts through packet sockets, without ports, ARP or answers.
 #

@@ -5,10 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 
-from rich.table import Table
-
 from slownet.model.control_characters import visible
-from slownet.report.screen import Screen
 
 COLUMNS = ("experiment", "question", "conditions")
 
@@ -21,6 +18,10 @@ def show() -> None:
         for row in rows:
             print(visible(f"{row[0]:<{name}}  {row[1]:<{question}}  {row[2]}".rstrip()))
         return
+    from rich.table import Table  # both take as long to import as all else of a list in a pipe
+
+    from slownet.report.screen import Screen
+
     table = Table(*COLUMNS, box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for row in rows[1:]:
         table.add_row(*row)

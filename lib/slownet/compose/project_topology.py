@@ -194,8 +194,8 @@ class Compose(Topology):
     def _configure(self, host: Any) -> None:
         """Give a host all its addresses, interfaces and the MTU."""
         from slownet.net import device, further_interfaces, ipv6
+        from slownet.net.namespace import inside
         from slownet.net.netlink import Route
-        from slownet.net.nodes import inside
 
         cable = host.intfList()[0]
         exceeds = self._further(host.name)

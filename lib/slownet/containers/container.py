@@ -27,8 +27,7 @@ from slownet.lab.host import owner
 from slownet.model.errors import ServiceError
 from slownet.model.shapes import Json
 from slownet.net import further_interfaces
-from slownet.net.namespace import Namespace, write_sysctls
-from slownet.net.nodes import inside
+from slownet.net.namespace import Namespace, inside, write_sysctls
 from slownet.net.process import Host, end, environment, wait_until
 from slownet.services import arguments, snapshot
 from slownet.services.readiness import Awaited

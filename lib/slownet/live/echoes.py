@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from slownet.net.nodes import inside
+from slownet.net.namespace import inside
 from slownet.net.verify import across, address_at
 
 SO_TIMESTAMPNS = 35

@@ -10,8 +10,8 @@ from mininet.topo import Topo
 
 from slownet.live.scene import ROUTER, SWITCH, Scene
 from slownet.model.errors import NetworkError
+from slownet.net.namespace import inside
 from slownet.net.network import Network
-from slownet.net.nodes import inside
 
 FORWARD = "/proc/sys/net/ipv4/ip_forward"
 

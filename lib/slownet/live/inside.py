@@ -36,9 +36,9 @@ from slownet.model.errors import ConditionError, ExperimentError, SlownetError
 from slownet.model.shapes import Json
 from slownet.net import machine
 from slownet.net.layout import named
+from slownet.net.namespace import inside
 from slownet.net.network import Network
 from slownet.net.network_link import Link
-from slownet.net.nodes import inside
 from slownet.runner.inside import end_with_parent
 
 SNMP = Path("/proc/thread-self/net/snmp")

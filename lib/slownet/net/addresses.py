@@ -16,7 +16,8 @@ from typing import Any
 
 from slownet.lab.host import native
 from slownet.net import namespace
-from slownet.net.nodes import QuickNode, inside
+from slownet.net.namespace import inside
+from slownet.net.nodes import QuickNode
 
 HOSTS, RESOLVER = Path("/etc/hosts"), Path("/etc/resolv.conf")
 IPV6 = Path("/proc/thread-self/net/if_inet6")

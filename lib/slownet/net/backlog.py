@@ -17,8 +17,8 @@ from slownet.lab.host import native
 from slownet.model.errors import NetworkError
 from slownet.net import kernel_counters
 from slownet.net.layout import interface_name
+from slownet.net.namespace import inside
 from slownet.net.netlink import Route
-from slownet.net.nodes import inside
 from slownet.net.plan import ROOT
 from slownet.net.shaper import TCEnd
 from slownet.net.shaping import Shaping

@@ -8,8 +8,8 @@ from typing import Any
 
 from slownet.lab.run.counters import Counters, Flow
 from slownet.net import kernel_counters
+from slownet.net.namespace import inside
 from slownet.net.netlink import Route
-from slownet.net.nodes import inside
 
 OF_QDISCS = ("dropped", "overlimits", "requeues")
 """Counts that a replaced queueing discipline takes with it."""

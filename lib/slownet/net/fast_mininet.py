@@ -43,8 +43,9 @@ from slownet.net import (
 from slownet.net.conversion import fast_class, fast_factory
 from slownet.net.loops import LEARNING
 from slownet.net.mininet_links import QuickLink, quick_link
+from slownet.net.namespace import inside
 from slownet.net.netlink import Route
-from slownet.net.nodes import CONTROLLER, NORMAL, QuickNode, QuickSwitch, Renamed, inside
+from slownet.net.nodes import CONTROLLER, NORMAL, QuickNode, QuickSwitch, Renamed
 from slownet.net.places import Place
 from slownet.net.shaping import Shaping
 

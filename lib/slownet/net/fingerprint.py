@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from slownet.model.errors import NetworkError
-from slownet.net.nodes import inside
+from slownet.net.namespace import inside
 
 RTM_GETLINK, RTM_GETADDR, RTM_GETROUTE, RTM_GETQDISC = 18, 22, 26, 38
 NLM_F_REQUEST, NLM_F_DUMP = 0x1, 0x300

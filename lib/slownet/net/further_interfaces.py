@@ -14,8 +14,8 @@ from typing import Any
 from slownet.model.errors import NetworkError
 from slownet.net import device, ethtool
 from slownet.net.mininet_links import keep_neighbours
+from slownet.net.namespace import inside
 from slownet.net.netlink import Route
-from slownet.net.nodes import inside
 
 CONF = Path("/proc/sys/net/ipv4/conf/all")
 UNKNOWN = "Unknown device type"

@@ -14,7 +14,7 @@ from slownet.model.errors import ExperimentError, NetworkError, nearest
 from slownet.model.options import Option
 from slownet.net import netlink, tcpdump
 from slownet.net.layout import interface_name
-from slownet.net.nodes import inside
+from slownet.net.namespace import inside
 from slownet.net.process import environment
 
 # Capture of a host's packets as they enter the queue of its interface.

@@ -20,7 +20,7 @@ from slownet.links.ip import IP, IPV6
 from slownet.model.errors import NetworkError
 from slownet.net import addresses, reach
 from slownet.net.mininet_links import keep_neighbours
-from slownet.net.nodes import inside
+from slownet.net.namespace import inside
 
 PREFIX = ipaddress.IPv6Network("2001:db8::/96")
 CONF, FORWARDS = Path("/proc/sys/net/ipv6/conf"), Path("/proc/sys/net/ipv4/ip_forward")

@@ -25,9 +25,9 @@ from slownet.model.errors import NetworkError
 from slownet.model.mininets import Parameters
 from slownet.net import ethtool, ipv4_only, parameters, places, tc, unique_names
 from slownet.net.conversion import fast_factory
-from slownet.net.namespace import current
+from slownet.net.namespace import current, inside
 from slownet.net.netlink import End, Route
-from slownet.net.nodes import QuickSwitch, inside
+from slownet.net.nodes import QuickSwitch
 from slownet.net.places import Place
 from slownet.net.shaper import TCEnd
 from slownet.net.shaping import Shaping

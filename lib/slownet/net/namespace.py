@@ -54,6 +54,23 @@ def entered(namespace: int | None) -> Iterator[None]:
         os.close(own)
 
 
+@contextmanager
+def inside(node: Any) -> Iterator[None]:
+    """Run the block's thread in the network namespace of a Mininet node."""
+    if not node.inNamespace:
+        yield
+    elif namespace := getattr(node, "namespace", None):  # not of Mininet's own nodes
+        with entered(namespace.net):
+            yield
+    else:
+        descriptor = os.open(f"/proc/{node.pid}/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            with entered(descriptor):
+                yield
+        finally:
+            os.close(descriptor)
+
+
 def _down() -> NetworkError:
     return NetworkError("this host's network is down", fix="start programs while the network is up")
 

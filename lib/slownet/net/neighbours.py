@@ -15,8 +15,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from slownet.net import addresses
+from slownet.net.namespace import inside
 from slownet.net.netlink import NUD_PERMANENT, NUD_STALE, Route
-from slownet.net.nodes import inside
 
 SIOCGIFHWADDR = 0x8927
 

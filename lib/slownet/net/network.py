@@ -42,8 +42,9 @@ from slownet.net.icmp_echo import Echoes
 from slownet.net.interface_captures import Capture, interface_of
 from slownet.net.layout import named
 from slownet.net.log import Log, Setting
+from slownet.net.namespace import inside
 from slownet.net.network_link import Link
-from slownet.net.nodes import QuickNode, inside
+from slownet.net.nodes import QuickNode
 from slownet.net.play import Played
 from slownet.net.seeds import ASKED
 from slownet.net.shaping import Shaping

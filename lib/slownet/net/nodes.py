@@ -18,30 +18,13 @@ from mininet.node import Node, OVSSwitch
 from slownet.lab.host import native, owner
 from slownet.model.errors import NetworkError
 from slownet.net import ipv4_only, missing_commands, openvswitch, sleeping_calls
-from slownet.net.namespace import Namespace, apart, entered
+from slownet.net.namespace import Namespace, apart, inside
 from slownet.net.netlink import Route
 from slownet.net.places import Place, here, located
 
 NORMAL, CONTROLLER = "NORMAL", "CONTROLLER"
 """Open vSwitch's actions for packets that no flow matches."""
 ARGUMENTS = 100_000  # characters per ovs-vsctl command line; the kernel allows more
-
-
-@contextmanager
-def inside(node: Any) -> Iterator[None]:
-    """Run the block's thread in the network namespace of a Mininet node."""
-    if not node.inNamespace:
-        yield
-    elif isinstance(node, QuickNode) and node.namespace:
-        with entered(node.namespace.net):
-            yield
-    else:
-        descriptor = os.open(f"/proc/{node.pid}/ns/net", os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            with entered(descriptor):
-                yield
-        finally:
-            os.close(descriptor)
 
 
 class Renamed:

@@ -15,8 +15,8 @@ from slownet.links.conditions.oneway import OneWay
 from slownet.model.errors import NetworkError
 from slownet.net import kernel_counters, shaper, tc
 from slownet.net.compare_qdiscs import Deviation, deviations
+from slownet.net.namespace import inside
 from slownet.net.netlink import Route
-from slownet.net.nodes import inside
 from slownet.net.plan import BLACKHOLE, ROOT, Layer, Qdisc, layers
 from slownet.net.shaper import TCEnd
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from slownet.links.ip import ECHO, ECHO_HEADER, IP, IPV4, IPV6
 from slownet.model.errors import NetworkError
-from slownet.net.nodes import inside
+from slownet.net.namespace import inside
 
 AT_ONCE = 64  # requests at a time; their answers fit into a socket's buffer
 APART_S, ROUTED_S = 3.0, 10.0

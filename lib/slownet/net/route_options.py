@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from slownet.model import host_settings
-from slownet.net.namespace import write_sysctls
-from slownet.net.nodes import inside
+from slownet.net.namespace import inside, write_sysctls
 from slownet.net.process import Host
 from slownet.net.tool import run
 

@@ -20,8 +20,8 @@ from typing import Any
 from slownet.lab.host import native
 from slownet.model.errors import NetworkError
 from slownet.model.sample import Limited
+from slownet.net.namespace import inside
 from slownet.net.netlink import attributes
-from slownet.net.nodes import inside
 
 NETLINK_SOCK_DIAG = 4
 ENDED = 1 << 0 | 1 << 2

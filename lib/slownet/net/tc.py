@@ -22,7 +22,7 @@ from slownet.lab.host import owner
 from slownet.links.conditions.jitter import Table
 from slownet.model.errors import NetworkError
 from slownet.model.shapes import Json
-from slownet.net.nodes import inside
+from slownet.net.namespace import inside
 from slownet.net.plan import Qdisc
 
 # They exit at the first line that fails.

@@ -18,7 +18,7 @@ from slownet.model.errors import NetworkError
 from slownet.model.units import show_duration
 from slownet.net import ipv6, spanning_tree
 from slownet.net.icmp_echo import Echoes, echo
-from slownet.net.nodes import inside
+from slownet.net.namespace import inside
 from slownet.net.shaping import Shaping
 
 PINGS = 5

@@ -6,14 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from slownet.judge.measured import Metrics
 from slownet.lab.host import owner
 from slownet.links.packets import connection_attempts
 from slownet.links.packets.connection_attempts import PORT, Attempts
 from slownet.model.errors import ToolError, nearest
-from slownet.net import ipv6
-from slownet.net.network import Network
 from slownet.net.process import Host
 from slownet.net.tcpdump import Capture
 from slownet.net.tool import run
@@ -23,6 +22,9 @@ from slownet.services.composite import InOrder
 from slownet.services.unbound import Unbound
 from slownet.theory.fallback import CLIENTS
 from slownet.tools.numbers import Metric, single
+
+if TYPE_CHECKING:
+    from slownet.net.network import Network
 
 COMMANDS: Mapping[str, Callable[[str, str], Sequence[str]]] = {
     "curl": lambda name, path: ["curl", "--disable", "-sS", "--fail", "--output", "/dev/null", f"http://{name}{path}"],
@@ -122,6 +124,8 @@ class DualStack(InOrder):
     operation = "page"
 
     def __init__(self, net: Network, directory: str | Path) -> None:
+        from slownet.net import ipv6
+
         net.add_ipv6()
         self.client, server = net["client"], net["server"]
         first, second = ADDRESSES

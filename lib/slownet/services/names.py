@@ -10,7 +10,7 @@ from typing import Any
 
 from slownet.model.errors import ServiceError, nearest
 from slownet.net import addresses
-from slownet.net.nodes import inside
+from slownet.net.namespace import inside
 from slownet.net.process import Host
 from slownet.services import arguments
 from slownet.services.service import Service

@@ -5,12 +5,11 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Callable, Sequence
-from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any
 
 from slownet.model.errors import ServiceError
-from slownet.net.nodes import inside
+from slownet.net.namespace import inside
 from slownet.net.process import Host
 from slownet.services import arguments
 from slownet.services.service import Service
@@ -128,6 +127,8 @@ def http(path: str = "/", port: int | None = None, status: int | Sequence[int] =
     if not isinstance(path, str) or not path.startswith("/") or path.split() != [path]:
         fix = 'write it as in a URL, from its slash on: http("/health")'
         raise ServiceError(f"{path!r} is not a path of a page", "http()", fix)
+    from http.client import HTTPConnection, HTTPException  # here: it imports ssl and email, and most conditions need none
+
     given = (status,) if isinstance(status, int) else tuple(status)
     codes = tuple(each for each in given if not isinstance(each, str))
     if len(codes) < len(given):  # "404" is a sequence of its digits, and would match none

@@ -22,7 +22,7 @@ from slownet.lab.run import missing_programs as absent
 from slownet.lab.run.charge import charged_s, charged_since
 from slownet.lab.run.excerpt import LOG_LINES, tail
 from slownet.model.errors import ServiceError
-from slownet.net.nodes import inside
+from slownet.net.namespace import inside
 from slownet.net.process import POLL_S, Host, end, environment, family, no_host
 from slownet.net.tool import not_found
 from slownet.services import arguments, snapshot

@@ -11,7 +11,7 @@ from typing import Any
 
 from slownet.model.errors import ServiceError, nearest
 from slownet.model.protocol_names import DNS_PORTS, UDP
-from slownet.net.nodes import inside
+from slownet.net.namespace import inside
 from slownet.net.process import Host
 from slownet.services import arguments
 from slownet.services.certificate import certificate

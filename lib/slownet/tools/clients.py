@@ -10,16 +10,18 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from slownet.judge.histories.history import FAIL, FAULTS, FILE, INFO, INVOKE, OK, Event, History
 from slownet.judge.histories.log_lines import LOGS, LONGEST, MOST, LogLine, to_text
 from slownet.model.errors import ExperimentError
 from slownet.model.importing import described
 from slownet.model.units import duration
-from slownet.net.fault_injection import PlayingFaults
-from slownet.net.nodes import inside
+from slownet.net.namespace import inside
 from slownet.tools.numbers import Metric, single
+
+if TYPE_CHECKING:
+    from slownet.net.fault_injection import PlayingFaults
 
 
 class Recorder:
