@@ -205,7 +205,7 @@ class Analysis:
             return True
         if name in FOLDERS:
             origin = self._imports[scope.module].get(name, ("", ""))[0]
-            return not origin.endswith("toolbox") and not scope.module.endswith("toolbox")
+            return not origin.endswith("in_files") and not scope.module.endswith("in_files")
         origin = self._imports[scope.module].get(name)
         return bool(origin) and ("name", origin[0], "", origin[1]) in self.tainted
 

@@ -27,9 +27,8 @@ def run(text):
 
 
 FAULT = """
-add("slownet.links.faults", "VERBS: Mapping[str, Verb] = {\\n", '''
+add("slownet.links.faults", "_ROWS: Mapping[str, Verb] = {\\n", '''
     "flood": Verb(HOST, ("whole",), "are not whole", "flooded", "drain", "40%"),
-    "drain": Verb(HOST, ("flooded",), "are whole", "whole"),
 ''')
 from slownet.links import fault_space, faults
 from slownet.model.errors import ConditionError

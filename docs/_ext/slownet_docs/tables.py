@@ -13,13 +13,14 @@ from typing import Any
 from slownet import topologies
 from slownet.cli import examples
 from slownet.compose import fields as compose_fields
-from slownet.hypotheses import file, predictions, toolbox
+from slownet.hypotheses import file, predictions
 from slownet.judge.records import samples
 from slownet.judge.records.judgement import Reason
 from slownet.lab.build import kernel, project
 from slownet.lab.run import missing_features
 from slownet.model.units import duration
 from slownet.pytest_plugin import short, short_names, wishes
+from slownet.services import in_files
 from slownet.tools.register import TOOLS, card
 
 
@@ -68,7 +69,7 @@ def tools() -> str:
 
 def services() -> str:
     """Return the services of hypothesis files."""
-    return ", ".join(f"`{name}`" for name in sorted(toolbox.SERVICES)) + "\n"
+    return ", ".join(f"`{name}`" for name in sorted(in_files.SERVICES)) + "\n"
 
 
 def keys() -> str:

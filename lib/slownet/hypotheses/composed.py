@@ -19,7 +19,6 @@ from slownet.compose.project_topology import Compose
 from slownet.hypotheses import project_tools, recorded
 from slownet.hypotheses.experiment import VARY, Cell, grid
 from slownet.hypotheses.recorded import Recorded
-from slownet.hypotheses.toolbox import Page
 from slownet.judge.records.condition_columns import HOST, NONE
 from slownet.judge.records.unreadable import MALFORMED
 from slownet.links.conditions import other_names
@@ -27,6 +26,7 @@ from slownet.links.conditions.link import WORDS
 from slownet.links.faults import Faults
 from slownet.model.errors import ExperimentError, SlownetError, nearest
 from slownet.model.shapes import Json
+from slownet.services.in_files import Page
 
 
 @dataclass

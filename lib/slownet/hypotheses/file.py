@@ -46,7 +46,6 @@ from slownet.hypotheses import own, predictions
 from slownet.hypotheses.experiment import Experiment, condition, grid, once
 from slownet.hypotheses.predictions import Prediction
 from slownet.hypotheses.source import Source, read_toml
-from slownet.hypotheses.toolbox import SERVICES
 from slownet.hypotheses.uses import is_project
 from slownet.judge.claim import preflight
 from slownet.judge.records.unreadable import MALFORMED
@@ -56,6 +55,7 @@ from slownet.model.errors import ExperimentError, SlownetError, nearest
 from slownet.model.importing import described
 from slownet.model.shapes import Json
 from slownet.model.units import size
+from slownet.services.in_files import SERVICES
 from slownet.tools.register import TOOLS, Card
 from slownet.tools.register import own as own_tools
 

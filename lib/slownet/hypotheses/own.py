@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from slownet.hypotheses.toolbox import SERVICES
 from slownet.model import importing
 from slownet.model.errors import ExperimentError, nearest
+from slownet.services.in_files import SERVICES
 from slownet.tools.register import TOOLS, Card, Options, card
 from slownet.topologies import find as find_topology
 

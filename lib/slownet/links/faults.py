@@ -47,7 +47,7 @@ class Verb:
 
 
 SLOW = "slow-disk"
-VERBS: Mapping[str, Verb] = {
+_ROWS: Mapping[str, Verb] = {
     "kill": Verb(SERVICE, ("runs", "paused"), "is dead", "dead", "start"),
     "start": Verb(SERVICE, ("dead",), "runs", "runs"),
     "pause": Verb(SERVICE, ("runs",), "does not run", "paused", "resume"),
@@ -56,17 +56,29 @@ VERBS: Mapping[str, Verb] = {
     "fill-disk": Verb(DISK, ("whole",), "is not whole", "full", "repair-disk", needs_disk=True),
     "fail-disk": Verb(DISK, ("whole",), "is not whole", "failing", "repair-disk", needs_disk=True),
     SLOW: Verb(DISK, ("whole",), "is not whole", "slow", "repair-disk", "20ms", needs_disk=True),
-    "repair-disk": Verb(DISK, ("full", "failing", "slow"), "is whole", "whole", needs_disk=True),
     "slow-cpu": Verb(CPU, ("whole",), "is not whole", "slow", "restore-cpu", "10%"),
-    "restore-cpu": Verb(CPU, ("slow",), "is whole", "whole"),
     "lose-names": Verb(HOST, ("whole",), "are not whole", "lost", "restore-names"),
-    "restore-names": Verb(HOST, ("lost",), "are whole", "whole"),
     "corrupt": Verb(HOST, ("whole",), "are not whole", "corrupted", "stop-corrupting", "5%"),
-    "stop-corrupting": Verb(HOST, ("corrupted",), "are whole", "whole"),
     "mtu": Verb(HOST, ("whole", "changed"), "", "changed", "restore-mtu", "1280"),
     "restore-mtu": Verb(HOST, ("changed",), "is as it was", "whole"),
 }
-"""All that can be done to one service or host, a row for each."""
+"""A row for each, without repairs that only make whole what was."""
+
+
+def _with_repairs(rows: Mapping[str, Verb]) -> Mapping[str, Verb]:
+    """Return the rows with one more for each repair that has none, behind the last fault that it undoes."""
+    made = {}
+    for verb, each in rows.items():
+        made[verb] = each
+        alike = [other for other in rows.values() if other.undo == each.undo]
+        if each.undo and each.undo not in rows and each is alike[-1]:
+            states, otherwise = tuple(other.after for other in alike), "are whole" if each.about == HOST else "is whole"
+            made[each.undo] = Verb(each.about, states, otherwise, "whole", needs_disk=each.needs_disk)
+    return made
+
+
+VERBS = _with_repairs(_ROWS)
+"""All that can be done to one service or host."""
 _OF_HOSTS = (f'"{verb} HOST {each.amount}'.rstrip() + '"' for verb, each in VERBS.items() if each.about == HOST)
 _WITH_AMOUNT = (f'"{verb} SERVICE {each.amount}"' for verb, each in VERBS.items() if each.about != HOST and each.amount)
 _OTHERS = [verb for verb, each in VERBS.items() if each.about != HOST and not each.amount]

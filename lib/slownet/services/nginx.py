@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+from slownet.lab.host import owner
 from slownet.model.errors import ServiceError
+from slownet.model.units import size
 from slownet.net.process import Host
 from slownet.services import arguments, http
+from slownet.services.in_files import Page, Starts, first
 from slownet.services.service import Service
 
 SITE_NAME = "web"
@@ -127,3 +132,16 @@ class Nginx(Service):
         except OSError as error:
             raise self.error(f"{self.name} does not serve {path}: {error}") from error
         return page.status, page.body
+
+
+@contextmanager
+def _page(net: Any, directory: Path, page: str) -> Iterator[Page]:
+    """Serve a page of this size from the host `web`, or `server` if there is no `web`."""
+    root = owner.directory() / "pages"
+    root.mkdir(exist_ok=True)
+    (root / "page.html").write_bytes(b"x" * size(page))
+    with Nginx(net[first(net, "web")], directory, root=root) as server:
+        yield Page(f"{server.url}page.html", (server,))
+
+
+IN_FILES = Starts("nginx", _page)

@@ -7,6 +7,7 @@ from typing import Self
 
 from slownet.net.process import Hosts
 from slownet.services import arguments
+from slownet.services.in_files import Starts, first
 from slownet.services.mariadb import MariaDB
 from slownet.tools.sysbench import Account
 
@@ -49,3 +50,8 @@ class OltpDatabase(MariaDB):
             self.stop()
             raise
         return self
+
+
+IN_FILES = Starts(
+    "mariadb", lambda net, directory, page: OltpDatabase(net, directory, on=first(net, "db")), OltpDatabase.chance
+)

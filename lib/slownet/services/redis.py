@@ -9,6 +9,7 @@ from pathlib import Path
 from slownet.net.process import Host
 from slownet.net.tool import run
 from slownet.services import arguments
+from slownet.services.in_files import Starts, first
 from slownet.services.service import Service
 
 
@@ -73,3 +74,6 @@ class Redis(Service):
     def pending(self, stream: str = "rows", group: str = "writers") -> int:
         """Return how many entries of a stream were delivered and not yet acknowledged."""
         return int(self.ask("XPENDING", stream, group)[0])
+
+
+IN_FILES = Starts("redis", lambda net, directory, page: Redis(net[first(net, "db")], directory))

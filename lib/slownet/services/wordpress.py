@@ -11,6 +11,7 @@ from slownet.model.errors import ServiceError
 from slownet.net.process import Hosts
 from slownet.services import arguments
 from slownet.services.composite import Together
+from slownet.services.in_files import Starts
 from slownet.services.mariadb import MariaDB
 from slownet.services.nginx import Nginx
 from slownet.services.php_fpm import CHILDREN, PhpFpm
@@ -128,3 +129,6 @@ def _sentence(page: bytes) -> str:
     """Return the beginning of a page's text without markup, where WordPress describes what is wrong."""
     text = re.sub(r"<(style|script|title).*?</\1>|<[^>]*>", " ", page.decode(errors="replace"), flags=re.DOTALL)
     return " ".join(text.split())[:300]
+
+
+IN_FILES = Starts("wordpress", lambda net, directory, page: WordPress(net, directory), WordPress.chance)

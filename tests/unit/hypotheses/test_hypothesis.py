@@ -9,13 +9,13 @@ import pytest
 
 from slownet.classroom import class_marks, key
 from slownet.hypotheses import file as hypothesis
-from slownet.hypotheses import toolbox
 from slownet.hypotheses.answers import questions
 from slownet.hypotheses.file import read
 from slownet.hypotheses.predictions import COMPOSED, KINDS
 from slownet.hypotheses.source import place_of
 from slownet.judge import claim
 from slownet.model.errors import ExperimentError
+from slownet.services import in_files, nginx
 
 EXERCISES = sorted((Path(__file__).parents[3] / "examples/exercises").glob("*.toml"))
 
@@ -229,10 +229,10 @@ def test_faults_of_a_file_can_break_nginx(tmp_path, monkeypatch):
 
         def __exit__(self, *error): ...
 
-    monkeypatch.setattr(toolbox, "Nginx", Started)
-    monkeypatch.setattr(toolbox.owner, "directory", lambda: tmp_path)
+    monkeypatch.setattr(nginx, "Nginx", Started)
+    monkeypatch.setattr(nginx.owner, "directory", lambda: tmp_path)
     net = type("Net", (dict,), {"hosts": [SimpleNamespace(name="web")]})(web="web")
-    with toolbox.SERVICES["nginx"](net, tmp_path, "1kB") as page:
+    with in_files.SERVICES["nginx"](net, tmp_path, "1kB") as page:
         assert hypothesis._can_break(page)
         assert page.servers == tuple(started)
 
