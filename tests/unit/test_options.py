@@ -16,17 +16,18 @@ import slownet
 from slownet.api.calls import naming_arguments
 from slownet.cli import app as cli
 from slownet.cli.check import CheckOptions
+from slownet.cli.hunt import HuntOptions
 from slownet.cli.lab import ExecOptions
 from slownet.cli.option_fields import Shown, of_fields
+from slownet.cli.replay import ReplayOptions
 from slownet.cli.reproduce import ReproduceOptions
-from slownet.hunt.hunt_options import HuntOptions, ReplayOptions
 from slownet.model import options
 from slownet.model.errors import LabError
 from slownet.model.options import CLOCK, TDF, Option
 from slownet.pytest_plugin import wishes
 from slownet.runner.run_options import RunOptions
+from slownet.runner.sweep_options import SweepOptions
 from slownet.runner.where import Where
-from slownet.sweep.sweep_options import SweepOptions
 
 LIB = Path(slownet.__file__).parent
 EDGE = ("cli", "pytest_plugin")

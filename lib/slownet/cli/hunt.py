@@ -6,7 +6,7 @@ import json
 import shlex
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,9 +16,9 @@ from slownet.cli import completing
 from slownet.cli.option_fields import of_fields
 from slownet.cli.options import InLabs, JsonOption
 from slownet.cli.terminal import console, say_records
-from slownet.hunt.hunt_options import HuntOptions
 from slownet.lab.run.caller import without_values
 from slownet.model.errors import ExperimentError
+from slownet.model.options import stated
 from slownet.model.shapes import Json
 from slownet.report.bars import bars
 from slownet.report.fitted import Fitted
@@ -31,6 +31,22 @@ if TYPE_CHECKING:
 HUNTS = Path("hunts")
 LISTED = 12
 """Rows of what was tried; the others are summed up."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HuntOptions:
+    """The options of a hunt."""
+
+    examples: int | None = field(
+        default=None, metadata=stated("N", "Schedules to try at most. Default: 200, or as before.", least=1)
+    )
+    budget: str = field(default="30m", metadata=stated("TIME", "Wall time, such as 30m."))
+    labs: str = field(default="auto", metadata=stated("N|auto", "Labs at the same time. auto: one per processor, if they fit."))
+    seed: int | None = field(
+        default=None, metadata=stated("N", "Other schedules for another number. Default: 1, or as before.")
+    )
+    out: Path | None = field(default=None, metadata=stated("FOLDER", "Where examples go. Default: hunts/NAME."))
+    resume: bool = field(default=False, metadata=stated("", "Go on with the hunt in that folder; nothing is repeated."))
 
 
 @of_fields

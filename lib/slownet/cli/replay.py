@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,10 +14,18 @@ from slownet.cli.option_fields import of_fields
 from slownet.cli.options import InLabs, JsonOption
 from slownet.cli.outputs import need_place
 from slownet.cli.terminal import console
-from slownet.hunt.hunt_options import ReplayOptions
+from slownet.model.options import stated
 
 if TYPE_CHECKING:
     from slownet.hunt.replaying import Replayed
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReplayOptions:
+    """The options of a schedule that is repeated."""
+
+    times: int = field(default=1, metadata=stated("N", "Boots, one after another.", least=1))
+    report: Path | None = field(default=None, metadata=stated("FILE", "Write a page of the last boot: its history and logs."))
 
 
 @of_fields

@@ -18,8 +18,8 @@ from slownet.model.errors import SweepError
 from slownet.model.options import changed
 from slownet.report.bars import bars
 from slownet.report.fitted import Fitted
+from slownet.runner.sweep_options import OF_CELLS, SweepOptions
 from slownet.runner.where import PLACED, Where
-from slownet.sweep.sweep_options import OF_CELLS, SweepOptions
 
 if TYPE_CHECKING:
     from slownet.sweep import Sweep

@@ -13,9 +13,9 @@ from slownet.hypotheses.source import Source
 from slownet.model import options, userfile
 from slownet.model.errors import SweepError
 from slownet.model.shapes import Json
+from slownet.runner.sweep_options import OF_CELLS, SweepOptions
 from slownet.runner.where import PLACED, Where
 from slownet.sweep import factors
-from slownet.sweep.sweep_options import OF_CELLS, SweepOptions
 
 TABLE = "sweep"
 
