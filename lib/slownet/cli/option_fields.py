@@ -34,12 +34,15 @@ class Shown:
         What differs from the field, by its name: ``metavar``, ``text``, ``words`` or ``default``.
     completions : mapping
         What a shell offers for an option's value, by the field's name.
+    followed : mapping
+        Parameters of the command itself that its help has right after one of these options, by that option's name.
     """
 
     panel: str | Mapping[str, str] | None = None
     names: tuple[str, ...] = ()
     others: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     completions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    followed: Mapping[str, str] = field(default_factory=dict)
 
     def panel_of(self, name: str) -> str | None:
         """Return the section of an option."""
@@ -75,6 +78,11 @@ def of_fields(command: Callable[..., None]) -> Callable[..., None]:
         types_of = get_type_hints(cls)
         objects[name] = cls, {each: types_of[each] for each in shown.names or option_names(cls)}
         parameters += [_parameter(cls, each, kind, shown) for each, kind in objects[name][1].items()]
+
+        for option, other in shown.followed.items():
+            moved = next(each for each in parameters if each.name == other)
+            parameters.remove(moved)
+            parameters.insert([each.name for each in parameters].index(option) + 1, moved)
 
     @functools.wraps(command)
     def called(**values: Any) -> None:

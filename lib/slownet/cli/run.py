@@ -15,6 +15,7 @@ from slownet.runner.run_options import RunOptions
 
 OF_RUN = Shown(
     {**dict.fromkeys((*LAB, "env", "share"), OF_LABS), **dict.fromkeys(("tool", "option", "value"), OF_PROJECTS)},
+    followed={"budget": "out"},
     completions={"vary": completing.varied, "resume": completing.runs, "tool": completing.tools},
 )
 

@@ -69,8 +69,8 @@ def test_a_call_is_a_command_line(asked):
         "place": "confined",
     }  # fmt: skip
     words = (
-        "slownet run mine.py --tdf 4 --memory 512 --place confined --vary rtt=0ms,25ms --vary loss=0%,1% --capture hosts "
-        "--repeat 3 --budget 30,10m --labs 2 --runs there --env QUERIES=6 --share data --share more:rw"
+        "slownet run mine.py --vary rtt=0ms,25ms --vary loss=0%,1% --repeat 3 --budget 30,10m --runs there --capture hosts "
+        "--labs 2 --tdf 4 --memory 512 --place confined --env QUERIES=6 --share data --share more:rw"
     )
     assert asked(Path("mine.py"), **options).words() == words.split()
     assert asked("client_delay").words() == ["slownet", "run", "client_delay"]
