@@ -18,6 +18,10 @@ relative standard deviation between boots that was measured beforehand.
   the repetitions: three boots or more show what they make, nothing if all have the same digits; with fewer it is the variation.
 * no clock recorded (the field): the spread of the values, as with free CPU and randomness.
 
+What this file takes from others: `sample_values`, the values of a metric in samples, and which of them are independent;
+`charging`, what the clock charges, as one value; `cpu_variation`, how much a metric varies between boots because of the CPU;
+`exactness`, whether nothing varies at all; `slownet.theory.stats`, the formulas. `Cell.summary` calls it, and keeps what comes.
+
 Sources: Kalibera and Jones, "Rigorous benchmarking in reasonable time", 2013, for boots as units; "Guide to the expression of
 uncertainty in measurement", 2008, 5.1.2 for addition in quadrature and 4.2.4 for a spread known from earlier measurements.
 """
