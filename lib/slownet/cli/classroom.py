@@ -42,7 +42,9 @@ def variants(
         str | None,
         typer.Option("--student", metavar="ID", help="Write only this student's, under the exercise's name."),
     ] = None,
-    out: Annotated[Path | None, typer.Option("--out", metavar="FOLDER", help="Where. Default: beside the exercise.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FOLDER", help="The folder to write to; by default the exercise's own.")
+    ] = None,
 ) -> None:
     """Write the variants of exercises: all, for the teacher to measure a key of them, or a student's."""
     from slownet.classroom import variants as made
@@ -60,7 +62,9 @@ def grade(
     form: Annotated[
         str, typer.Option("--for", metavar="FORM", help="gradescope, submitty or text.", autocompletion=one_of(*FORMS))
     ] = "text",
-    results: Annotated[Path | None, typer.Option("--results", metavar="FILE", help="Where to. Default: printed.")] = None,
+    results: Annotated[
+        Path | None, typer.Option("--results", metavar="FILE", help="The file to write; by default standard output.")
+    ] = None,
     student: Annotated[str, typer.Option("--student", metavar="ID", help="Whose it is, for exercises with variants.")] = "",
     metadata: Annotated[
         Path | None, typer.Option("--metadata", metavar="FILE", help="Gradescope's file of who handed in, and when.")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 EXEC = "exec"
 WORDS = "slownet.compose.exec"
-"""Where a context has the service and the command after `EXEC`."""
+"""The key under which a context has the service and the command after `EXEC`."""
 
 
 class WithExec(SectionedCommand):

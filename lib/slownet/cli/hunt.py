@@ -45,7 +45,7 @@ class HuntOptions:
     seed: int | None = field(
         default=None, metadata=stated("N", "Other schedules for another number. Default: 1, or as before.")
     )
-    out: Path | None = field(default=None, metadata=stated("FOLDER", "Where examples go. Default: hunts/NAME."))
+    out: Path | None = field(default=None, metadata=stated("FOLDER", "The folder for examples. Default: hunts/NAME."))
     resume: bool = field(default=False, metadata=stated("", "Go on with the hunt in that folder; nothing is repeated."))
 
 

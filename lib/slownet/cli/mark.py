@@ -28,10 +28,10 @@ def mark(
         list[Path], typer.Argument(metavar="FILE", help="Students' answers (TOML), see `slownet check --answers`.")
     ],
     key: KeyOption,
-    csv_file: Annotated[Path, typer.Option("--csv", metavar="FILE", help="Where to write the marks as CSV.")] = Path(
+    csv_file: Annotated[Path, typer.Option("--csv", metavar="FILE", help="The CSV file to write the marks to.")] = Path(
         "marks.csv"
     ),
-    page: Annotated[Path, typer.Option("--page", metavar="FILE", help="Where to write the page.")] = Path("marks.html"),
+    page: Annotated[Path, typer.Option("--page", metavar="FILE", help="The file to write the page to.")] = Path("marks.html"),
     due: Annotated[
         str | None,
         typer.Option("--due", metavar="TIME", help="Files written later are late, e.g. 2026-11-30 or 2026-11-30T18:00."),

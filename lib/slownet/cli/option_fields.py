@@ -1,7 +1,7 @@
 """Gives a command the options that are fields of a dataclass; it gets them as one object.
 
 A command takes the dataclass as a parameter: ``def hunt(experiment: ..., options: HuntOptions, where: InLabs)``. Typer reads a
-function's signature, so `of_fields` gives the function one in which each field is a parameter of its own.
+function's signature, so `of_fields` gives the function a signature with a parameter for each field.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from slownet.model.options import of as option_of
 
 @dataclass(frozen=True)
 class Shown:
-    """How a command shows the options of a dataclass.
+    """The presentation of a dataclass's options in a command's help.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ OF_LABS, OF_PROJECTS = "Where and on which clock", "Compose projects"
 
 LAB = ("clock", "tdf", "cpu", "memory", "place", "kernel")
 InLabs = Annotated[Where, Shown(OF_LABS, (*LAB, "env", "share"))]
-"""Where a command measures that takes no input from outside while it runs."""
+"""For a command that takes no input from outside while it runs."""
 InOneLab = Annotated[Where, Shown(OF_LABS, LAB)]
 """The same without variables and folders."""
 FOR_INPUT: Mapping[str, Mapping[str, Any]] = {

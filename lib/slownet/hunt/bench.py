@@ -45,7 +45,7 @@ class Example:
     error : str
         Why it could not be measured.
     logs : sequence of LogLine
-        What the services' logs say meanwhile.
+        Lines that the services logged meanwhile.
     """
 
     faults: Faults
@@ -81,7 +81,7 @@ class Subject:
         subject = cls(planning.source_of(name), where)
         if not subject.experiment.checks:
             fix = "write NAME.hunt(faults([...]), no_lost_writes()) below the function"
-            raise ExperimentError("it does not say what to hunt", f"experiment {name}", fix)
+            raise ExperimentError("it does not name what to hunt", f"experiment {name}", fix)
         return subject
 
     @cached_property

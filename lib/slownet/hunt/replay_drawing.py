@@ -1,4 +1,4 @@
-"""The page of a replay: the history of its last boot, and what the logs say meanwhile."""
+"""The page of a replay: the history of its last boot, and the lines logged meanwhile."""
 
 from __future__ import annotations
 

@@ -205,7 +205,7 @@ def _seed_alone() -> Iterator[None]:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep what Hypothesis says to developers of tests from the terminal."""
+    """Keep Hypothesis's messages to developers of tests off the terminal."""
     import warnings
 
     with warnings.catch_warnings():

@@ -1,7 +1,7 @@
 """Imports a user's Python file by its path, and shows where in such files something went wrong.
 
-An error in a user's file is the user's to fix: it is told by its file and line, wherever it happens, also when a function of
-the file is called much later. So files are registered here as they are imported.
+An error in a user's file is the user's to fix: it is reported with its file and line, wherever it happens, also when a function
+of the file is called much later. So files are registered here as they are imported.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ def failure(error: BaseException, path: Path | None = None) -> ExperimentError:
 
 
 def _line(error: BaseException) -> str:
-    """Return the line of source in which an error was raised."""
+    """Return the source line that raised an error."""
     frames = traceback.extract_tb(error.__traceback__)
     return (frames[-1].line or "") if frames else ""
 

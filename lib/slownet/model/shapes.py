@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 TEXT_CHARACTERS = 1 << 20
-"""Of a text, unless its shape says less."""
+"""Of a text, unless its shape sets a lower limit."""
 DEPTH = 20
 """Levels of a value that may be anything."""
 LARGEST = 1e300

@@ -1,6 +1,6 @@
 """Reads files that a user names: within a size, from files and pipes alike, with every failure as an ordinary error.
 
-Whoever reads says in its own words what it wanted. So the functions here raise few kinds of errors: OSError (whose ``strerror``
+The caller explains what it wanted. So the functions here raise few kinds of errors: OSError (whose ``strerror``
 explains why) and UnicodeDecodeError for a file, ValueError for what it contains.
 """
 

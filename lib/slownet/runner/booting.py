@@ -1,6 +1,6 @@
 """Boots a place once, measures the steps of a job there, and passes its progress on.
 
-What the place says is checked against the job: a boot is over when its event "end" has come and every planned measurement has
+The place's events are checked against the job: a boot is over when its event "end" has come and every planned measurement has
 arrived, never because a process ended with status 0. A lab can lie about what it measured, and about nothing else.
 """
 
@@ -102,7 +102,7 @@ class BootCheck:
         self._has_ended = False
 
     def take(self, event: Event) -> None:
-        """Note what an event says, and pass it on; `grammar` has checked its shape, and that it comes once."""
+        """Record an event, and pass it on; `grammar` has checked its shape, and that it comes once."""
         kind = event["event"]
         if kind == "error":
             self._error = ServiceError(self._here(event["line"]), log=self._here(event["log"]))

@@ -70,7 +70,7 @@ def fingerprint(topology: Any) -> str:
 
 
 def take(directory: Path) -> None:
-    """Take the project of an earlier run, whatever its files say by now."""
+    """Take the project of an earlier run, even if its files have changed since."""
     if (directory / FOLDER).is_dir():
         from slownet.compose import handover
 
@@ -114,7 +114,7 @@ def shares(directory: Path) -> list[Share]:
 
 
 def variables(directory: Path) -> Mapping[str, str]:
-    """Return the environment variables by which the place finds the project of a run."""
+    """Return the environment variables that tell the place where a run's project is."""
     if not (folder := directory / FOLDER).is_dir():
         return {}
     from slownet.compose import handover

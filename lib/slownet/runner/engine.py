@@ -6,9 +6,9 @@ faults. Workers measure them: labs of this process's threads or of processes (`s
 (`slownet.sweep.cluster`).
 
 A boot, here called a task, that fails is tried elsewhere, as often as is allowed; then the policy decides, which may have its
-cells tried one by one. If workers die without saying whose task it was (a broken process pool), each task that was under way is
-suspected; one that is suspected as often, by us or by a cluster, is tried alone, so that it cannot take others down. A task
-that is lost with its scheduler is tried again without blame.
+cells tried one by one. If workers die and it is unknown which task was the cause (a broken process pool), each task that was
+under way is suspected; one that is suspected as often, by us or by a cluster, is tried alone, so that it cannot take others
+down. A task that is lost with its scheduler is tried again without blame.
 
 A result stays under way until the policy has taken it: what was measured when something ends the run, such as an interrupt or a
 worker that cannot take part, is passed on before the run ends.

@@ -62,7 +62,7 @@ def of_a_comparison(run: RunData, most: int) -> float | None:
 
 
 def needed(run: RunData, part: float) -> int:
-    """Return the total of repetitions with which a difference of this part would be found in the run's main metric."""
+    """Return the number of repetitions that would find a difference of this fraction in the run's main metric."""
     return max((_needed(cell, run.main_metric, part) for cell in run.cells if cell.status == "ok"), default=1)
 
 

@@ -33,7 +33,7 @@ class SweepOptions:
         default=None,
         metadata=stated("NAME:STEP", "More values where the criterion flips, or else a metric bends: rtt:1ms."),
     )
-    out: Path | None = field(default=None, metadata=stated("FOLDER", "Where samples and report go."))
+    out: Path | None = field(default=None, metadata=stated("FOLDER", "The folder for samples and the report."))
     resume: bool = field(
         default=False,
         metadata=stated("", "Go on with the sweep in its folder, or measure more in it; only what failed is repeated."),
@@ -49,10 +49,11 @@ class SweepOptions:
     )
     scheduler_file: Path | None = field(default=None, metadata=stated("FILE", "Measure by the Dask cluster of this file."))
     lab: str | None = field(
-        default=None, metadata=stated("FILE|URL", "Where the cluster's workers get a lab: http://HOST/lab.tar#sha256=...")
+        default=None,
+        metadata=stated("FILE|URL", "The source of the cluster's workers for a lab: http://HOST/lab.tar#sha256=..."),
     )
     yes: bool = field(default=False, metadata=stated("", "Measure even more than 100,000 samples."))
 
 
 OF_CELLS = ("sample", "seed", "repeat", "fresh", "cold", "criterion", "refine")
-"""Those that say which cells are measured, and how often."""
+"""The options that determine which cells are measured, and how often."""

@@ -96,4 +96,4 @@ class Where:
 
 
 PLACED = tuple(options.names(Where))
-"""The options of a command that say where it measures."""
+"""The options that determine where a command measures."""

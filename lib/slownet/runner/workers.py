@@ -60,7 +60,7 @@ class Threads:
         return self._executor
 
     def close(self) -> None:
-        """Wait for the boots that are under way; who interrupts them tells their places."""
+        """Wait for the boots that are under way; an interrupt is passed to their places."""
         if self._executor:
             self._executor.shutdown(cancel_futures=True)
             self._executor = None

@@ -75,4 +75,4 @@ def _modules() -> Mapping[str, str]:
 
 
 SERVICES: Register[Callable[[Any, Path, str], AbstractContextManager[Any]]] = Register("services", _Own())
-"""What starts each service, also those of other packages."""
+"""The function that starts each service, also those of other packages."""

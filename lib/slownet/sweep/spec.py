@@ -52,12 +52,12 @@ class Spec:
             return cls(**{**record, "where": Where(**where)})
         except (KeyError, TypeError, AttributeError) as error:
             raise SweepError(
-                "sweep.json does not say what to measure", fix=f"name the experiment and {options.VARY} again"
+                "sweep.json does not name what to measure", fix=f"name the experiment and {options.VARY} again"
             ) from error
 
 
 def from_file(path: Path) -> dict[str, Json]:
-    """Return what a TOML file says: ``[sweep]`` with the fields of `Spec`, its table ``vary``, and the options of `Where`.
+    """Return the contents of a TOML file: ``[sweep]`` with fields of `Spec`, its table ``vary``, and the options of `Where`.
 
     An experiment in a file of that folder is found wherever the command was started. Raises SlownetError, with the line of
     what is wrong.

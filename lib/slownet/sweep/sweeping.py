@@ -160,7 +160,7 @@ def run(
     Parameters
     ----------
     experiment : str, optional
-        Its name (``slownet list``) or file; what the folder says if a sweep is resumed.
+        Its name (``slownet list``) or file; the folder's own if a sweep is resumed.
     vary : mapping, optional
         The values of each factor: ``{"rtt": "0:200:10ms", "loss": ["0%", "1%"]}``; the experiment's own for others.
     out : Path or str
@@ -276,7 +276,7 @@ def run(
 
 
 def _repetitions(named: Experiment, place: Place, is_judged: bool) -> int:
-    """Return how often to measure a cell unless the caller says it."""
+    """Return how often to measure a cell if the caller does not specify it."""
     terms = Terms.of(planning.described(named, place))
     return verdict_from((), terms) if is_judged and terms.own_programs else 1
 
@@ -305,7 +305,7 @@ def _words(verdicts: Mapping[str, Judgement]) -> dict[str, str]:
 
 
 def _recorded(done: Sweep) -> dict[str, object]:
-    """Return what sweep.json says of the result."""
+    """Return the result as sweep.json records it."""
     return {"verdicts": _words(done.verdicts), "flips": [each.to_json() for each in done.flips]}
 
 

@@ -298,7 +298,7 @@ def test_a_boot_that_fails_is_tried_again(labs, mine, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (MINE.partition("mine.hunt")[0], "it does not say what to hunt, experiment "),
+        (MINE.partition("mine.hunt")[0], "it does not name what to hunt, experiment "),
         (
             MINE.replace('vary={"faults"', 'vary={"x"').replace("def mine(net, faults)", "def mine(net, x)"),
             "mine does not vary 'faults', hunt(), ",

@@ -173,7 +173,7 @@ def keep_note(notes: Sequence[Path], note: Note) -> None:
 
 
 def facts(path: Path, part: Part, wanted: Mapping[str, str], optional: Mapping[str, str] | None = None) -> dict[str, Json]:
-    """Return what a JSON file beside a part says. Raises DamagedError, also for a file of a newer version.
+    """Return the contents of a JSON file beside a part. Raises DamagedError, also for a file of a newer version.
 
     wanted, optional: what each of its entries is, such as `TEXT`.
     """

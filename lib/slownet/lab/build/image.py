@@ -49,7 +49,7 @@ NO_CLUSTER = """
 
 
 class AnyLab(Protocol):
-    """A lab of any kernel, to which a command is given."""
+    """A lab of any kernel that runs one command."""
 
     def run(self, argv: Sequence[str], *, stdout: Sink, stderr: Sink, wall_clock: int) -> int: ...
 
@@ -95,7 +95,7 @@ class Image:
 
     @property
     def site(self) -> Path:
-        """Where the compressed site is if there is a `site_key`."""
+        """The path of the compressed site, if `site_key` is set."""
         return self.path.with_name(wordpress_site.NAME)
 
 

@@ -170,7 +170,7 @@ def build(trial: Trial = lambda kernel: None, kind: str = BASE, say: Say = lambd
 
 
 def kind_of(description: str) -> str:
-    """Return the kind of a kernel from what a record says of it."""
+    """Return the kind of a kernel from its record."""
     return WIDE if description.endswith(f", {WIDE})") else BASE
 
 

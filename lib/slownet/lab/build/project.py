@@ -57,7 +57,7 @@ class Project:
 
 
 def find(start: Path) -> Project | None:
-    """Return the nearest project from a folder upwards whose file says something about slownet. Raises LabError.
+    """Return the nearest project from a folder upwards whose file configures slownet. Raises LabError.
 
     Files of other users do not count, see `slownet.lab.host.ownership`.
     """

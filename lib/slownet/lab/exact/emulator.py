@@ -88,7 +88,7 @@ def _description(path: Path, changed: int) -> str:
         found = said.splitlines()[0].split("version ")[1].split()
         return " ".join([found[0], *found[1:]])
     except (OSError, IndexError, subprocess.TimeoutExpired) as error:
-        raise LabError("QEMU does not tell its version", where=str(path), fix=f"apt-get install {PACKAGE}") from error
+        raise LabError("QEMU does not print its version", where=str(path), fix=f"apt-get install {PACKAGE}") from error
 
 
 def is_tried(found: str) -> bool:
@@ -138,7 +138,7 @@ class Machine:
     state: bytes = b""
     """The state of its devices, with which it goes on; empty for one that boots."""
     saved: BinaryIO | None = None
-    """Where the state is saved."""
+    """The file to which the state is saved."""
 
     def words(self) -> list[str]:
         """Return QEMU's arguments."""
@@ -224,7 +224,7 @@ def _fill(pipe: int, data: bytes) -> None:
 
 
 def path_of(file: BinaryIO) -> str:
-    """Return the path by which it opens one of its files."""
+    """Return the path that it uses for one of its files."""
     return f"/proc/self/fd/{file.fileno()}"
 
 
@@ -251,7 +251,7 @@ class Talk:
         while time.monotonic() < deadline:
             for each in self._heard():
                 if "error" in each:
-                    why = str(each["error"].get("desc", "it does not say why"))
+                    why = str(each["error"].get("desc", "it does not give a reason"))
                     raise LabError(f"QEMU cannot save the machine: {clipped(why)}", fix=OTHER)
                 if "return" in each:
                     return

@@ -234,7 +234,7 @@ class _Run:
             self._process.kill()
 
     def attend(self) -> int:
-        """Take what the lab says until it has ended; see ExactLab.run."""
+        """Read the lab's output until it has ended; see ExactLab.run."""
         with contextlib.ExitStack() as files:
             files.callback(self._returned.close)
             self._make_parts(files)  # before there is a lock, for which other labs wait
@@ -355,7 +355,7 @@ class _Run:
             pass
 
     def _hear(self, data: bytes) -> bool:
-        """Take what the lab said; return whether it was anything. Raises LabError."""
+        """Read the lab's output; return True if there was any. Raises LabError."""
         self._heard += len(data)
         if not self._is_last:
             self._taken += data

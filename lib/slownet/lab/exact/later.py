@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 FILE = Path("/run/slownet-later")
-"""Where the first process of the lab puts what is told later; see init_exact.h."""
+"""The file into which the lab's first process writes what arrives later; see init_exact.h."""
 FIRST_PROCESS = 1
 LOOK_S = 0.001
 

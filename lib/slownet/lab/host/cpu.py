@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 FOLDERS = Path("/sys/devices/system/cpu")
-"""Where each processor has a folder, which every user may lock."""
+"""The path with a folder for each processor, which every user may lock."""
 
 _choosing = threading.Lock()
 _mine: Counter[int] = Counter()

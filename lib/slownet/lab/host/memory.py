@@ -1,6 +1,6 @@
 """Shares this machine's memory among the labs of all its users: a lab that would not fit waits until another one ends.
 
-A lab takes pages as it needs them, so that free memory alone says little: labs that run may still grow to what they were given.
+A lab takes pages as it needs them, so free memory alone means little: labs that run may still grow to what they were given.
 What other users' processes say of themselves need not be true, and anyone may keep the lock: for these no one waits for long.
 """
 
@@ -206,7 +206,9 @@ def _lock(stack: contextlib.ExitStack) -> None:
         if _courtesy.for_lock:
             _courtesy.for_lock = 0.0
             whose = ", ".join(map(holder, _keepers(os.fstat(lock).st_ino))) or "another process"
-            sys.stderr.write(f"slownet: {whose} keeps the lock by which labs start one by one ({LOCK}): starting without it\n")
+            sys.stderr.write(
+                f"slownet: {whose} keeps the lock that makes labs start one by one ({LOCK}): starting without it\n"
+            )
 
 
 def _keepers(inode: int) -> list[int]:

@@ -23,11 +23,11 @@ SAFE = "SLOWNET_SAFE_FOLDERS"
 WITHOUT_MODES = {"9p", "cifs", "drvfs", "exfat", "fuseblk", "ntfs3", "smb3", "vboxsf", "vfat"}
 """File systems that give all files one mode, often 0777, which shows nothing of who can write."""
 CHECKOUTS = ("CI_PROJECT_DIR", "GITHUB_WORKSPACE")
-"""Variables by which CI services name the checkout of a job, which they write as another user or for all to write."""
+"""Variables that CI services set to the checkout of a job, which they write as another user or for all to write."""
 OVERFLOW = 65534
 """The name of a file's owner whose number is not mapped: the owner is unknown."""
 CONTAINERS = (Path("/.dockerenv"), Path("/run/.containerenv"))
-"""Files by which container engines mark a container."""
+"""Files that container engines create in a container."""
 
 
 def is_obeyed(path: Path) -> bool:

@@ -27,7 +27,7 @@ class Stat:
 
 
 def of(pid: int | str, proc: Path = PROC) -> Stat | None:
-    """Return what the kernel says of a process; None if none exists, or if it hides from this user."""
+    """Return the kernel's status of a process; None if none exists, or if it hides from this user."""
     try:
         text = (proc / str(pid) / "stat").read_text(errors="replace")
     except OSError:

@@ -24,7 +24,7 @@ from slownet.model.shapes import Json
 ROUNDS = 200_000
 """Of the hash of a value that may be a secret: a tenth of a second."""
 SESSION = "SLOWNET_SESSION"
-"""The variable by which a pytest session hands facts to the one in its lab; see `slownet.lab.run.pytest_inside`."""
+"""The variable that passes a pytest session's facts to the one in its lab; see `slownet.lab.run.pytest_inside`."""
 # Variables that describe this machine, not the work done on it.
 OF_THIS_MACHINE = frozenset(
     ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "MAIL", "PWD", "OLDPWD", "SHLVL", "_", "HOSTNAME", "DISPLAY", "TMPDIR", "TMP",

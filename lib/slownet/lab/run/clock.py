@@ -29,12 +29,12 @@ OF_ONE_SPEED = ("real", EXACT)
 SPEED, MOST_SPEED = 3, 20
 """Instructions in a nanosecond of the exact clock, unless asked for others, and at most."""
 IDLE_POLL_US = 200
-"""The lead before a timer at which an idle lab begins to poll: a sleeping process wakes about 0.1 ms late, on every
+"""How long before a timer an idle lab begins to poll: a sleeping process wakes about 0.1 ms late, on every
 crossing of a delayed link."""
 LIMIT_S = 30 * 86_400
 """Idling for that long on the virtual clock takes about ten seconds of CPU."""
 EXACT_LIMIT_S = 6 * 3600
-"""The same for the exact clock, on which idling takes a thousandth of that time."""
+"""The same for the exact clock, where idling takes a thousandth of that time."""
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ EVENT_VALUES = 4_000_000
 """Commas and brackets in one event: its values as Python's objects take up to 70 bytes each."""
 TOO_LARGE = f"more than {EVENT_BYTES >> 20} MB or {EVENT_VALUES} values"
 LAST = ("end", "error")
-"""After one of these a program says nothing more."""
+"""A program sends no further event after one of these."""
 
 Event = dict[str, Json]
 """One event: its name as "event", and the keys of its shape."""

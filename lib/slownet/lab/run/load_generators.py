@@ -10,7 +10,7 @@ import shutil
 
 PROGRAMS = ("wrk2", "oha")
 FOLDERS = "/usr/local/bin:/usr/bin:/bin"
-"""Where they are looked for even if the caller's PATH has lost these folders."""
+"""The folders searched even if the caller's PATH has lost these folders."""
 
 
 def variable(program: str) -> str:

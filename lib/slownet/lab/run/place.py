@@ -54,7 +54,7 @@ CODE = "/opt/slownet/code"
 OF_A_CHECKOUT = ("lib", "topologies", "experiments", "setup.py", "pyproject.toml")
 """The files that make a copy of a checkout usable."""
 COPY = "/opt/slownet/checkout"
-"""Where an exact lab has it: the path of the checkout would be among what decides its digits."""
+"""Its path in an exact lab: the path of the checkout would be among what decides its digits."""
 # On the virtual clock every run sees the same dates. They begin a day after the image was built, because programs mishandle
 # files dated in the future: PHP's cache, for example, ignores them. Each further boot of a run begins a second later: a program
 # that takes its random numbers from the date would draw the same ones in all of them, which would look as if it drew none.

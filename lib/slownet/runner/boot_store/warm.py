@@ -24,7 +24,7 @@ from slownet.runner.job import Job
 from slownet.runner.lab_environment import ExperimentFolder
 
 AT = "/opt/slownet/snapshot"
-"""Where a lab has it."""
+"""The path in a lab."""
 MOST = 4 * 2**30
 """Bytes of all snapshots in the cache: beyond, those that were used longest ago go."""
 EARLY_S = DAY_S // 2
