@@ -100,7 +100,7 @@ def test_the_version_is_read_and_what_has_none_is_one_line(monkeypatch, tmp_path
         "emulator": "QEMU 7.2.22", "machine": "pc-i440fx-7.2", "processor": "Nehalem", "instructions_per_ns": 3
     }  # fmt: skip
     fake.write_text("#!/bin/sh\necho nothing\n")
-    with pytest.raises(LabError, match="does not tell its version"):
+    with pytest.raises(LabError, match="does not print its version"):
         emulator.version()
 
 

@@ -192,7 +192,7 @@ def test_who_keeps_the_lock_is_named_and_waited_for_once(proc, capsys, monkeypat
                 pass
     finally:
         os.close(kept)
-    line = f"slownet: process 77 of mallory keeps the lock by which labs start one by one ({proc.lock}): starting without it\n"
+    line = f"slownet: process 77 of mallory keeps the lock that makes labs start one by one ({proc.lock}): starting without it\n"
     assert capsys.readouterr().err == line
 
 
