@@ -192,7 +192,8 @@ def test_who_keeps_the_lock_is_named_and_waited_for_once(proc, capsys, monkeypat
                 pass
     finally:
         os.close(kept)
-    line = f"slownet: process 77 of mallory keeps the lock that makes labs start one by one ({proc.lock}): starting without it\n"
+    kept_by = "process 77 of mallory keeps the lock that makes labs start one by one"
+    line = f"slownet: {kept_by} ({proc.lock}): starting without it\n"
     assert capsys.readouterr().err == line
 
 
