@@ -129,11 +129,13 @@ def picture(
     bottom = TOP + LANE * max(0, len(hosts) - 1) + 22
     others = beside[:MOST_BESIDE]
     height = bottom + BESIDE_ROW * len(others) + 16 * (len(beside) > len(others)) + 38
-    body = [*axis.drawn(12, height - 38), *_lanes(lanes)]
+    lines = (f'<line class="lane" x1="0" x2="100%" y1="{y}" y2="{y}"/>' for y in lanes.values())
+    body = [*axis.drawn(12, height - 38), *lines]
     for each in drawn:
         single = () if each.is_block else each.fold.steps
         inside = "".join(_step(step, axis, lanes, name) for step in single) or _block(each, axis, lanes)
         body.append(_linked(each, inside + _label(each, axis, lanes)))
+    body += _names(lanes)
     body += [_beside(each, axis, bottom + BESIDE_ROW * number) for number, each in enumerate(others)]
     if len(beside) > len(others):
         at = bottom + BESIDE_ROW * len(others) + 12
@@ -202,9 +204,9 @@ def _fitting(text: str, pixels: float) -> str:
     return found if len(found) > LEAST_TEXT or found == text else ""
 
 
-def _lanes(lanes: Mapping[str, int]) -> Iterator[str]:
+def _names(lanes: Mapping[str, int]) -> Iterator[str]:
+    """Write the hosts' names above their lanes: last, because arrows of the first ms begin where they are."""
     for host, y in lanes.items():
-        yield f'<line class="lane" x1="0" x2="100%" y1="{y}" y2="{y}"/>'
         yield f'<text class="group" x="0.3%" y="{y - 7}">{escaped(clipped(host, ROOMS["phone"] / 2))}</text>'
 
 

@@ -9,6 +9,7 @@ from slownet.waits.account import Account, Cause, Step
 from slownet.waits.blocks import Block, Share, alike, blocks, rest, shares
 from slownet.waits.cures import cures
 from slownet.waits.folds import Fold, folds
+from slownet.waits.pacing import PACING
 
 WIDTH, LINES = 80, 40
 SAID = 40
@@ -121,8 +122,10 @@ def _on_hosts(account: Account) -> list[tuple[tuple[str, Cause], int]]:
 
 
 def _calls(account: Account, host: str, cause: Cause) -> str:
-    """Return the process and its calls that a host's waits of a cause are, in parentheses, if they are the same for all."""
+    """Return in parentheses the process and its calls that all waits of a cause on a host are, or that they are pacing."""
     found = {each.detail for each in account.of(cause) if each.source == each.target == host and each.ns > SHORT_NS}
+    if found and all(each.startswith(PACING) for each in found):
+        return f" ({PACING})"
     return f" ({found.pop()})" if len(found) == 1 and ": " in next(iter(found)) else ""
 
 
@@ -238,8 +241,11 @@ def wrapped(line: str) -> list[str]:
 
 
 def stack(step: Step) -> tuple[str, ...]:
-    """Return where a step's time belongs in a flame graph: host or hosts, cause, and detail if there is one."""
-    return tuple(filter(None, (between(step), str(step.cause), step.detail)))
+    """Return where a step's time belongs in a flame graph: host or hosts, cause, and detail if there is one.
+
+    All rates of pacing are one: BBR has another in each round trip.
+    """
+    return tuple(filter(None, (between(step), str(step.cause), PACING if step.detail.startswith(PACING) else step.detail)))
 
 
 def folded(steps: Sequence[Step]) -> Iterator[str]:

@@ -502,6 +502,8 @@ def test_segments_of_one_write_that_a_rate_holds_back(told):
     assert not list(found.of(Cause.TIMER))
     assert "11 x" not in text(found)
     assert "window: pacing, 1.93 Mbit/s, web" in text(found)
+    assert answer(found).endswith("66 ms window on web (pacing)")
+    assert "web;window;pacing 6000" in set(folded(found.steps))
 
 
 @pytest.mark.parametrize(("flags", "length"), [("PA", MSS), ("A", 100)])
