@@ -28,7 +28,7 @@ def _text(block: Block) -> str:
     """Return a block as text: "2 x question and answer: 47, 60, 30, 5 bytes"; in parentheses if nothing crosses."""
     if block.cause in (Cause.SERIALISATION, Cause.QUEUE):
         return ""
-    many = f"{block.round_trips:g} x " if block.round_trips > 1 else ""
+    many = f"{block.round_trips:g} x " if block.round_trips not in (0, 1) else ""
     sizes = ", ".join(str(each.size) for each in block.steps if each.trip and each.size)
     detail = f" ({block.detail})" if block.detail and block.round_trips else ""
     text = f"{many}{block.cause}{detail}{f': {sizes} bytes' if sizes else ''}"

@@ -101,9 +101,13 @@ def _account(net: Network, item: Item, served: Mapping[str, str]) -> None:
 
 
 def _instants(seconds: float, began: float) -> tuple[int, int]:
-    """Return begin and end in ns since 1970, so that all packets of the operation are between them."""
+    """Return begin and end in ns since 1970, between which are the packets of the operation, and of no other.
+
+    The answer to what was asked before may have come at the instant when the clock was read; the operation's first packet
+    comes one reading later.
+    """
     begin = int(began * 1e9)
-    return begin - 1000, begin + int(seconds * 1e9) + READING_NS
+    return begin + READING_NS // 10, begin + int(seconds * 1e9) + READING_NS
 
 
 def _timed(net: Network, item: Item, served: Mapping[str, str]) -> dict[str, tuple[float, float]]:

@@ -99,7 +99,7 @@ def causes(account: Sequence[str]) -> str:
         (cause, sum(float(one["many"] or 1) for one in several))
         for cause, several in itertools.groupby(found, key=lambda one: one["cause"])
     ]
-    return ", ".join(f"{many:g} x {cause}" if many > 1 else cause for cause, many in counted)
+    return ", ".join(f"{many:g} x {cause}" if many != 1 else cause for cause, many in counted)
 
 
 def shown_trips(cost: Cost) -> float:

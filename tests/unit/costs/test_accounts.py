@@ -34,7 +34,8 @@ def test_round_trips_are_half_the_messages_and_named_in_order():
     assert found == {
         "trips": 2.0,
         "parts": [
-            "TCP handshake (SYN)", "question and answer: 14 bytes", "(timer of the program)", "question and answer: 5 bytes",
+            "TCP handshake (SYN)", "0.5 x question and answer: 14 bytes", "(timer of the program)",
+            "0.5 x question and answer: 5 bytes",
         ],
     }  # fmt: skip
 
