@@ -15,7 +15,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from slownet.hypotheses.source import Keys, Source, Table
 from slownet.judge import claim as claims
@@ -32,15 +33,16 @@ COMPOSED: Mapping[str, type[Any]] = {"all_of": claims.all_of, "any_of": claims.a
 CLAIM, SAYS, PARTS = "claim", "says", "claims"
 FIXED = "within"
 """The margin is not a prediction and cannot be left open."""
-_TYPES: tuple[tuple[tuple[str, ...], tuple[type, ...], str], ...] = (
-    (("Mapping",), (dict,), 'a table such as { rtt = "10ms" }'),
-    (("tuple",), (list,), 'a list such as ["10ms", "40ms"]'),
-    (("bool",), (bool,), "true or false"),
-    (("float | str",), (int, float, str), 'a number, or a text such as "300ms"'),
-    (("float", "Expected"), (int, float), f'a number, or "{OPEN}" to let the reader predict it'),
-    (("str", "Literal"), (str,), "a text in quotes"),
+_TYPES: tuple[tuple[set[object], tuple[type, ...], str], ...] = (
+    ({Mapping}, (dict,), 'a table such as { rtt = "10ms" }'),
+    ({tuple}, (list,), 'a list such as ["10ms", "40ms"]'),
+    ({bool}, (bool,), "true or false"),
+    ({float, str}, (int, float, str), 'a number, or a text such as "300ms"'),
+    ({float}, (int, float), f'a number, or "{OPEN}" to let the reader predict it'),
+    ({str}, (str,), "a text in quotes"),
+    ({Literal}, (str,), "a text in quotes"),
 )
-"""The beginnings of annotations of a claim's fields, the Python types of the TOML values, and how to write them."""
+"""The type of a claim's field, or those among its alternatives, the Python types of the TOML values, and how to write them."""
 
 
 @dataclass(frozen=True)
@@ -117,17 +119,24 @@ def _fields(source: Source, table: Any, where: Keys) -> tuple[str, dict[str, Jso
     if kind not in KINDS:
         what = f"unknown kind of claim '{kind}'" if kind else "a prediction needs a claim"
         source.fail(what, (*where, CLAIM), nearest(str(kind), (*KINDS, *COMPOSED)))
-    fields = {each.name: each for each in dataclasses.fields(KINDS[kind])}
+    fields, hints = {each.name: each for each in dataclasses.fields(KINDS[kind])}, _hints(source, kind, (*where, CLAIM))
     source.known(table, (CLAIM, SAYS, *fields), where)
     for name, each in fields.items():
         needed = each.default is dataclasses.MISSING and each.default_factory is dataclasses.MISSING
         if needed and name not in table:
             source.fail(f"{kind} needs {name}", (*where, CLAIM), f"write {name} = ...")
         if name in table:
-            _typed(source, name, table[name], str(each.type), (*where, name))
+            _typed(source, name, table[name], hints[name], (*where, name))
     given = {name: table[name] for name in fields if name in table}
     _sensible(source, kind, given, where)
     return kind, given
+
+
+def _hints(source: Source, kind: str, where: Keys) -> dict[str, Any]:
+    try:
+        return get_type_hints(KINDS[kind])
+    except NameError as error:  # of another package's claim, whose module imports a type for type checkers alone
+        source.fail(f"{kind} has a field of an unknown type: {error}", where, "import the type outside of TYPE_CHECKING")
 
 
 def _parts(source: Source, kind: str, table: Table, where: Keys) -> list[dict[str, Json]]:
@@ -149,10 +158,12 @@ def _parts(source: Source, kind: str, table: Table, where: Keys) -> list[dict[st
     return found
 
 
-def _typed(source: Source, name: str, value: Any, declared: str, where: Keys) -> None:
+def _typed(source: Source, name: str, value: Any, hint: Any, where: Keys) -> None:
     """Check that a value has the type of its field. Raises ExperimentError with its place."""
-    for beginnings, types, written in _TYPES:
-        if declared.startswith(beginnings):
+    alternatives = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    plain = {get_origin(each) or each for each in alternatives}
+    for declared, types, written in _TYPES:
+        if declared <= plain:
             number = types == (int, float)
             good = value == OPEN if number and isinstance(value, str) else isinstance(value, types)
             if name == FIXED and value == OPEN:

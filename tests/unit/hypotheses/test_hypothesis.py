@@ -2,6 +2,7 @@
 
 import json
 import tomllib
+from dataclasses import make_dataclass
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -9,6 +10,7 @@ import pytest
 
 from slownet.classroom import class_marks, key
 from slownet.hypotheses import file as hypothesis
+from slownet.hypotheses import predictions
 from slownet.hypotheses.answers import questions
 from slownet.hypotheses.file import read
 from slownet.hypotheses.predictions import COMPOSED, KINDS
@@ -526,3 +528,11 @@ def test_what_no_file_can_have_is_said_before_a_lab_boots(file, text, message):
 def test_faults_of_hosts_need_no_service(file):
     cut = NO_SERVICE.replace("[conditions]", '[faults]\n"1s" = "cut server from client1"\n\n[conditions]')
     assert read(file(cut)).faults
+
+
+def test_a_claim_whose_types_only_a_type_checker_finds_is_one_line(file, monkeypatch):
+    odd = make_dataclass("odd", [("metric", "str"), ("limit", "OnlyForTypeCheckers")], frozen=True)
+    monkeypatch.setattr(predictions, "KINDS", {**KINDS, "odd": odd})
+    said = r"odd has a field of an unknown type: .*OnlyForTypeCheckers.*:17:1: import the type outside of TYPE_CHECKING$"
+    with pytest.raises(ExperimentError, match=said):
+        read(file(WHOLE.replace('claim = "law"', 'claim = "odd"')))
