@@ -36,6 +36,9 @@ RATES, UP = 32, 5e-4
 """Times of a byte that are kept with the packets that had nothing ahead then, and by which part they are rounded up at most."""
 TICK_NS = 1000
 """Differences up to this do not count: programs read the clock between two packets."""
+LEAST_WAITED = 0.1
+"""The least part of the gap behind the packet before that a packet waited in a queue, if the gap shows the line's rate. A later
+flight, which some readings of the clock delayed, waited for nothing else."""
 Pair = tuple[str, str, bytes, bytes]
 """Sender and receiver, source and target: two addresses of a host may be of different networks, or paths."""
 
@@ -94,7 +97,8 @@ class _Way:
             if number and each.size >= LARGE:
                 before = packets[number - 1]
                 gap = each.arrived - before.arrived
-                if each.sent < before.arrived and gap > each.sent - before.sent + TICK_NS:
+                waited = gap - (each.sent - before.sent)
+                if each.sent < before.arrived and waited > max(TICK_NS, LEAST_WAITED * gap):
                     self._stretched.append((number, gap / each.size))
             if each.size <= SMALL:
                 for place, large, known in waiting:

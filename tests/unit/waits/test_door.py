@@ -564,3 +564,17 @@ def test_captures_that_are_cut_off_before_their_first_packet_are_measured_again(
     with pytest.raises(ToolError, match=r"no packet \(client.before.pcap: the file is cut short") as caught:
         account(captures)
     assert "measure it again with" in str(caught.value.fix)
+
+
+def test_later_flights_are_not_slow_because_readings_of_the_clock_delay_them(told):
+    """Each answer of two segments on a way of 100 ms follows the one before by 50 ms, and takes 2 us longer than that."""
+    opened(told, way=100.0)
+    told.say("client", "web", "PA", 101, 501, at=200.0, came=300.0, payload=b"?")
+    for number in range(40):
+        at, begin = 300.0 + 50 * number, 501 + 2 * MSS * number
+        for place in range(2):
+            came = at + 100 + 0.002 * number
+            told.say("web", "client", "PA", begin + MSS * place, 102, at=at, came=came, ports=(80, 40000), payload=bytes(MSS))
+    found = account(told.captures())
+    assert adds_up(found)
+    assert sum(each.ns for each in found.of(Cause.SERIALISATION)) + sum(each.ns for each in found.of(Cause.QUEUE)) < 100_000
