@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import bench_growth
 import bench_sweep
 from trust import rates, t0
 from trust.steps import Log, Options
@@ -161,7 +162,7 @@ with Network(Star(n=10)) as net:
 def main(wanted: Sequence[str]) -> None:
     known = (
         wrong_verdicts, first_command, completion, switch, building, changes, round_trips, calibration, clocks, decided,
-        charged, memory, reproduction, containers, images, layer, compose, browser, sweep,
+        charged, memory, growth, reproduction, containers, images, layer, compose, browser, sweep,
     )  # fmt: skip
     sections = {each.__name__: each for each in known}
     if unknown := [name for name in wanted if name not in sections]:
@@ -373,6 +374,11 @@ def resident(words: Sequence[str | Path], folder: Path) -> tuple[float, float]:
         most = max([most, *labs(process.pid)])
         time.sleep(0.2)
     return time.monotonic() - began, most / 1024
+
+
+def growth() -> None:
+    """Measure how CPU time grows with hosts, flows, packets, cells and values."""
+    bench_growth.growth(say)
 
 
 def reproduction() -> None:

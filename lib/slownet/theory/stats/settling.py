@@ -49,7 +49,7 @@ def _warm_up(values: tuple[float, ...], batch: int) -> int:
     low, high = _fence(values)
     held = [min(max(value, low), high) for value in values] if low < high else values
     means = [math.fsum(held[at : at + batch]) / batch for at in range(0, len(held) - batch + 1, batch)]
-    errors = [_marginal_error(means[cut:]) for cut in range(len(means) // 2 + 1)]
+    errors = _marginal_errors(means)[: len(means) // 2 + 1]
     best = min(range(len(errors)), key=lambda cut: errors[cut])
     # Without a trend the smallest error may be anywhere, so only a clear gain counts as warm-up.
     return best * batch if errors[best] < CLEAR_GAIN * errors[0] else 0
@@ -80,6 +80,16 @@ def _fence(values: Sequence[float]) -> tuple[float, float]:
     return lower - FENCE * (upper - lower), upper + FENCE * (upper - lower)
 
 
-def _marginal_error(means: Sequence[float]) -> float:
-    middle = math.fsum(means) / len(means)
-    return math.fsum((each - middle) ** 2 for each in means) / len(means) ** 2
+def _marginal_errors(means: Sequence[float]) -> list[float]:
+    """Return, for each number of batches that are dropped, the mean squared deviation of the rest, over their number.
+
+    From the last to the first, as Welford (1962) updates a sum of squares: one by one they take the square of their number,
+    half a minute for 100,000 values.
+    """
+    errors, middle, squares = [], 0.0, 0.0
+    for number, each in enumerate(reversed(means), 1):
+        off = each - middle
+        middle += off / number
+        squares += off * (each - middle)
+        errors.append(squares / number**2)
+    return errors[::-1]

@@ -1,4 +1,6 @@
 import math
+import random
+import statistics
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from slownet.theory.stats import (
     percentile,
     printed,
     proportion,
+    settling,
     warm_up,
 )
 
@@ -93,6 +96,19 @@ def test_a_warm_up_ends_where_the_level_is_reached():
     assert warm_up([30.0] * 10 + [10.0] * 90) == 10
     assert warm_up([10.0] * 100) == 0
     assert warm_up([30.0] + [10.0] * 18) == 0  # too few values
+
+
+@pytest.mark.parametrize("level", [0.0, 1e6])
+def test_errors_of_all_cuts_are_those_of_each_one(level):
+    rng = random.Random(5)
+    means = [level + rng.gauss(0, 1) + 30 * math.exp(-number / 7) for number in range(80)]
+    for cut, found in enumerate(settling._marginal_errors(means)):
+        rest = means[cut:]
+        assert found == pytest.approx(statistics.pvariance(rest) / len(rest), rel=1e-7, abs=1e-12)
+
+
+def test_a_constant_rest_has_no_error_at_all():
+    assert settling._marginal_errors([5.0, 0.1, 0.1, 0.1])[1:] == [0.0, 0.0, 0.0]
 
 
 @pytest.mark.parametrize(("n", "most"), [(50, 0.02), (100, 0.002), (49, 0.0)])

@@ -1,0 +1,97 @@
+"""How cost grows with size, for `make bench`: CPU time by hosts, flows, packets, cells and samples, each with its exponent.
+
+The exponent is the slope of log(cost) over log(size) between the two largest sizes, where the cost of the smallest, which is
+mostly a boot, was taken from each: 1 is linear.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+Say = Callable[[str, str, str], None]
+SLOWNET = Path(sys.executable).with_name("slownet")
+HOSTS = """
+import sys
+from slownet import Network, Star
+with Network(Star(int(sys.argv[1]))):
+    pass
+"""
+FLOWS = """
+import subprocess, sys, time
+from slownet import Network, TwoHosts
+with Network(TwoHosts) as net, net.link("client", "server").set(rate="20Mbit", rtt="20ms"):
+    server = net["server"].popen(["iperf3", "-s", "-1"], stdout=subprocess.DEVNULL)
+    time.sleep(1)
+    words = ["iperf3", "-c", net["server"].IP(), "-P", sys.argv[1], "-t", sys.argv[2]]
+    assert net["client"].popen(words, stdout=subprocess.DEVNULL).wait() == 0
+    server.wait()
+"""
+CELLS = """
+from slownet import TwoHosts, experiment
+
+@experiment(topology=TwoHosts, vary={"number": [str(each) for each in range(SIZE)]}, tdf="inf", unit="ms")
+def many(net, number):
+    return [float(number), 1.0 + float(number)]
+"""
+SAMPLES = """
+from slownet import TwoHosts, experiment
+
+@experiment(topology=TwoHosts, vary={"number": ["0", "1"]}, tdf="inf", unit="ms")
+def many(net, number):
+    return [float(number) + each % 7 for each in range(SIZE)]
+"""
+
+
+def growth(say: Say) -> None:
+    """Measure each cost at some sizes, and print the exponents."""
+    lab = ["lab", "exec", "--tdf", "inf", "--memory", "2048", "--", "python", "-c"]
+    ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER: programs of a lab that outlive it are counted, too
+    _say(say, "hosts", {size: cpu([*lab, HOSTS, str(size)]) for size in (2, 30, 100, 300)})
+    _say(say, "flows, of 5 s on 20 Mbit/s", {size: cpu([*lab, FLOWS, str(size), "5"]) for size in (1, 8, 32, 128)})
+    packets = {round(seconds * 20e6 / 8 / 1514): cpu([*lab, FLOWS, "1", str(seconds)]) for seconds in (1, 10, 40, 160)}
+    _say(say, "packets", packets)
+    _say(say, "cells of a run", {size: of_a_run(CELLS, size) for size in (2, 30, 100, 300)})
+    _say(say, "values of a sample", {size: of_a_run(SAMPLES, size) for size in (2, 30_000, 100_000, 300_000)})
+
+
+def of_a_run(program: str, size: int) -> float:
+    """Return the CPU seconds of a run of that size, with its report."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "many.py").write_text(program.replace("SIZE", str(size)))
+        return cpu(["run", "many.py", "--repeat", "1"], folder)
+
+
+def cpu(words: Sequence[str], folder: str | None = None) -> float:
+    """Return the CPU seconds of a command and of all that it starts."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run([SLOWNET, *words], cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(done.stderr)
+    try:
+        while True:
+            os.wait()
+    except ChildProcessError:
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def exponent(found: Mapping[int, float]) -> float:
+    """Return the slope of log(cost) over log(size) between the two largest sizes, without the cost of the smallest."""
+    least, *_, middle, most = sorted(found)
+    cost = {size: max(found[size] - found[least], 1e-3) for size in (middle, most)}
+    return math.log(cost[most] / cost[middle]) / math.log((most - least) / (middle - least))
+
+
+def _say(say: Say, what: str, found: Mapping[int, float]) -> None:
+    least, *_, most = sorted(found)
+    each = (found[most] - found[least]) / (most - least) * 1000
+    sizes = ", ".join(f"{size}: {seconds:.1f}" for size, seconds in found.items())
+    say(f"CPU by {what}", f"n^{exponent(found):.2f}", f"{each:.3g} ms each; CPU s {sizes}")
