@@ -127,6 +127,26 @@ def test_the_page_of_errors_finds_what_was_printed(browser):
     page.close()
 
 
+WORDS = {
+    "round trips program cost": "explanation/delay-costs", "which link": "howto/why", "show class slider": "howto/live",
+    "own program server": "howto/own-app", "fastapi celery": "howto/fastapi", "django queue": "howto/django",
+    "express bullmq": "howto/express", "spring rabbitmq": "howto/spring", "nginx websocket": "howto/reverse-proxy",
+    "server-sent events": "howto/reverse-proxy", "compose": "howto/compose", "field": "howto/field", "sweep": "howto/sweep",
+    "hunt": "howto/hunt", "ci github": "howto/ci-github",
+}  # fmt: skip
+"""What people type who have one of the front page's questions, and the page that answers it."""
+
+
+@pytest.mark.parametrize("words", WORDS)
+def test_the_search_finds_the_page_of_a_question(browser, words):
+    page = browser.new_page()
+    page.goto(f"{(HTML / 'search.html').as_uri()}?q={words.replace(' ', '+')}")
+    page.wait_for_selector(f"#search-results a[href*='{WORDS[words]}.html']")
+    first = [each.get_attribute("href") for each in page.query_selector_all("#search-results li > a")][:10]
+    assert any(WORDS[words] in each for each in first)
+    page.close()
+
+
 def test_a_search_in_files_shows_excerpts(browser):
     page = browser.new_page()
     page.goto(f"{(HTML / 'search.html').as_uri()}?q=receive+window")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -12,6 +13,7 @@ INSTALLED = Path(__file__).parents[1] / "manual"
 """In a wheel."""
 BUILT = Path(__file__).parents[3] / "docs/_build/html"
 """In a checkout."""
+_HEADING = re.compile(r"<h[12]>(.*?)<a class=\"headerlink\"", re.DOTALL)
 
 
 def is_built() -> bool:
@@ -42,6 +44,17 @@ def _each(folder: Path) -> Iterator[tuple[str, Path]]:
         name = str(path.relative_to(folder).with_suffix(""))
         if not name.startswith("_") and name not in ("genindex", "search", "py-modindex"):
             yield name, path
+
+
+def about(word: str, known: Mapping[str, Path]) -> list[str]:
+    """Return the pages that have a word, or one that begins with it, in their title or a heading: first those of the title."""
+    begins = re.compile(rf"\b{re.escape(word)}", re.IGNORECASE)
+    found: tuple[list[str], list[str]] = ([], [])
+    for name, path in known.items():
+        headings = [re.sub(r"<[^>]+>", "", each) for each in _HEADING.findall(path.read_text(encoding="utf-8"))]
+        if any(map(begins.search, headings)):
+            found[not begins.search(headings[0])].append(name)
+    return [*found[0], *found[1]]
 
 
 def called(page: str, known: Mapping[str, Path]) -> Sequence[str]:

@@ -13,6 +13,9 @@ from slownet.cli import documentation, unknown_command
 from slownet.model import glossary
 from slownet.model.errors import SlownetError, nearest
 
+MANY = 8
+"""Pages that are listed for a word."""
+
 
 def help_(
     ctx: typer.Context,
@@ -50,8 +53,21 @@ def _found(ctx: Any, words: Sequence[str], text: str) -> list[str]:
     if pages := _pages(text):
         found.append("\n".join(map(str, pages)))
     if not found:
+        found = _about(text)
+    if not found:
         raise SlownetError(f"no term, command or page '{text}'", fix=_instead(ctx, text))
     return found
+
+
+def _about(text: str) -> list[str]:
+    """Return the paths of pages with a word in their headings, unless it is a field of conditions; some of many."""
+    from slownet.links.conditions.link import WORDS
+
+    if text in WORDS or not documentation.is_built():
+        return []
+    known = documentation.pages(documentation.root())
+    found = [str(known[each]) for each in documentation.about(text, known)]
+    return ["\n".join(["pages with it in a heading:", *found[:MANY]])] if found else []
 
 
 def _pages(text: str) -> list[Path]:

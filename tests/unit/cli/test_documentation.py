@@ -21,6 +21,19 @@ def manual(tmp_path, monkeypatch):
     return tmp_path
 
 
+def test_a_word_in_a_heading_leads_to_its_pages(manual):
+    heading = '<h{0}>{1}<a class="headerlink" href="#x">#</a></h{0}>'
+    text = "<p>Celery</p>" + heading.format(1, "Hosts") + heading.format(2, "With <em>Celery</em> behind it")
+    (manual / "manual/reference/conditions.html").write_text(text)
+    (manual / "manual/howto/compose.html").write_text(heading.format(1, "A queue of Celery's"))
+    (manual / "manual/tutorial/index.html").write_text("<p>Celery</p>" + heading.format(1, "Excelery"))
+    first, *paths = said("celery")
+    assert first == "pages with it in a heading:"
+    assert [each.removeprefix(f"{manual}/manual/") for each in paths] == ["howto/compose.html", "reference/conditions.html"]
+    with pytest.raises(SlownetError, match=r"no term, command or page 'cel.ry'"):  # a text, no pattern
+        said("cel.ry")
+
+
 def said(*words):
     done = CliRunner().invoke(cli.tree(), ["help", *words])
     if isinstance(done.exception, SlownetError):
