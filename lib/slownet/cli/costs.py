@@ -41,6 +41,8 @@ def costs(
 
     expected = [expecting.read(each) for each in expect or ()]
     chosen = catalogue.choose([*(names or ()), *(each.entry for each in expected)])
+    for each in expected:
+        each.require(chosen)  # before minutes are spent on measuring
     found, status = record.kept(), 0
     if measure or expected or version is not None:
         results = _measured(chosen, version)

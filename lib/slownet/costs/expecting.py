@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from slownet.costs.entry import Entry
 from slownet.costs.judging import WITHIN
 from slownet.model.errors import ExperimentError
 from slownet.model.options import Option
@@ -30,10 +31,20 @@ class Expectation:
     operation: str
     trips: float
 
+    @property
+    def name(self) -> str:
+        """The entry's name: of a file without its folder and ending."""
+        return self.entry.rpartition("/")[2].removesuffix(".toml")
+
+    def require(self, entries: Sequence[Entry]) -> None:
+        """Raise ExperimentError if the entry is one of these and has no such operation."""
+        for each in entries:
+            if each.name == self.name:
+                each.operation(self.operation)
+
     def judge(self, rows: Sequence[Mapping[str, Any]]) -> tuple[bool, str]:
         """Return whether the operation costs no more, and a line about it. Raises ExperimentError if no row is of it."""
-        stem = self.entry.rpartition("/")[2].removesuffix(".toml")
-        found = next((each for each in rows if each["id"] == f"{stem}/{self.operation}"), None)
+        found = next((each for each in rows if each["id"] == f"{self.name}/{self.operation}"), None)
         if found is None:
             raise ExperimentError(
                 f"{self.entry} has no operation '{self.operation}'", Option("expect"), "`slownet costs` lists them"

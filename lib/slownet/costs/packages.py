@@ -199,7 +199,7 @@ def _jars(needs: Sequence[str]) -> Path:
         ]
         (folder / "pom.xml").write_text(POM.format("".join(wanted)))
         copy = ["mvn", "-q", "-B", "dependency:copy-dependencies", "-DoutputDirectory=lib", "-DincludeScope=runtime"]
-        _run(copy, folder, r"^\[ERROR\] (.+)")
+        _run(copy, folder, r"(Could not (?:find artifact|transfer artifact|resolve)[^\n\x1b]*)")
         (folder / "lib").mkdir(exist_ok=True)  # mvn makes none without dependencies
 
     return _made("maven-jars", needs, build)

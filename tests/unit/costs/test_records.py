@@ -103,6 +103,9 @@ def test_a_wrong_expectation_is_one_line(text):
 
 
 def test_an_expectation_of_an_unknown_operation_is_one_line():
+    with pytest.raises(ExperimentError, match=r"ask has no operation 'lits': .*list"):
+        expecting.read("ask/lits=1").require([ENTRY])
+    expecting.read("ask.toml/list=1").require([ENTRY])
     with pytest.raises(ExperimentError, match="ask has no operation 'lits'"):
         expecting.read("ask/lits=1").judge(record.rows([ENTRY], BOTH))
 
