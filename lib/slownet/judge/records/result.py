@@ -9,6 +9,7 @@ import math
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -166,7 +167,12 @@ class RunData:
 
     def exactly(self, label: Mapping[str, object]) -> Cell | None:
         """Return the cell that has these conditions and no others; None if none exists."""
-        return next((cell for cell in self.cells if cell_key(cell.label) == cell_key(label)), None)
+        return self._by_label.get(cell_key(label))
+
+    @cached_property
+    def _by_label(self) -> Mapping[str, Cell]:
+        """The cells by their conditions: a search through all for each cell takes the square of their number."""
+        return {cell_key(cell.label): cell for cell in reversed(self.cells)}  # the first of those that are alike
 
     def at(self, label: Mapping[str, object]) -> Cell:
         """Return one cell.
@@ -239,7 +245,7 @@ class RunData:
         """Return how many instructions an operation takes in a cell, on the exact clock; None where that is unknown."""
         return instructions_per_operation(cell, self.main_metric, self.facts)
 
-    @property
+    @cached_property
     def metrics(self) -> tuple[str, ...]:
         """The names of all measured metrics, in order."""
         return tuple(dict.fromkeys(name for cell in self.cells for name in cell.metrics))
