@@ -76,6 +76,7 @@ FILES = {
     ''',
     "costs_at_most": '''
         """A claim: a metric is above the baseline's by no more than a limit."""
+        from collections.abc import Mapping
         from dataclasses import dataclass
 
         from slownet.judge.claim import ALONE, decide
@@ -84,9 +85,9 @@ FILES = {
 
         @dataclass(frozen=True)
         class costs_at_most:
-            metric: "str"
-            at: "Mapping"
-            limit: "float"
+            metric: str
+            at: Mapping
+            limit: float
 
             def judge(self, run, siblings=ALONE):
                 cell, base = run.at(self.at), run.baseline_of(self.at)

@@ -27,6 +27,7 @@ ELSEWHERE = {
     "transfer/bundle.py": "a folder that becomes part of a wheel",
     "transfer/lab_download.py": "a download that goes on where it was cut, into the cache",
     "transfer/unpack.py": "the cache, whole or not at all",
+    "cli/app.py": "the lines of a help text, by Click's formatter",
     "cli/endings.py": "standard streams",
     "classroom/student_code.py": "a temporary folder that a lab gets",
     "pytest_plugin/carrier.py": "what leaves a lab, by `slownet.lab.run.deposit`; logs that are added to",
