@@ -48,6 +48,10 @@ def pair(packet: Packet) -> Pair:
     return packet.sender, packet.receiver, packet.source, packet.target
 
 
+def _by_time(packets: Sequence[Packet]) -> list[Packet]:
+    return sorted(packets, key=attrgetter("sent"))
+
+
 @dataclass(frozen=True)
 class Parts:
     """The ns of a packet on one hop: distance, its own bytes, and in queues."""
@@ -62,16 +66,30 @@ class Ways:
 
     def __init__(self, trace: Trace, begin: int, end: int) -> None:
         by: dict[Pair, list[Packet]] = defaultdict(list)
+        later: dict[Pair, list[Packet]] = defaultdict(list)
         for host in trace.hosts.values():
-            for each in host.received[bisect_left(host.arrivals, begin) : host.arrived_by(end) + LATER]:
-                if each.sender and each.sent >= 0:
-                    by[pair(each)].append(each)
+            first, last = bisect_left(host.arrivals, begin), host.arrived_by(end)
+            for found, packets in ((by, host.received[first:last]), (later, host.received[last : last + LATER])):
+                for each in packets:
+                    if each.sender and each.sent >= 0:
+                        found[pair(each)].append(each)
         gaps = _gaps(trace)
-        self._ways = {key: _Way(sorted(packets, key=lambda each: each.sent), gaps) for key, packets in by.items()}
+        self._ways = {key: _Way(_by_time(packets), gaps) for key, packets in by.items()}
+        self._ends = {
+            key: _Way(_by_time([*_by_time(by[key])[-LATER:], *packets]), gaps) for key, packets in later.items() if key in by
+        }
 
     def split(self, packet: Packet) -> Parts:
-        """Return the parts of the time of a packet on its hop."""
-        return self._ways[pair(packet)].split(packet)
+        """Return the parts of the time of a packet on its hop.
+
+        Later packets show that a way became longer. That it became shorter afterwards, such as by the end of a condition, does
+        not count.
+        """
+        found = self._ways[pair(packet)].split(packet)
+        end = self._ends.get(pair(packet)) if found.queued else None
+        if end and end.has(packet):
+            return min(found, end.split(packet), key=lambda parts: parts.queued)
+        return found
 
     def round_trip(self, packet: Packet) -> float:
         """Return the shortest round trip between the two ends of a packet, in ns."""
@@ -108,6 +126,10 @@ class _Way:
                 waiting.append((number, each, _difference(each, small) if small and number - at <= NEAR else inf))
         self._differences += [(place, known) for place, _, known in waiting]
         self._differences = [each for each in self._differences if each[1] < inf]
+
+    def has(self, packet: Packet) -> bool:
+        """Return whether a packet is one of these."""
+        return id(packet) in self._place
 
     def split(self, packet: Packet) -> Parts:
         """Return the parts of the time of a packet."""

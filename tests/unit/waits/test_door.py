@@ -578,3 +578,18 @@ def test_later_flights_are_not_slow_because_readings_of_the_clock_delay_them(tol
     found = account(told.captures())
     assert adds_up(found)
     assert sum(each.ns for each in found.of(Cause.SERIALISATION)) + sum(each.ns for each in found.of(Cause.QUEUE)) < 100_000
+
+
+def test_a_way_that_became_shorter_afterwards_says_nothing_of_the_time_before(told):
+    """A condition ends with its cell, and the connections are closed without it."""
+    opened(told)
+    told.say("client", "web", "PA", 101, 501, at=40.0, came=60.0, payload=b"?")
+    told.say("web", "client", "PA", 501, 102, at=60.0, came=80.0, ports=(80, 40000), payload=b"!")
+    for number in range(5):
+        at = 90.0 + number
+        told.ask("web", "client", b"news", at=at, came=at + 0.01, ports=(5000, 5001))
+        told.say("client", "web", "A", 102, 502, at=at + 0.5, came=at + 0.51)
+    found = account(told.captures(), "client")
+    assert adds_up(found)
+    assert not list(found.of(Cause.QUEUE))
+    assert found.elapsed_ns == 80_000_000
