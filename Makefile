@@ -68,6 +68,7 @@ docs: $(VENV)/dev ## build the documentation: docs/_build/html/index.html, and t
 docs-figures: $(VENV)/dev lab ## measure what the documentation shows, and draw it: docs/figures; an hour
 	$(BIN)/python docs/figures.py docs/_build/runs
 	$(BIN)/python docs/repeats.py
+	$(BIN)/python docs/growth.py
 
 proof: $(VENV)/dev lab ## reproduce all experiments, and write into README what that came to: docs/proof.json; half an hour
 	$(BIN)/slownet reproduce --all --runs docs/_build/runs

@@ -27,6 +27,7 @@ PAGES = {
     "costs": costs.page,
     "query-cost": tables.query_cost,
     "records": tables.records,
+    "growth": tables.growth,
     "repeats": tables.repeats,
     "samples": tables.sample_fields,
     "reasons": tables.reasons,

@@ -269,6 +269,23 @@ def _repeated(difference: float | None) -> str:
     return f"other numbers, by at most {100 * difference:.2g} %" if difference else "the same numbers"
 
 
+# ---- how cost grows ----
+
+GROWTH = Path(__file__).parents[2] / "figures/growth.json"
+
+
+def growth() -> str:
+    """Return what docs/growth.py measured, with the exponent of each."""
+    head = ["what grows", "sizes", "CPU s", "exponent", "each one more"]
+    rows = []
+    for what, found in json.loads(GROWTH.read_text()).items():
+        sizes, seconds = zip(*((f"{int(size):,}", f"{used:.1f}") for size, used in found["cpu_s"].items()), strict=True)
+        each = float(found["each_ms"])
+        more = f"{1000 * each:.3g} µs" if each < 1 else f"{each:.3g} ms"
+        rows.append([what, "; ".join(sizes), "; ".join(seconds), f"{found['exponent']:.1f}", more])
+    return _table(head, rows)
+
+
 # ---- what a query costs ----
 
 FIGURES = Path(__file__).parents[2] / "figures/figures.json"
