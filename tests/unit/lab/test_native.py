@@ -1,4 +1,6 @@
 import os
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -95,3 +97,21 @@ def test_this_process_is_not_inside_a_lab(monkeypatch):
     monkeypatch.delenv(native.INSIDE, raising=False)
     assert not native.inside_lab()
     assert os.environ.get(native.INSIDE) is None
+
+
+@pytest.mark.parametrize("nodes", [("lab", "lab"), ("lab-gw0", "lab-gw1")], ids=["a handler within a call", "two labs"])
+def test_real_time_is_asked_twice_at_a_time(tmp_path, monkeypatch, nodes):
+    """Processes of two labs have one number and share the folder: the second one took the first one's file away."""
+    write, names = Path.write_bytes, iter(nodes)
+    monkeypatch.setattr(native.os, "uname", lambda: SimpleNamespace(nodename=next(names)))
+    found = []
+
+    def write_and_ask(path, data):
+        write(path, data)
+        if not found:
+            found.append(0.0)
+            found.append(native.RealTime(tmp_path)())
+
+    monkeypatch.setattr(Path, "write_bytes", write_and_ask)
+    assert native.RealTime(tmp_path)() == pytest.approx(found[1], abs=60)
+    assert not list(tmp_path.iterdir())

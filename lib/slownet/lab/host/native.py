@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import subprocess
@@ -65,12 +66,16 @@ def succeeds(argv: Sequence[str]) -> bool:
 class RealTime:
     """Real time where the clock is virtual: the host gives its own to a file that is written in a folder which it shares."""
 
+    _numbers = itertools.count()
+
     def __init__(self, folder: Path) -> None:
-        self._file = folder / f".real-time-{os.getpid()}"
+        self._folder = folder
 
     def __call__(self) -> float:
         """Return seconds since 1970."""
-        self._file.write_bytes(b"")
-        found = self._file.stat().st_mtime
-        self._file.unlink()
+        # Labs that share the folder give their processes the same numbers, and a signal's handler may call this within a call.
+        file = self._folder / f".real-time-{os.uname().nodename}-{os.getpid()}-{next(self._numbers)}"
+        file.write_bytes(b"")
+        found = file.stat().st_mtime
+        file.unlink()
         return found
