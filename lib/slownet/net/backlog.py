@@ -11,9 +11,11 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from slownet.lab.host import native
+from slownet.model.beside import beside
 from slownet.model.errors import NetworkError
 from slownet.net import kernel_counters
 from slownet.net.layout import interface_name
@@ -105,14 +107,10 @@ def watched(cables: Iterable[Any], shaping: Shaping, log: list[Backlog]) -> Iter
         yield
         return
     read = Backlog(in_flight=[each.name for each in found if not each.limited])
-    ended = threading.Event()
-    thread = threading.Thread(target=_watch, args=(found, read, ended), daemon=True)
-    thread.start()
     try:
-        yield
+        with beside(partial(_watch, found, read)):
+            yield
     finally:
-        ended.set()
-        thread.join()
         log.append(read)
 
 

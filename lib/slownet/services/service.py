@@ -21,6 +21,7 @@ from slownet.lab.host import owner
 from slownet.lab.run import missing_programs as absent
 from slownet.lab.run.charge import charged_s, charged_since
 from slownet.lab.run.excerpt import LOG_LINES, tail
+from slownet.model.beside import beside
 from slownet.model.errors import ServiceError
 from slownet.net.namespace import inside
 from slownet.net.process import POLL_S, Host, end, environment, family, no_host
@@ -423,21 +424,16 @@ class Service:
             The server is not started, or these are no numbers.
         """
         after, seconds = arguments.seconds(after, "stalls()", "after"), arguments.seconds(seconds, "stalls()", "seconds")
-        process, ended = self._started(), threading.Event()
+        process = self._started()
 
-        def stall() -> None:
+        def stall(ended: threading.Event) -> None:
             if not ended.wait(after):
                 self._signal(process, signal.SIGSTOP)
                 ended.wait(seconds)
                 self._signal(process, signal.SIGCONT)
 
-        thread = threading.Thread(target=stall, daemon=True)
-        thread.start()
-        try:
+        with beside(stall):
             yield
-        finally:
-            ended.set()
-            thread.join()
 
     def __enter__(self) -> Self:
         return self.start()

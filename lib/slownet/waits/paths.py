@@ -74,9 +74,10 @@ class Ways:
                     if each.sender and each.sent >= 0:
                         found[pair(each)].append(each)
         gaps = _gaps(trace)
-        self._ways = {key: _Way(_by_time(packets), gaps) for key, packets in by.items()}
+        ordered = {key: _by_time(packets) for key, packets in by.items()}
+        self._ways = {key: _Way(packets, gaps) for key, packets in ordered.items()}
         self._ends = {
-            key: _Way(_by_time([*_by_time(by[key])[-LATER:], *packets]), gaps) for key, packets in later.items() if key in by
+            key: _Way(_by_time([*ordered[key][-LATER:], *packets]), gaps) for key, packets in later.items() if key in ordered
         }
 
     def split(self, packet: Packet) -> Parts:

@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from slownet.model.beside import beside
+
 Say = Callable[[str], None]
 COMPILED = re.compile(rb"^  (?:CC|AS)  +", re.M)
 """The lines of the kernel's makefiles that name a file which is compiled."""
@@ -40,9 +42,8 @@ def sentence(done: int, total: int, seconds: float) -> str:
 def reported(log: Path, total: int, say: Say) -> Iterator[None]:
     """Report once a minute how far a step is while the block runs, from the lines that it adds to its log."""
     before = log.stat().st_size if log.exists() else 0
-    ended = threading.Event()
 
-    def report() -> None:
+    def report(ended: threading.Event) -> None:
         began = time.monotonic()
         wait = FIRST_S
         while not ended.wait(wait):
@@ -50,13 +51,8 @@ def reported(log: Path, total: int, say: Say) -> Iterator[None]:
             say(sentence(done, total, time.monotonic() - began))
             wait = EVERY_S
 
-    thread = threading.Thread(target=report, daemon=True)
-    thread.start()
-    try:
+    with beside(report):
         yield
-    finally:
-        ended.set()
-        thread.join()
 
 
 def _compiled(log: Path, before: int) -> int:
