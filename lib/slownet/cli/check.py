@@ -21,15 +21,13 @@ from slownet.runner.run_options import RunOptions
 class CheckOptions:
     """The options of `slownet check`, besides where it measures."""
 
-    blind: bool = field(
-        default=False, metadata=stated("", "Ask for predictions that are left open, and record them before measuring.")
-    )
+    blind: bool = field(default=False, metadata=stated("", "Ask for open predictions, and record them before measuring."))
     answers: Path | None = field(
-        default=None, metadata=stated("FILE", "A student's answers (TOML); with --blind, what it lacks is added to it.")
+        default=None, metadata=stated("FILE", "A student's answers (TOML); --blind adds what it lacks.")
     )
     key: Path | None = field(
         default=None,
-        metadata=stated("FILE", "Instead, write the measured answers to this file: .md, or .toml for `slownet check mark`."),
+        metadata=stated("FILE", "Instead, write the measured answers: .md, or .toml to mark a class."),
     )
     runs: Path = same(RunOptions, "runs")  # noqa: RUF009  # it returns a field
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import typer
 
-MISTAKE = "after a mistake, which one line explains"
-JUDGED = {0: "if every claim is supported", 1: "if one is not, or a cell failed or was not measured", 2: MISTAKE}
+MISTAKE = "after a mistake"
+JUDGED = {0: "if every claim is supported", 1: "if one is not, or a cell was not measured", 2: MISTAKE}
 DONE = {0: "when it is done", 2: MISTAKE}
-INTERRUPTED = {130: "if it was interrupted"}
+INTERRUPTED = {130: "if interrupted"}
 COMPARED = {
     0: "if the second run is equal or better",
     1: "if it is worse or differs",
@@ -52,8 +52,7 @@ COMMANDS = {
         (
             "slownet run client_delay",
             "slownet run client_delay --vary rtt=0ms,25ms --tdf 1 --labs 1",
-            "slownet run mine.py --env QUERIES=6 --share data",
-            "slownet run compose.yaml --vary db:rtt=0ms,10ms --tool ab --option url=http://web:8000/",
+            "slownet run compose.yaml --vary db:rtt=9ms --tool ping --option to=db",
             "slownet run --resume runs/20260101-120000-client_delay",
         ),
         JUDGED | INTERRUPTED,
@@ -61,7 +60,7 @@ COMMANDS = {
     "slownet sweep": Told(
         (
             "slownet sweep client_delay --vary rtt=0:200:10ms --out delays",
-            "slownet sweep client_delay --vary rtt=0:200:10ms --sample lhs:10 --repeat 3 --out sampled --json",
+            "slownet sweep client_delay --vary rtt=0:200:10ms --sample lhs:10 --out part",
             "slownet sweep --resume --out delays",
         ),
         SWEPT | INTERRUPTED,
@@ -93,11 +92,8 @@ COMMANDS = {
     "slownet why": Told(
         (
             "slownet why runs/20260101-120000-client_delay",
-            "slownet why runs/20260101-120000-client_delay --cell rtt=40ms --json",
-            "slownet why runs/20260101-120000-client_delay --out page=why.html --out speedscope=why.json",
-            "slownet why runs/20260101-120000-client_delay --cures",
-            "slownet why runs/20260101-120000-client_delay runs/20260102-120000-client_delay --out page=why.html",
-            "slownet why client_delay --link client-switch=rtt=40ms -- curl -s http://web/",
+            "slownet why runs/before runs/after --out page=why.html",
+            "slownet why client_delay --link client-switch=rtt=40ms -- curl http://web/",
             "slownet why --compose compose.yaml --from client -- curl http://web/",
         ),
         DONE | INTERRUPTED,
@@ -121,10 +117,10 @@ COMMANDS = {
     ),
     "slownet compare": Told(
         (
-            "slownet compare runs/20260101-120000-client_delay runs/20260102-120000-client_delay",
+            "slownet compare runs/20260101-120000-mine runs/20260102-120000-mine",
             "slownet compare --fail-if-slower 5% runs/before runs/after",
             "slownet compare runs/20260101-120000-client_delay field.json --t0 12.3ms",
-            "slownet compare baseline.json runs/20260102-120000-client_delay --fail-if-slower 5%",
+            "slownet compare baseline.json runs/20260102-120000-mine --fail-if-slower 5%",
         ),
         COMPARED,
     ),
@@ -142,15 +138,15 @@ COMMANDS = {
     "slownet check mark": Told(
         (
             "slownet check mark --key key.toml answers/ada.toml answers/bob.toml",
-            "slownet check --tdf inf --key key.toml mine.toml && slownet check mark --key key.toml answers/*.toml",
-            "slownet check mark --key key.toml --due 2026-11-30 --late 50% --moodle grades.csv answers/*.toml",
+            "slownet check mark --key key.toml --due 2026-11-30 --late 50% answers/*.toml",
+            "slownet check mark --key key.toml --moodle grades.csv answers/*.toml",
         ),
         {0: "when all are marked", 1: "if a file was not, and is named", 2: MISTAKE},
     ),
     "slownet check variants": Told(
         (
             "slownet check variants mine.toml --variants variants.toml",
-            "slownet check variants mine.toml --variants variants.toml --student ada@example.org --out ada",
+            "slownet check variants mine.toml --variants variants.toml --student ada",
         ),
         DONE,
     ),
@@ -163,7 +159,7 @@ COMMANDS = {
     ),
     "slownet check bundle": Told(
         (
-            "slownet check bundle mine.toml --key key.toml --for gradescope --slownet slownet.whl",
+            "slownet check bundle mine.toml --key key.toml --for gradescope",
             "slownet check bundle mine.toml --key key.toml --for submitty",
         ),
         DONE,

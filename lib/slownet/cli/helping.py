@@ -6,6 +6,7 @@ Typer's own help, by Rich, reads square brackets as styles, and gives an option 
 from __future__ import annotations
 
 import os
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, get_args, get_origin
@@ -109,6 +110,24 @@ class Group(TyperGroup):
         return "Commands"
 
 
+def write_hanging(rows: Sequence[tuple[str, str]], formatter: Any) -> None:
+    """Write names with their texts on the same line, further lines indented: half as many lines as two columns take."""
+    for name, text in rows:
+        formatter.write(f"{_wrapped(f'{name}  {text}', formatter)}\n")
+
+
+def _wrapped(text: str, formatter: Any) -> str:
+    before = " " * formatter.current_indent
+    return textwrap.fill(
+        text,
+        formatter.width + 2,
+        initial_indent=before,
+        subsequent_indent=f"{before}    ",
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
+
+
 class SectionedCommand(TyperCommand):
     """A command whose help has a section for each kind of option, as `slownet.cli.options` names them."""
 
@@ -118,12 +137,14 @@ class SectionedCommand(TyperCommand):
         for each in self.get_params(ctx):
             if (row := each.get_help_record(ctx)) is None:
                 continue
+            if "--help" in each.opts:  # who reads it has found it
+                continue
             kind = "Arguments" if each.param_type_name == "argument" else getattr(each, "rich_help_panel", None) or "Options"
             sections.setdefault(kind, []).append(row)
         for title, rows in sections.items():
             if rows:
                 with formatter.section(title):
-                    formatter.write_dl(rows)
+                    write_hanging(rows, formatter)
 
 
 class _OfItsGroup(typer.Context):

@@ -26,7 +26,7 @@ InOneLab = Annotated[Where, Shown(OF_LABS, LAB)]
 FOR_INPUT: Mapping[str, Mapping[str, Any]] = {
     "clock": {
         "metavar": "real|virtual",
-        "text": "Clock of the lab; virtual by default, real in shells.",
+        "text": "The lab's clock; virtual by default, real in shells.",
         "words": ("real", "virtual"),
     }
 }
@@ -37,7 +37,7 @@ InANetwork = Annotated[Where, Shown(OF_LABS, LAB, FOR_INPUT)]
 ClockOption = Annotated[
     str | None,
     stated(
-        Where, "clock", OF_LABS, metavar="real|virtual", text="Clock of the lab; virtual by default, real in shells.",
+        Where, "clock", OF_LABS, metavar="real|virtual", text="The lab's clock; virtual by default, real in shells.",
         words=("real", "virtual"),
     ),
 ]  # fmt: skip
@@ -50,9 +50,7 @@ KernelOption = Annotated[str | None, stated(Where, "kernel", OF_LABS)]
 RunsOption = Annotated[Path, stated(RunOptions, "runs")]
 ExplainClockOption = Annotated[
     bool,
-    typer.Option(
-        "--explain-clock", help="Print on standard error which clock each experiment uses, and why.", rich_help_panel=OF_LABS
-    ),
+    typer.Option("--explain-clock", help="Print which clock each experiment uses, and why.", rich_help_panel=OF_LABS),
 ]
 SystemOption = Annotated[
     bool,
@@ -68,8 +66,7 @@ OutOption = Annotated[
     typer.Option(
         "--out",
         metavar="KIND=FILE",
-        help="Write the results to a file, too: json, junit, markdown (appended), openmetrics. json=- prints one JSON object "
-        "instead of text. Repeatable.",
+        help="Write the results to a file, too: json, junit, markdown (appended) or openmetrics. json=- prints it. Repeatable.",
         autocompletion=one_of(*(f"{each}=" for each in OF_RUNS)),
     ),
 ]

@@ -26,7 +26,7 @@ def run(
         list[str] | None,
         typer.Argument(
             metavar="EXPERIMENT",
-            help="Names (see `slownet list`) or files; or a compose project's files (.yaml), to be measured with --tool.",
+            help="Names (see `slownet list`) or files, a compose.yaml with --tool.",
             autocompletion=completing.measured_files,
         ),
     ] = None,

@@ -32,9 +32,7 @@ SHOWN = 20
 def sweep(
     experiment: Annotated[
         str | None,
-        typer.Argument(
-            metavar="EXPERIMENT", help="A name (see `slownet list`), its file, or a TOML file with a table [sweep]."
-        ),
+        typer.Argument(metavar="EXPERIMENT", help="A name (see `slownet list`), a file, or a TOML file with [sweep]."),
     ] = None,
     *,
     options: SweepOptions,

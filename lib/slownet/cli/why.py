@@ -75,8 +75,7 @@ def why(
         list[str] | None,
         typer.Argument(
             metavar="RUN|EXPERIMENT",
-            help="The directory of a run, or an experiment, by name or file, that is measured for it; of two, what made the "
-            "second one take longer. After --: a command.",
+            help="A run's directory, or an experiment; of two, what made the second one take longer. After --: a command.",
             autocompletion=completing.measured,
         ),
     ] = None,
@@ -89,18 +88,16 @@ def why(
         typer.Option(
             "--from",
             metavar="HOST",
-            help="The host that began the operation. Default: the first to send. A command runs there, by default on client.",
+            help="The host that began. Default: the first; of a command, client.",
         ),
     ] = None,
     whole: Annotated[
-        bool, typer.Option("--whole", help="Account for all connections to a server, not only for the last of several.")
+        bool, typer.Option("--whole", help="Account for all connections to a server, not only for the last.")
     ] = False,
-    each_step: Annotated[bool, typer.Option("--steps", help="Print each step, with the content of its message.")] = False,
+    each_step: Annotated[bool, typer.Option("--steps", help="Print each step, with its message.")] = False,
     cures: Annotated[
         bool,
-        typer.Option(
-            "--cures", help="Measure the cell again with each cure that slownet can switch on, beside what it promises."
-        ),
+        typer.Option("--cures", help="Measure again with each cure, beside what it promises."),
     ] = False,
     out: WhyOutOption = None,
     as_json: JsonOption = False,
@@ -109,7 +106,7 @@ def why(
         typer.Option(
             "--topology",
             metavar="NAME|FILE",
-            help="The network of the command: a name such as two_hosts or star,5, or a file for `mn --custom`.",
+            help="Its network: star,5, or a file for `mn --custom`.",
             autocompletion=completing.topologies,
             rich_help_panel=OF_COMMANDS,
         ),
@@ -119,7 +116,7 @@ def why(
         typer.Option(
             "--link",
             metavar="A-B=CONDITION",
-            help="A link's condition, e.g. client-server=rtt=10ms,loss=1%. Repeatable.",
+            help="client-server=rtt=10ms,loss=1%. Repeatable.",
             autocompletion=completing.links,
             rich_help_panel=OF_COMMANDS,
         ),
@@ -129,7 +126,7 @@ def why(
         typer.Option(
             "--limit",
             metavar="TIME",
-            help="End the command after this long, in the network's own time. Default: 10min.",
+            help="End it after this long, on its clock. Default: 10min.",
             rich_help_panel=OF_COMMANDS,
         ),
     ] = None,
@@ -138,7 +135,7 @@ def why(
         typer.Option(
             "--compose",
             metavar="FILE",
-            help="Run the command beside the services of this compose project. Repeatable: files are merged.",
+            help="Run it beside this project. Repeatable: files are merged.",
             autocompletion=completing.files(".yaml", ".yml"),
             rich_help_panel=OF_PROJECTS,
         ),
@@ -154,9 +151,8 @@ def why(
 ) -> None:
     """Print where every millisecond of an operation went.
 
-    The account is made from the captures of all hosts. A run without captures is measured once more with them, in the cell
-    that is asked for and with its seeds. An experiment, or a command on a host (after --), is measured once, at free CPU unless
-    another clock is asked for. Of two runs, which steps came, went or grew is printed.
+    The account is made from all hosts' captures. A run without them is measured once more; an experiment, or a command on a
+    host (after --), once, at free CPU unless another clock is asked for.
     """
     wanted = Outputs.read(out or [], why_outputs.OF_ACCOUNTS)
     where = Where(place, clock, tdf, cpu, memory, kernel=kernel)

@@ -24,8 +24,8 @@ WhyOutOption = Annotated[
     typer.Option(
         OUT,
         metavar="KIND=FILE",
-        help="Write it to a file, too: page (HTML), svg, png or pdf (the picture), flame (a flame graph, SVG), folded (stacks, "
-        "for flamegraph.pl), speedscope, chrome-trace (for Perfetto, too), json. Repeatable.",
+        help="Write it to a file, too: page, svg, png, pdf, flame (SVG), folded (for flamegraph.pl), speedscope, chrome-trace, "
+        "json. Repeatable.",
         autocompletion=one_of(*(f"{each}=" for each in OF_ACCOUNTS)),
     ),
 ]

@@ -21,21 +21,20 @@ class RunOptions:
         default=(),
         metadata=stated(
             "NAME=V1,V2",
-            "Conditions to measure instead, e.g. rtt=0ms,25ms or rtt=0:100:10ms; of a compose project a host's, e.g. "
-            "db:rtt=0ms,25ms; faults=FILE.toml or faults='kill db at 4 s; start db at 5 s' is what breaks. Repeatable.",
+            "Conditions to measure instead: rtt=0ms,25ms or rtt=0:100:10ms; of a compose project a host's: db:rtt=0ms,25ms; "
+            "faults='kill db at 4 s'. Repeatable.",
         ),
     )
     repeat: str | None = field(
         default=None,
         metadata=stated(
             "N|PART%|auto",
-            "Number of repetitions. 1%: until such a difference between two runs would be found. auto (default): until every "
-            "claim is decided; without claims, until two such runs can be compared.",
+            "Repetitions. 1%: until a difference of 1% would be found. auto (default): until every claim is decided.",
         ),
     )
     budget: str | None = field(
         default=None,
-        metadata=stated("N,TIME", "Limit on repetitions, wall time, or both. Default: 30,1h."),
+        metadata=stated("N,TIME", "At most so many repetitions, so long. Default: 30,1h."),
     )
     runs: Path = field(
         default=RUNS,
@@ -45,16 +44,16 @@ class RunOptions:
         default=None,
         metadata=stated(
             "RUN",
-            "Continue the interrupted run in this directory. With a number of repetitions: measure more of one that has ended.",
+            "Continue an interrupted run, or measure more of one.",
         ),
     )
     capture: str | None = field(
         default=None,
-        metadata=stated("[INTERFACE,...]", "Save the packets of these interfaces; of all hosts if none is named."),
+        metadata=stated("[INTERFACE,...]", "Save packets: of all hosts, or of these."),
     )
     labs: str = field(
         default=AUTO,
-        metadata=stated("N|auto", "Labs that repeat an experiment in parallel. auto: one per processor."),
+        metadata=stated("N|auto", "Labs in parallel. auto: one per processor."),
     )
     clock: str | None = same(Where, "clock")
     tdf: str | None = same(Where, "tdf")
@@ -68,18 +67,17 @@ class RunOptions:
         default=None,
         metadata=stated(
             "NAME|COMMAND",
-            "A client that measures the compose project, from its host client: ab, ping, wrk, browse...; with patterns for "
-            "values, any command.",
+            "On host client: ab, ping, wrk..., or any command.",
         ),
     )
     option: Sequence[str] = field(
         default=(),
-        metadata=stated("NAME=VALUE", "An option of the tool, e.g. url=http://web:8000/ or requests=50. Repeatable."),
+        metadata=stated("NAME=VALUE", "Of the tool: url=http://web:8000/. Repeatable."),
     )
     value: Sequence[str] = field(
         default=(),
         metadata=stated(
             "PATTERN",
-            "A regular expression for a number of the command's output: 'tps = ([0-9.]+)', or (?P<name_ms>...). Repeatable.",
+            "A number of its output: 'tps = ([0-9.]+)'. Repeatable.",
         ),
     )

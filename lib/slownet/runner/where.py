@@ -24,8 +24,7 @@ class Where:
         default="auto",
         metadata=stated(
             "auto|native|lab|confined",
-            "native: this machine's kernel, as root; lab: a lab; confined: a lab, only if this machine's kernel confines it; "
-            "auto: native if possible.",
+            "native: as root; confined: a lab that the kernel confines.",
             ("auto", "native", "lab", "confined"),
         ),
     )
@@ -33,19 +32,17 @@ class Where:
         default=None,
         metadata=stated(
             "real|virtual|exact[:N]",
-            "Clock of the lab; virtual by default. exact: counts instructions in an emulated machine, N (3) a nanosecond.",
+            "The lab's clock; virtual by default. exact counts instructions, N (3) a nanosecond.",
             ("real", "virtual", "exact"),
         ),
     )
     tdf: str | None = field(
         default=None,
-        metadata=stated("N|inf|auto", "How many times faster the CPU looks on the virtual clock.", ("inf", "auto", "1")),
+        metadata=stated("N|inf|auto", "How much faster the CPU looks on the virtual clock.", ("inf", "auto", "1")),
     )
     cpu: str | None = field(
         default=None,
-        metadata=stated(
-            "work|time|auto", "What the virtual clock charges: instructions or CPU time.", ("work", "time", "auto")
-        ),
+        metadata=stated("work|time|auto", "What that clock charges: instructions or time.", ("work", "time", "auto")),
     )
     memory: int = field(
         default=MEGABYTES,
@@ -53,18 +50,18 @@ class Where:
     )
     env: tuple[str, ...] = field(
         default=(),
-        metadata=stated("NAME[=VALUE]", "A variable for the experiment, here and in the lab. Repeatable."),
+        metadata=stated("NAME[=VALUE]", "A variable for the experiment. Repeatable."),
     )
     share: tuple[str, ...] = field(
         default=(),
-        metadata=stated("FOLDER[:rw]", "A folder that the lab sees under the same path, read-only unless :rw. Repeatable."),
+        metadata=stated("FOLDER[:rw]", "A folder that the lab sees at its path. Repeatable."),
     )
     folder: str = ""
     kernel: str | None = field(
         default=None,
         metadata=stated(
             "base|wide",
-            "The lab's kernel. wide: with what Debian's can do with networks, built by slownet lab build with the same option.",
+            "The lab's kernel; wide has all of Debian's networking.",
             ("base", "wide"),
         ),
     )
