@@ -60,6 +60,8 @@ class Step:
         own.
     hops : tuple of (str, str)
         The hosts between which it goes, a pair a hop, if routers forward it; otherwise empty.
+    turns : tuple of int
+        For a timer: when its host answered others meanwhile, in ns; it may have turned to this one then.
     """
 
     begin_ns: int
@@ -73,6 +75,7 @@ class Step:
     connection: str = ""
     trip: bool = False
     hops: tuple[tuple[str, str], ...] = ()
+    turns: tuple[int, ...] = ()
 
     @property
     def ns(self) -> int:

@@ -27,6 +27,8 @@ UPDATES = {13 * frames + cover for frames in (1, 2) for cover in (0, 21, 22, 29)
 """Bytes of one or two WINDOW_UPDATE frames (RFC 9113, 6.9: 13 each), plain, in a record of TLS 1.2 or of 1.3, or in two."""
 BULK = 2 * 1448
 """Bytes sent at once that make a packet part of a long message."""
+MOST_TURNS = 64
+"""Times of a host's answers to others that are kept."""
 LOOK_BACK = 4096
 """Packets of a host that are searched for lost ones."""
 SSH = 22
@@ -46,10 +48,13 @@ class Causes:
         self._ways = paths.Ways(trace, *window)
         self._messages: list[list[Packet]] = []
         self._places: list[int] = []
-        for packet in (each.packet for each in parts if isinstance(each, Trip)):
+        self._then: list[Packet | None] = []
+        for packet, then in ((each.packet, each.then) for each in parts if isinstance(each, Trip)):
             if not self._messages or packet.passing != self._messages[-1][-1].passing:
                 self._messages.append([])
+                self._then.append(None)
             self._messages[-1].append(packet)
+            self._then[-1] = then
             self._places.append(len(self._messages) - 1)
         self._trips = [each[0] for each in self._messages]
         self._given: dict[int, tuple[Cause, str]] = {}
@@ -96,9 +101,8 @@ class Causes:
 
     def _released(self, number: int, ack: Packet) -> None:
         """Name what an ACK on the path let go, and give that cause to the ACK and to what it acknowledges."""
-        if number + 1 == len(self._trips):
+        if (then := self._then[number]) is None:
             return
-        then = self._trips[number + 1]
         if not ack.is_pure_ack:
             if found := self._opens_a_window(number, ack, then):
                 self._give(number, found)
@@ -181,7 +185,18 @@ class Causes:
     def _stay(self, stay: Stay, trip: int) -> Step:
         cause, detail = self._on_host(stay, trip)
         connection = stay.until.ends() if stay.until is not None else stay.since.ends() if stay.since is not None else ""
-        return Step(stay.begin, stay.end, cause, stay.host, stay.host, detail, connection=connection)
+        turns = self._turns(stay) if cause is Cause.TIMER else ()
+        return Step(stay.begin, stay.end, cause, stay.host, stay.host, detail, connection=connection, turns=turns)
+
+    def _turns(self, stay: Stay) -> tuple[int, ...]:
+        """Return when a host answered others while nothing arrived for an operation."""
+        host, own = self._trace.hosts[stay.host], stay.until.connection if stay.until is not None else None
+        found = {
+            each.sent
+            for each in host.sent[host.sent_by(stay.begin) : host.sent_by(stay.end - AT_ONCE_NS)]
+            if each.is_tcp and each.length and each.connection != own and not each.opens and host.made(each)
+        }
+        return tuple(sorted(found)[-MOST_TURNS:])
 
     def _on_host(self, stay: Stay, trip: int) -> tuple[Cause, str]:
         """Return the cause of a time on a host; `trip`: the number of the message that follows."""
@@ -202,7 +217,7 @@ class Causes:
         return self._timer(packet, stay)
 
     def _late_ack(self, ack: Packet, trip: int) -> tuple[Cause, str]:
-        then = self._trips[trip + 1] if trip + 1 < len(self._trips) else None
+        then = self._then[trip] if trip < len(self._then) else None
         if then is not None and _answers(then, ack):
             cause, detail = _window(then, ack)
             if cause is Cause.NAGLE:

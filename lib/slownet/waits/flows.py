@@ -155,7 +155,7 @@ def _send(side: _Side, packet: Packet) -> None:
             side.hello = side.turns
         packet.of_hello = side.turns == side.hello
         if packet.length and packet.length < side.mss and not packet.repeated:
-            side.nodelay = side.nodelay or side.now.small_end >= 0
+            side.nodelay = side.nodelay or (side.now.small_end >= 0 and not packet.flags & FIN)  # close() waits for none
             side.now.small_end = end
         if not packet.repeated:
             side.unacked.append(end)

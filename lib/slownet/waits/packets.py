@@ -17,6 +17,8 @@ TCP, UDP, ICMP, ICMPV6 = 6, 17, 1, 58
 FIN, SYN, RST, PSH, ACK = 1, 2, 4, 8, 16
 ETHERNET = 1
 TLS_TYPES = {20, 21, 22, 23}
+CONTROL = {4, 6, 8}
+"""Types of HTTP/2's frames that control a connection: SETTINGS, PING, WINDOW_UPDATE."""
 KEPT = 1600
 """Bytes of the payload that are read: a whole segment, because records of TLS begin anywhere in one."""
 HEAD = 64
@@ -144,6 +146,19 @@ class Packet:
     def is_pure_ack(self) -> bool:
         """True if it only acknowledges."""
         return self.protocol == TCP and not self.length and not self.flags & (SYN | FIN | RST)
+
+    @property
+    def is_control(self) -> bool:
+        """True if it only controls a connection of HTTP/2 without TLS: after it, nothing waits for a timer of its receiver.
+
+        It consists of frames of SETTINGS, PING and WINDOW_UPDATE (RFC 9113, 6).
+        """
+        at, whole = 0, len(self.data)
+        if self.protocol != TCP or not 9 <= whole == self.length:
+            return False
+        while at + 9 <= whole and self.data[at + 3] in CONTROL:
+            at += 9 + int.from_bytes(self.data[at : at + 3])
+        return at == whole
 
     @property
     def is_neighbours(self) -> bool:

@@ -16,6 +16,8 @@ ALIKE_NS, ALIKE = 2_000_000, 0.02
 """The largest difference of two measurements of one wait, as ns and as a part: strace reads the clock, and ticks move."""
 LATER_NS = 1_000_000
 """The longest time from a call to the packet that it caused, also by way of other processes: strace delays their calls."""
+FOR_ANOTHER = ": it worked for a request that had come before"
+"""The end of a wait's detail, after the process."""
 MOST_NAMES = 3
 KERNELS = "as long as TCP_CORK"
 """A timer that no program's call is."""
@@ -36,7 +38,7 @@ def named(account: Account, calls: Sequence[SleepingCall]) -> Account:
     by_host: dict[str, list[SleepingCall]] = defaultdict(list)
     for each in calls:
         by_host[each.host].append(each)
-    steps = [replace(each, detail=_name(each, by_host[each.source]) or each.detail) for each in account.steps]
+    steps = [one for each in account.steps for one in _named(each, by_host[each.source])]
     return replace(account, steps=tuple(steps))
 
 
@@ -45,26 +47,36 @@ def named_alike(account: Account, other: Account) -> Account:
 
     Waits belong together if they have one host, one cause and one duration, in this order.
     """
-    waiting: dict[tuple[str, Cause], list[Step]] = defaultdict(list)
+    waiting: dict[tuple[str, Cause], list[tuple[Step, ...]]] = defaultdict(list)
+    before: Step | None = None
     for each in other.steps:
         if each.cause in _OPEN and each.ns > AT_ONCE_NS:
-            waiting[each.source, each.cause].append(each)
+            if before is not None and before.detail.endswith(FOR_ANOTHER):
+                waiting[before.source, before.cause].pop()
+                waiting[each.source, each.cause].append((before, each))
+            else:
+                waiting[each.source, each.cause].append((each,))
+        before = each
     return replace(account, steps=tuple(_carried(account.steps, waiting)))
 
 
-def _carried(steps: Sequence[Step], waiting: Mapping[tuple[str, Cause], list[Step]]) -> Iterator[Step]:
+def _carried(steps: Sequence[Step], waiting: Mapping[tuple[str, Cause], list[tuple[Step, ...]]]) -> Iterator[Step]:
     for each in steps:
         same = waiting.get((each.source, each.cause), []) if _is_open(each) else []
         place = next((number for number, one in enumerate(same) if _takes_as_long(each, one)), None)
         if place is None:
             yield each
         else:
-            yield replace(each, detail=same[place].detail)
+            *first, last = same[place]
+            begin = each.begin_ns + sum(one.ns for one in first)
+            if first:
+                yield replace(first[0], begin_ns=each.begin_ns, end_ns=begin)
+            yield replace(each, begin_ns=begin, detail=last.detail)
             del same[: place + 1]
 
 
-def _takes_as_long(one: Step, other: Step) -> bool:
-    return abs(one.ns - other.ns) <= max(ALIKE_NS, ALIKE * one.ns)
+def _takes_as_long(one: Step, other: Sequence[Step]) -> bool:
+    return abs(one.ns - sum(each.ns for each in other)) <= max(ALIKE_NS, ALIKE * one.ns)
 
 
 _OPEN = (Cause.TIMER, Cause.WAITING)
@@ -75,14 +87,55 @@ def _is_open(step: Step) -> bool:
     return step.cause in _OPEN and step.ns > AT_ONCE_NS and not step.detail.startswith(KERNELS)
 
 
-def _name(step: Step, calls: Sequence[SleepingCall]) -> str:
-    """Return process and call of a wait; empty if no call ended with it."""
+def _named(step: Step, calls: Sequence[SleepingCall]) -> Iterator[Step]:
+    """Yield a wait with its process and call, if any ended with it; in two parts if the process had worked for another request.
+
+    A process that sleeps does nothing else meanwhile: if its host answered others as one of its calls ended, then what it slept
+    until then was not for this request.
+    """
     if not _is_open(step):
-        return ""
-    ended = [each for each in calls if -AT_ONCE_NS <= step.end_ns - each.end_ns <= LATER_NS]
-    if last := [each for each in ended if each.ended == "limit" or each.call in LOCKS]:
-        return _of_process(min(last, key=lambda each: _rank(each, step)), step, calls)
-    return _of_waiting(step, ended, calls) if step.cause is Cause.WAITING else ""
+        yield step
+        return
+    last = _last(step, calls)
+    if last is None or step.cause is not Cause.TIMER or (turn := _turn(step, last, calls)) is None:
+        yield replace(step, detail=_name(step, last, calls) or step.detail)
+        return
+    first, second = replace(step, end_ns=turn), replace(step, begin_ns=turn)
+    yield replace(first, cause=Cause.WAITING, detail=f"{last.program}{FOR_ANOTHER}", turns=())
+    yield replace(second, detail=_of_process(last, second, calls))
+
+
+def _turn(step: Step, last: SleepingCall, calls: Sequence[SleepingCall]) -> int | None:
+    """Return when the process of a step's last call turned to its request, if it had worked for another one until then."""
+    own = [each for each in calls if each.process == last.process and each.end_ns > step.begin_ns and each.call == SLEEP]
+    for before, after in zip(own[-2::-1], own[:0:-1], strict=True):
+        if after.end_ns <= last.end_ns and last.call == SLEEP:
+            turns = [
+                each
+                for each in step.turns
+                if before.end_ns - AT_ONCE_NS <= each <= min(after.begin_ns, before.end_ns + LATER_NS)
+            ]
+            others = {each.process for each in calls if abs(each.end_ns - before.end_ns) <= AT_ONCE_NS} - {last.process}
+            if len(turns) > len(others):
+                return turns[-1]
+    return None
+
+
+def _last(step: Step, calls: Sequence[SleepingCall]) -> SleepingCall | None:
+    """Return the call whose limit ended a step, or that had a lock then."""
+    found = [each for each in _ended(step, calls) if each.ended == "limit" or each.call in LOCKS]
+    return min(found, key=lambda each: _rank(each, step), default=None)
+
+
+def _ended(step: Step, calls: Sequence[SleepingCall]) -> list[SleepingCall]:
+    return [each for each in calls if -AT_ONCE_NS <= step.end_ns - each.end_ns <= LATER_NS]
+
+
+def _name(step: Step, last: SleepingCall | None, calls: Sequence[SleepingCall]) -> str:
+    """Return process and call of a wait; empty if no call ended with it."""
+    if last is not None:
+        return _of_process(last, step, calls)
+    return _of_waiting(step, _ended(step, calls), calls) if step.cause is Cause.WAITING else ""
 
 
 def _rank(call: SleepingCall, step: Step) -> tuple[bool, bool, int]:

@@ -17,13 +17,21 @@ from dataclasses import dataclass
 from slownet.waits.pacing import Pacing
 from slownet.waits.packets import FIN, SYN, Ends, Packet
 from slownet.waits.trace import AT_ONCE_NS, Host, Trace
+from slownet.waits.turns import is_turn
+
+PIECE = 4
+"""Bytes of a message that is looked for in another one: a short one is all of the message."""
 
 
 @dataclass(frozen=True)
 class Trip:
-    """A packet that crossed the network."""
+    """A packet that crossed the network.
+
+    then: what its receiver sent because of it; None for the operation's last one.
+    """
 
     packet: Packet
+    then: Packet | None = None
 
 
 @dataclass(frozen=True)
@@ -66,15 +74,17 @@ class Walk:
     def back(self, last: Packet, arrived: bool) -> list[Part]:
         """Return the parts in order, from the operation's begin to the packet that ended it."""
         packet: Packet | None = last
+        then: Packet | None = None
         while packet is not None:
             self._seen.add((id(packet), arrived))
             if arrived:
                 if packet.sender and packet.sent >= 0:
-                    self._parts.append(Trip(packet))
+                    self._parts.append(Trip(packet, then))
                     arrived = False
                     continue
                 packet, arrived = self._unknown(packet)
                 continue
+            then = packet
             packet, arrived = self._cause(packet)
         self._parts.reverse()
         return self._parts
@@ -95,7 +105,9 @@ class Walk:
         self._open(host, packet)
         found, kind = self._why(host, packet)
         begin = self._begin if found is None else _time(*found)
-        if kind == "pushed":  # so it answers no earlier message of its connection
+        if found is not None and self._is_turn(host, packet, found[0]):
+            return self._wait(packet), True
+        if kind == "pushed" and found is not None and _passes_on(packet, found[0]):  # so it answers no earlier message
             self._requests = [each for each in self._requests if each[:2] != (host.name, packet.connection)]
         if found is not None:  # the way goes on beside the request, on its connection: then it did not decide
             self._requests = [each for each in self._requests if begin >= each[2].arrived or each[1] != found[0].connection]
@@ -143,6 +155,18 @@ class Walk:
             del self._parts[since:]
         del self._requests[number:]
         self._parts.append(Stay(host, request.arrived, until, "other", None, request))
+        return request
+
+    def _is_turn(self, host: Host, packet: Packet, came: Packet) -> bool:
+        """Return whether the open request had waited on a host for what arrived, which was for another one."""
+        if not self._requests or self._requests[-1][0] != host.name:
+            return False
+        return is_turn(host, packet, came, self._requests[-1][2], self._openers, self._wakes[host.name].latest)
+
+    def _wait(self, packet: Packet) -> Packet:
+        """Let the open request have waited until a packet was sent; return what brought it."""
+        host, _, request, _ = self._requests.pop()
+        self._parts.append(Stay(host, request.arrived, packet.sent, "other", None, request))
         return request
 
     def _why(self, host: Host, packet: Packet) -> tuple[tuple[Packet, bool] | None, str]:
@@ -319,13 +343,13 @@ class _Before:
         if packet.is_ping:
             of += [self._wakes[True, True], *([self._wakes[False, True]] if self._is_own(packet) else [])]
         for each in _backwards(self._host.received, end, *of):
-            if each.connection != packet.connection or not each.is_pure_ack:
+            if each.connection != packet.connection or not (each.is_pure_ack or each.is_control):
                 yield each
 
     def sent(self, packet: Packet, end: int) -> Iterator[Packet]:
         """Yield what the host sent before a place on a packet's connection or on one of its own, the last one first."""
         of = [self._went[packet.connection], self._made[False], *([self._made[True]] if packet.is_ping else [])]
-        return _backwards(self._host.sent, end, *of)
+        return (each for each in _backwards(self._host.sent, end, *of) if not each.is_control)
 
 
 def _places() -> array[int]:
@@ -395,6 +419,16 @@ def _openers(trace: Trace) -> dict[Ends, str]:
             elif each.connection not in first or each.sent < first[each.connection][0]:
                 first[each.connection] = each.sent, name
     return {connection: name for connection, (_, name) in first.items()} | found
+
+
+def _passes_on(packet: Packet, came: Packet) -> bool:
+    """Return whether a message has the content of one that arrived, as far as it is known: of TLS none is.
+
+    A broker passes on what a publisher sent; a database that answers because another session has released a lock does not.
+    """
+    if packet.tls or came.tls:
+        return True
+    return any(came.data[at : at + PIECE] in packet.data for at in range(0, len(came.data), PIECE))
 
 
 def _time(packet: Packet, arrived: bool) -> int:

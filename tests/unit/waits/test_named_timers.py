@@ -96,3 +96,46 @@ def test_the_text_has_lines_of_80_columns(slept):
     lines = text(timers.named(slept, calls)).splitlines()
     assert max(map(len, lines)) <= 80
     assert any(line.endswith("...") for line in lines)
+
+
+@pytest.fixture
+def queued(tmp_path):
+    """An account of a question that was answered 100 ms after it had come; another one had been answered in the middle."""
+    told = Told(tmp_path)
+    opened(told)
+    told.say("client", "web", "PA", 101, 501, at=40.0, came=60.0, payload=b"first", ports=(40001, 80))
+    told.say("client", "web", "PA", 101, 501, at=40.0, came=60.0, payload=b"GET / HTTP/1.0\r\n\r\n")
+    told.say("web", "client", "PA", 501, 106, at=110.0, came=130.0, ports=(80, 40001), payload=b"first's")
+    told.say("web", "client", "PA", 501, 119, at=160.0, came=180.0, ports=(80, 40000), payload=b"HTTP/1.0 200 OK")
+    return account(told.captures(), whole=True)
+
+
+def parts(found):
+    return [(each.cause, each.ns // MS, each.detail) for each in found.steps if each.cause in (Cause.TIMER, Cause.WAITING)]
+
+
+def test_a_process_that_slept_for_another_request_first(queued):
+    """Also where both waits are those of a second measurement."""
+    assert parts(queued) == [(Cause.TIMER, 100, "nothing arrived meanwhile")]
+    own = [call(60, 110, limit=50.0), call(110.01, 160, limit=50.0)]
+    split = [
+        (Cause.WAITING, 50, "php-fpm: it worked for a request that had come before"),
+        (Cause.TIMER, 50, "php-fpm: sleep of 50 ms"),
+    ]
+    found = timers.named(queued, own)
+    assert parts(found) == parts(timers.named_alike(queued, found)) == split
+    assert found.elapsed_ns == queued.elapsed_ns
+    assert all(one.end_ns == other.begin_ns for one, other in zip(found.steps, found.steps[1:], strict=False))
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        [call(60, 160, limit=100.0), call(60, 110, limit=50.0, process=8)],  # a thread for each
+        [call(60, 110, name="epoll_wait", limit=50.0), call(110, 160, name="epoll_wait", limit=50.0)],  # a loop has many
+        [call(60, 90, limit=30.0), call(90, 160, limit=70.0)],  # none was answered then
+        [call(60, 110, limit=50.0), call(110, 160, limit=50.0), call(60, 110, limit=50.0, process=8)],  # it may be the other
+    ],
+)
+def test_a_process_that_slept_for_one_request(queued, calls):
+    assert [cause for cause, _, _ in parts(timers.named(queued, calls))] == [Cause.TIMER]
