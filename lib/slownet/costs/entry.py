@@ -131,6 +131,8 @@ class Server:
         One of `ECOSYSTEMS`, whose `packages` it needs too; empty without them.
     packages : tuple of str
         With their versions; the commands find their folder in ``$PACKAGES``.
+    code : str
+        A program that is compiled with them, of one of `COMPILED`; the commands find how it runs in ``$PROGRAM``.
     service : str
         One of slownet's own services; empty for a program.
     options : tuple of str
@@ -150,6 +152,7 @@ class Server:
     debian: tuple[str, ...] = ()
     ecosystem: str = ""
     packages: tuple[str, ...] = ()
+    code: str = ""
     service: str = ""
     options: tuple[str, ...] = ()
     prepare: str = ""
@@ -168,11 +171,13 @@ OPERATION = {
     "note": str, "guess": (int, float), "earlier": dict,
 }  # fmt: skip
 SERVER = {
-    "debian": list, "ecosystem": str, "packages": list, "service": str, "options": list, "prepare": str, "run": str,
-    "port": int, "env": dict, "settles": (int, float),
+    "debian": list, "ecosystem": str, "packages": list, "code": str, "service": str, "options": list, "prepare": str,
+    "run": str, "port": int, "env": dict, "settles": (int, float),
 }  # fmt: skip
 KINDS = {str: "a text", list: "a list", dict: "a table", int: "a whole number"}
 ECOSYSTEMS = ("python", "node", "go", "java", "rust", "php", "ruby", "perl", "debian")
+COMPILED = ("go", "java", "rust")
+"""The ecosystems whose programs are compiled on the host."""
 
 
 def entry(file: Path) -> Entry:
@@ -199,8 +204,12 @@ def server(file: Path) -> Server:
         raise ExperimentError("a server is either a service or a command", where, "write `service` or `run`")
     if table.get("run") and not table.get("port"):
         raise ExperimentError("a server's command needs the port that it listens on", where, "write `port`")
-    if table.get("packages"):
+    if table.get("packages") or table.get("code"):
         _known(table.get("ecosystem", ""), where)
+    if table.get("code") and table["ecosystem"] not in COMPILED:
+        raise ExperimentError(
+            f"a server's `code` is compiled, which {table['ecosystem']} is not", where, f"use {', '.join(COMPILED)}, or `run`"
+        )
     lists = {key: _texts(table, key, where) for key in ("debian", "options", "packages")}
     env = {str(key): str(value) for key, value in table.get("env", {}).items()}
     return Server(file.stem, **{**table, **lists, "env": env})

@@ -105,7 +105,7 @@ def _prepared(group: Sequence[Item], found: dict[int, Measured], follow: Follow)
         follow(f"{item.name}: packages")
         try:
             server = find_server(item.entry)
-            packages.folder(server.ecosystem, server.packages)
+            packages.program(server)
             made.append(_Prepared(item, server, _client(item)))
         except SlownetError as error:
             found[id(item)] = Measured(item, failure=error.line)
@@ -118,9 +118,10 @@ def _client(item: Item) -> packages.Client:
 
 
 def _place(prepared: Sequence[_Prepared], follow: Follow) -> Callable[[], Place]:
-    """Return what makes places with the Debian packages of these items, and of the whole catalogue, if they need any."""
+    """Return what makes places with the Debian packages of these items; those of the catalogue have all of its packages."""
     debian = set().union(*(_debian(each.item.entry, each.server) for each in prepared))
-    if debian:  # one layer for the whole catalogue: it is built once, whichever entries are chosen
+    if debian and all(each.item.entry in entries().values() for each in prepared):
+        # One layer for the whole catalogue: it is built once, whichever entries are chosen. One's own has its own, a small one.
         debian |= set().union(*(_debian(each, find_server(each)) for each in entries().values()))
     follow(f"a layer of {len(debian)} Debian packages" if debian else "the lab's own packages")
     folder = packages.layer(sorted(debian))
@@ -129,7 +130,7 @@ def _place(prepared: Sequence[_Prepared], follow: Follow) -> Callable[[], Place]
 
 def _debian(entry: Entry, server: Server) -> set[str]:
     """Return the Debian packages that an entry needs."""
-    used = {server.ecosystem if server.packages else "", entry.ecosystem if entry.code or entry.packages else ""}
+    used = {server.ecosystem if server.packages or server.code else "", entry.ecosystem if entry.code or entry.packages else ""}
     basic = [name for each in used for name in packages.BASIC.get(each, ())]
     return {*basic, *entry.debian, *server.debian}
 
@@ -141,35 +142,61 @@ def _boots(prepared: Sequence[_Prepared]) -> Iterable[list[_Prepared]]:
         yield ordered[first : first + ITEMS]
 
 
-def _boot(place: Callable[[], Place], follow: Follow, accounts: bool, boot: Sequence[_Prepared]) -> list[Measured]:
-    """Measure the items of one boot."""
-    results = [Measured(each.item) for each in boot]
-    seconds: list[dict[int, dict[str, float]]] = [{} for _ in boot]
-    errors: list[str] = []
+@dataclass
+class _Boot:
+    """The reports of one boot about its items, which have their places in it."""
 
-    def on_event(event: Event) -> None:
+    items: Sequence[_Prepared]
+    follow: Follow
+    results: list[Measured]
+    seconds: list[dict[int, Mapping[str, float]]]
+    errors: list[str] = field(default_factory=list)
+    last: int | None = None
+    """The place of the item that was begun last."""
+
+    def on_event(self, event: Event) -> None:
+        """Keep what an event reports."""
         match event["event"]:
             case "item":
-                index, rtt = divmod(event["index"], STEP)
-                follow(f"{boot[index].item.name} at {rtt or WARM} ms")
+                self.last, rtt = divmod(event["index"], STEP)
+                self.follow(f"{self.items[self.last].item.name} at {rtt or WARM} ms")
             case "seconds":
                 index, rtt = divmod(event["index"], STEP)
-                seconds[index][rtt] = event["seconds"]
+                self.seconds[index][rtt] = event["seconds"]
             case "accounts":
-                results[event["index"]].accounts = event["operations"]
+                self.results[event["index"]].accounts = event["operations"]
             case "failed":
-                results[event["index"]].failure = event["line"]
+                self.results[event["index"]].failure = event["line"]
             case "error":
-                errors.append(event["line"])
+                self.errors.append(event["line"])
 
+    def left(self) -> list[int]:
+        """Return the items that were not measured, because the lab ended with the one that it was at."""
+        taken = zip(self.results, self.seconds, strict=True)
+        return [each for each, (result, times) in enumerate(taken) if not result.failure and sorted(times) != RTTS]
+
+
+def _boot(place: Callable[[], Place], follow: Follow, accounts: bool, boot: Sequence[_Prepared]) -> list[Measured]:
+    """Measure the items of one boot. If the lab ends early, only the item that it was at fails: the others are booted again."""
+    seen = _Boot(boot, follow, [Measured(each.item) for each in boot], [{} for _ in boot])
     chosen = place()
-    _run(chosen, boot, on_event, errors, accounts)
+    try:
+        _run(chosen, boot, seen.on_event, seen.errors, accounts)
+    except SlownetError as error:
+        if seen.last is None:
+            raise
+        seen.errors.append(error.line)
+    again = [each for each in seen.left() if seen.last is not None and each != seen.last]
     versions = chosen.parts.versions if chosen.parts else {}
-    for each, result, times in zip(boot, results, seconds, strict=True):
+    for index, (each, result) in enumerate(zip(boot, seen.results, strict=True)):
         named = (*each.item.entry.debian, *each.server.debian)
         result.packages = {name: versions[name] for name in named if name in versions}
-        _judge(result, times, errors)
-    return results
+        if index not in again:
+            _judge(result, seen.seconds[index], seen.errors)
+    if again:
+        for index, result in zip(again, _boot(place, follow, accounts, [boot[each] for each in again]), strict=True):
+            seen.results[index] = result
+    return seen.results
 
 
 def _judge(result: Measured, times: Mapping[int, Mapping[str, float]], errors: Sequence[str]) -> None:
@@ -223,7 +250,7 @@ def _servers(boot: Sequence[_Prepared]) -> list[dict[str, Any]]:
         {
             "name": server.name, "service": server.service, "options": server.options, "prepare": server.prepare,
             "run": server.run, "port": server.port, "env": dict(server.env), "settles": server.settles,
-            "packages": str(packages.folder(server.ecosystem, server.packages) or ""),
+            "found": packages.program(server),
             "items": [_job(index, each) for index, each in enumerate(boot) if each.server.name == name],
         }
         for name, server in servers.items()

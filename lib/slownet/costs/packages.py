@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from slownet.costs.catalogue import HERE
+from slownet.costs.entry import Server
 from slownet.lab.build import cache, distribution, parts, wheels
 from slownet.lab.build.project import OWN, at
 from slownet.model.errors import LabError
@@ -81,6 +82,13 @@ def commands(ecosystem: str, needs: Sequence[str]) -> Client:
     """Return how shell commands run that find packages in ``$PACKAGES``. Raises LabError."""
     found = folder(ecosystem, needs)
     return Client("", env={"PACKAGES": str(found)} if found else {})
+
+
+def program(server: Server) -> dict[str, str]:
+    """Return what a server's commands find: ``$PACKAGES`` and its compiled ``$PROGRAM``, or empty texts. Raises LabError."""
+    if server.code:
+        return {"PACKAGES": "", "PROGRAM": CLIENT[server.ecosystem](server.packages, server.code).argv}
+    return {"PACKAGES": str(folder(server.ecosystem, server.packages) or ""), "PROGRAM": ""}
 
 
 def folder(ecosystem: str, needs: Sequence[str]) -> Path | None:

@@ -20,11 +20,11 @@ from slownet.services.sshd import Sshd
 
 
 class Scripted(Command):
-    """A server that is a shell command, prepared by another one; both find its folder in ``$STATE``, and ``$PACKAGES``."""
+    """A server that is a shell command, prepared by another one. Both find ``$STATE``, ``$PACKAGES`` and ``$PROGRAM``."""
 
     def __init__(self, host: Host, server: Mapping[str, Any], directory: Path) -> None:
         super().__init__(host, ["sh", "-ec", server["run"]], directory, port=server["port"], name=server["name"])
-        self.before, self.packages = server["prepare"], server["packages"]
+        self.before, self.found = server["prepare"], server["found"]
 
     def prepare(self) -> None:
         """Run the first command. Raises ToolError."""
@@ -33,7 +33,7 @@ class Scripted(Command):
 
     def environment(self) -> Mapping[str, str]:
         """Return the variables of both."""
-        return {"STATE": str(self.state), "SERVER": self.host.IP(), "PACKAGES": self.packages}
+        return {"STATE": str(self.state), "SERVER": self.host.IP(), **self.found}
 
 
 def _of_ssh(host: Host, directory: Path, options: Sequence[str]) -> Service:

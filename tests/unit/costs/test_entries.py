@@ -105,6 +105,11 @@ def test_a_server_beside_an_entry_comes_first(tmp_path):
         ('run = "x"', "needs the port"),
         ('run = "x"\nservice = "redis"\nport = 7', "either a service or a command"),
         ('run = "x"\nport = 7\npackages = ["a==1"]', "unknown ecosystem ''"),
+        ('run = "x"\nport = 7\ncode = "x"', "unknown ecosystem ''"),
+        (
+            'run = "x"\nport = 7\ncode = "x"\necosystem = "php"',
+            "`code` is compiled, which php is not, .*: use go, java, rust, or `run`",
+        ),
         ('run = "x"\nport = 7\necosystem = "jaav"\npackages = ["a:a:1"]', "unknown ecosystem 'jaav', .*java"),
     ],
 )
