@@ -39,7 +39,7 @@ check: $(VENV)/dev ## run the static checks: ruff, mypy, reuse, and the count of
 NO_LAB := -p no:slownet.pytest_plugin -W ignore::pytest.PytestUnknownMarkWarning
 
 unit: $(VENV)/dev ## run the tests that need no lab
-	$(BIN)/pytest -q -n 2 --dist worksteal $(NO_LAB) tests/unit tests/docs/test_docs_blocks.py tests/docs/test_docs_errors.py tests/docs/test_docs_reference.py
+	$(BIN)/pytest -q -n 2 --dist worksteal $(NO_LAB) tests/unit tests/docs/test_docs_blocks.py tests/docs/test_docs_errors.py tests/docs/test_docs_install.py tests/docs/test_docs_reference.py
 
 lab-tests: $(VENV)/dev lab ## run the tests that need a network, inside one lab
 	$(BIN)/slownet lab exec --tdf inf -- python -m pytest -q -p no:cacheprovider -m 'not charged and not distances and not strict' tests/lab

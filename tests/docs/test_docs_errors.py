@@ -1,4 +1,4 @@
-"""The page of errors has every error of the code, each with its mend."""
+"""The page of errors has every error of the code, each with its fix."""
 
 import re
 import sys
@@ -13,7 +13,7 @@ from slownet_docs import messages  # noqa: E402  # from the folder above
 
 COLLECTOR = messages.Collector()
 MESSAGES = COLLECTOR.messages()
-WRITTEN = messages.mends()
+WRITTEN = messages.fixes()
 RAISED = re.compile(r'raise (?:\w+\.)?(\w+Error)\(\s*(?:what=)?f?"([^"{]{8,})')
 """A raise whose message begins with a text of its own, as the eye finds it."""
 LEAST = 150
@@ -39,12 +39,12 @@ def test_every_raise_is_on_the_page():
     assert missing == []
 
 
-def test_every_error_has_a_mend():
+def test_every_error_has_a_fix():
     missing = [f'["{each.file}"]\n"{each.what}" = "..."' for each in MESSAGES if not messages.advice(each, WRITTEN)]
-    assert missing == [], "write it into docs/reference/mends.toml, or better into the error itself"
+    assert missing == [], "write it into docs/reference/fixes.toml, or better into the error itself"
 
 
-def test_every_written_mend_is_needed():
+def test_every_written_fix_is_needed():
     needed = {(each.file, each.what) for each in MESSAGES if not each.fix}
     files = {file for file, _ in needed}
     stale = [(file, what) for file, own in WRITTEN.items() for what in own if what != "*" and (file, what) not in needed]

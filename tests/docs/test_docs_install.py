@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from slownet.report.figure import CAIROSVG
 from slownet.sweep.cluster import DASK
 
 CHECKOUT = Path(__file__).parents[2]
@@ -60,10 +61,11 @@ def test_no_file_takes_slownet_from_an_index():
     assert {str(path.relative_to(CHECKOUT)): lines for path, lines in found.items() if lines} == {}
 
 
-def test_the_mends_of_missing_packages_are_the_packages_themselves():
-    """Pinned as the extras have them, so that a mend does what installing the extra would."""
+def test_the_fixes_of_missing_packages_are_the_packages_themselves():
+    """Pinned as the extras have them, so that it does what installing the extra would."""
     extras = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     assert " ".join(f"'{each}'" for each in extras["cluster"]) == DASK
+    assert f"'{extras['pdf'][0]}'" == CAIROSVG
     assert f"python -m pip install '{extras['notebook'][0]}'" in (CHECKOUT / "lib/slownet/api/data_frames.py").read_text()
 
 

@@ -102,7 +102,9 @@ def test_flipped_bits_of_the_image(home):
     verified = home("doctor", "--verify", "--json")
     assert verified.returncode == 1
     findings = json.loads(verified.stdout)["findings"]
-    line = "the lab's image is damaged: image.squashfs has other bytes than were written: its SHA-256 is not the recorded one"
+    line = (
+        "the lab's image is damaged: image.squashfs has changed since it was written: its SHA-256 differs from the recorded one"
+    )
     assert [each["text"] for each in findings if not each["good"] and each["needed"]] == [f"{line}, {image}"] * 2
     assert [each["name"] for each in findings if each["text"].endswith("as it was made")] == ["kernel", "init"]
     refused(home.true(), f"{line}, {image}: slownet lab build")
@@ -114,7 +116,7 @@ def test_flipped_bits_of_the_image_show_at_once_if_its_time_says_so(home):
     os.utime(image)
     done = home.true()
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert "image.squashfs has other bytes than were written" in done.stderr
+    assert "image.squashfs has changed since it was written" in done.stderr
 
 
 def test_a_program_that_crashes_makes_the_files_be_read(home):

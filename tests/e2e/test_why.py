@@ -262,8 +262,8 @@ def test_mistakes_are_one_line(tmp_path):
         ((tmp_path / "none",), "no run"),
         ((tmp_path, "--out", "picture=x.svg"), "unknown output 'picture'"),
         ((tmp_path, tmp_path, tmp_path), "3 runs, RUN: name one, or two to compare"),
-        ((tmp_path, tmp_path, "--out", "svg=x.svg"), "no 'svg' of two runs"),
-        ((tmp_path, tmp_path, "--cures"), "cures are of one run"),
+        ((tmp_path, tmp_path, "--out", "svg=x.svg"), "two runs cannot be written as 'svg'"),
+        ((tmp_path, tmp_path, "--cures"), "cures apply to one run"),
         ((tmp_path, "--cell", "rtt"), "unclear cell 'rtt', --cell: write NAME=VALUE such as rtt=40ms"),
     ):
         done = slownet("why", *words)

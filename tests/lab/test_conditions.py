@@ -306,7 +306,7 @@ def test_a_kernel_that_does_otherwise_is_an_error_that_names_both_values(net, li
         return shown
 
     monkeypatch.setattr(tc.Programs, "run", meddled)
-    with pytest.raises(NetworkError, match=r"netem delay.delay 0\.007 instead of the stated 0\.01.*client-eth0"):
+    with pytest.raises(NetworkError, match=r"netem delay.delay 0\.007 instead of the 0\.01.*client-eth0"):
         link.set(delay="10ms", ping=False)
     monkeypatch.undo()
     assert str(link.condition) == "no condition"
@@ -329,7 +329,7 @@ def test_the_kernels_no_is_an_error_in_its_words_and_the_next_change_works(net, 
 def test_somebody_elses_shaping_is_not_overwritten(net):
     net["db"].cmd("tc qdisc add dev db-eth0 root handle 5: htb default 1")
     try:
-        with pytest.raises(NetworkError, match="somebody else's htb 5: shapes"):
+        with pytest.raises(NetworkError, match="another program's htb 5: shapes"):
             net.link("db", "switch").set(rtt="10ms")
         assert "htb 5:" in net["db"].cmd("tc qdisc show dev db-eth0")
     finally:

@@ -114,7 +114,7 @@ def test_a_class_that_adds_to_the_parameters_keeps_its_way(tmp_path):
         ),
         ("delay='10'", "slownet: duration '10' has no unit, interface h1-eth0, {program}:6: write it like"),
         ("loss=101", "slownet: loss=101 is not a percentage, interface h1-eth0, {program}:6: give 0 to 100"),
-        ("bw=-5", "slownet: bw=-5 lets nothing through, interface h1-eth0, {program}:6: give Mbit/s above 0"),
+        ("bw=-5", "slownet: bw=-5 lets no packet through, interface h1-eth0, {program}:6: give Mbit/s above 0"),
     ],
 )
 def test_what_mininet_passes_over_ends_in_one_line(tmp_path, params, line):
@@ -139,7 +139,7 @@ def test_what_mininet_passes_over_ends_in_one_line(tmp_path, params, line):
         ("net.addHost('h3', defaultRoute='via 9.9.9.9')", "cannot add the default route via 9.9.9.9: Nexthop has invalid"
          " gateway, node h3, {program}:6: give it a gateway in the subnet of one of its own addresses"),
         ("net.addLink('h1', 'h9'); net.addHost('h3')", "there is no node 'h9', {program}:6: choose from h1"),
-        ("net.addHost('h3'); net.addHost('h1')", "'h1' is stated twice, {program}:5 and {program}:6: give one of them"
+        ("net.addHost('h3'); net.addHost('h1')", "'h1' is given twice, {program}:5 and {program}:6: give one of them"
          " another name"),
         ("net.addHost('h3'); net.addLink('h1', 'h3'); net.addLink('h1', 'h3', port1=0)",
          "h1 has two links on port 0, h1-eth0 ({program}:6) and {program}:6: give each link of h1 a port of its own"),

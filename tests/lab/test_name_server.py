@@ -169,7 +169,7 @@ def test_hosts_that_have_files_of_their_own_have_them_again_afterwards(net, far,
 
 @pytest.mark.parametrize("alias", ["wbe", ""])
 def test_an_alias_of_no_host(net, alias, tmp_path):
-    with pytest.raises(ServiceError, match=rf"the alias 'shop' is of no host: '{alias}'"):
+    with pytest.raises(ServiceError, match=rf"the alias 'shop' is for '{alias}', which is not a host"):
         NameServer(net["db"], tmp_path, aliases={"shop": alias}).start()
     assert lookup(net) < NEAR_MS
 

@@ -90,7 +90,7 @@ def test_a_link_that_lies_is_an_error_that_names_both_values(net):
     net["web"].cmd("tc qdisc replace dev web-eth0 root netem delay 7ms")
     try:
         # tc is right about this link, but another link on the path has 7 ms.
-        with pytest.raises(NetworkError, match=r"takes 7[\d.]* ms instead of the stated 0"):
+        with pytest.raises(NetworkError, match=r"takes 7[\d.]* ms instead of the 0"):
             verify.check(link._ends, net.shaping)
     finally:
         net["web"].cmd("tc qdisc change dev web-eth0 root netem delay 0ms")

@@ -64,7 +64,7 @@ def test_a_qdisc_that_no_condition_states_is_said_and_the_link_can_be_set_again(
         net["s1"].cmd("tc qdisc replace dev s1-eth2 root handle 1: prio")
         with pytest.raises(ConditionError, match="another program has changed what it does to packets: prio 1:, link s1-h2"):
             net.link("s1", "h2").condition  # noqa: B018  # a property that raises
-        with pytest.raises(NetworkError, match="somebody else's prio 1: shapes what it sends"):
+        with pytest.raises(NetworkError, match="another program's prio 1: shapes what it sends"):
             net.link("s1", "h2").set(rtt="10ms")
         net["s1"].cmd("tc qdisc del dev s1-eth2 root")
         net.link("s1", "h2").set(rtt="10ms")

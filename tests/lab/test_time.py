@@ -137,7 +137,7 @@ def test_what_goes_wrong_in_a_step_is_raised_at_the_end_and_the_link_restored(ne
 
     monkeypatch.setattr(tc.Programs, "run", meddled)
     with (
-        pytest.raises(NetworkError, match=r"netem delay.delay 0\.007 instead of the stated 0\.02"),
+        pytest.raises(NetworkError, match=r"netem delay.delay 0\.007 instead of the 0\.02"),
         link.play({"0s": {"rtt": "10ms"}, "200ms": {"rtt": "40ms"}, "300ms": {}}) as playing,
     ):
         net["client"].cmd("sleep 0.5")

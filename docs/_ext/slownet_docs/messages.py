@@ -1,4 +1,4 @@
-"""Every error of slownet's, collected from the code: what it says, and how to mend it.
+"""Every error of slownet's, collected from the code: its text, and how to fix it.
 
 A message's variable parts are written as ``<name>``. Where a function gets the message as a parameter, its callers are read.
 """
@@ -19,7 +19,7 @@ import slownet
 from slownet.model import options
 
 LIB = Path(slownet.__file__).parent
-MENDS = Path(__file__).parents[2] / "reference/mends.toml"
+FIXES = Path(__file__).parents[2] / "reference/fixes.toml"
 ROOT = "SlownetError"
 PARTS = ("what", "where", "fix")
 NEAREST = "<the nearest known name, or a list of them>"
@@ -345,20 +345,20 @@ def _named(node: ast.expr) -> str:
 # ---- the page ----
 
 
-def mends() -> dict[str, dict[str, str]]:
+def fixes() -> dict[str, dict[str, str]]:
     """Return the advice that is written by hand, {file: {message, or "*" for all: advice}}."""
-    return tomllib.loads(MENDS.read_text())
+    return tomllib.loads(FIXES.read_text())
 
 
 def advice(message: Message, written: Mapping[str, Mapping[str, str]]) -> str:
-    """Return how to mend an error: its own advice, or what is written for it; empty if neither is there."""
+    """Return how to fix an error: its own advice, or that of fixes.toml; empty without either."""
     own = written.get(message.file, {})
     return message.fix or own.get(message.what, "") or own.get("*", "")
 
 
 def page() -> str:
-    """Return a section a room: each message, then its mend."""
-    written, lines, room = mends(), [], ""
+    """Return a section a room: each message, then its fix."""
+    written, lines, room = fixes(), [], ""
     for each in Collector().messages():
         of = each.file.partition("/")[0].removesuffix(".py")
         if of != room:

@@ -293,7 +293,9 @@ class Chain:
     def alone(cls, chance: Chance) -> Chain:
         """Return the chain of one state, for independent losses."""
         if chance.correlation:
-            raise ConditionError("correlated loss is not a Markov chain", fix="state a loss in bursts")
+            raise ConditionError(
+                "correlated loss cannot be judged as a Markov chain", fix="write the loss in bursts, such as 2% in bursts of 8"
+            )
         return cls(((1.0,),), (chance.probability,))
 
     @property

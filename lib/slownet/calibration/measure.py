@@ -92,7 +92,7 @@ def calibrate(place: Place, cases: Sequence[Case], seed: int, follow: Follow = l
     try:
         found.rows = judge(measured, place.clock.cpu_is_free)
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
-        raise events.EventError.of("the numbers of a case are not those of its probe") from error
+        raise events.EventError.of("the fields of a case are not those of its probe") from error
     return found
 
 

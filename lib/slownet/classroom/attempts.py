@@ -83,7 +83,7 @@ def share(text: str) -> float:
     try:
         return percent(text)
     except SlownetError as error:
-        raise ExperimentError(error.what, Option("late"), "write a part such as 50%") from error
+        raise ExperimentError(error.what, Option("late"), "write a percentage such as 50%") from error
 
 
 def rules(counts: str, due_at: str | None, late: float) -> Rules:
@@ -142,4 +142,4 @@ def _written(path: Path) -> datetime.datetime:
     try:
         return datetime.datetime.fromtimestamp(path.lstat().st_mtime, datetime.UTC)
     except (OSError, OverflowError, ValueError) as error:
-        raise ExperimentError(f"no time of {path} ({error})", fix="save it again") from error
+        raise ExperimentError(f"the time of {path} cannot be read ({error})", fix="save it again") from error

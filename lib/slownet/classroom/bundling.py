@@ -61,11 +61,13 @@ def write(path: Path, kind: str, wanted: Wanted) -> list[str]:
     key = _checked(wanted)
     if not wanted.slownet and kind != "submitty":
         fix = f"{SLOWNET.set('slownet-1.0-py3-none-any.whl')}, or the environment variable SLOWNET"
-        raise ExperimentError("it is not said what pip installs as slownet there", SLOWNET, fix)
+        raise ExperimentError("the package that pip installs as slownet there is not given", SLOWNET, fix)
     if wanted.slownet.endswith(FILES) and "://" not in wanted.slownet and not wanted.package:
         raise ExperimentError(f"no file {wanted.slownet}", SLOWNET, "name a wheel of slownet, its address or its version")
     if wanted.tests and not wanted.lab and kind == "gradescope":
-        raise ExperimentError("tests of code need a lab there", LAB, f"slownet lab export lab.tar, then {LAB.set('lab.tar')}")
+        raise ExperimentError(
+            "tests of code need a lab on the grader", LAB, f"slownet lab export lab.tar, then {LAB.set('lab.tar')}"
+        )
     files = _KINDS[kind](wanted, key)
     with whole_file.output(path, OUT) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for each, content in files.items():
@@ -98,7 +100,7 @@ def _checked(wanted: Wanted) -> list[Exercise]:
     for path in wanted.tests:
         student_code.names(path)
     if not (found := [each for each in key if each.name in kept]):
-        raise ExperimentError("these exercises leave nothing open", ", ".join(map(str, wanted.exercises)), "name others")
+        raise ExperimentError("these exercises have no open question", ", ".join(map(str, wanted.exercises)), "name others")
     return found
 
 
@@ -127,7 +129,7 @@ def _along(wanted: Wanted) -> dict[str, str | Path]:
 def _submitty(wanted: Wanted, key: Sequence[Exercise]) -> Mapping[str, str | Path]:
     if wanted.tests:
         fix = f"leave it out, or bundle {Option('for').set('gradescope')}"
-        raise ExperimentError("Submitty's graders have no lab", TEST, fix)
+        raise ExperimentError("Submitty's graders cannot run a lab", TEST, fix)
     cases = [
         {
             "title": name(exercise, one.name),

@@ -101,7 +101,7 @@ def mark(paths: Sequence[Path], key: Sequence[Exercise], rules: Rules | None = N
     if not found:
         if len(wrong) == 1:
             raise wrong[0].error
-        raise ExperimentError(f"none of {len(wrong)} files can be marked", fix=f"the first: {wrong[0].error.line}")
+        raise ExperimentError(f"none of the {len(wrong)} files can be marked", fix=f"the first: {wrong[0].error.line}")
     counted = attempts.choose(found, rules or Rules(), lambda one: _points(one, assigned.of(one.identity)))
     return _mark_all(counted, assigned, wrong)
 

@@ -62,9 +62,9 @@ def fill(path: Path, values: Mapping[str, Any]) -> str:
     if not template.is_valid():
         raise ExperimentError("a $ that begins no name", str(path), "write $$ for a dollar sign, ${far} for a name")
     if lacking := sorted(set(template.get_identifiers()) - values.keys()):
-        raise ExperimentError(f"no variant says what ${{{lacking[0]}}} is", str(path), nearest(lacking[0], values))
+        raise ExperimentError(f"no variant has a value for ${{{lacking[0]}}}", str(path), nearest(lacking[0], values))
     if spare := sorted(values.keys() - set(template.get_identifiers())):
-        raise ExperimentError(f"nothing in it is called ${{{spare[0]}}}", str(path), "write it where the value belongs")
+        raise ExperimentError(f"its text does not use ${{{spare[0]}}}", str(path), "write it where the value belongs")
     return template.substitute({name: str(value) for name, value in values.items()})
 
 

@@ -64,7 +64,9 @@ def _measured(chosen: Sequence[Entry], version: str | None) -> list[Measured]:
         fixed := [each.name for each in chosen if not any("{version}" in one for one in each.packages)]
     ):
         what = f"{fixed[0]} has no version to choose"
-        raise ExperimentError(what, "--version", "its packages are the lab's own, or state none as {version}")
+        raise ExperimentError(
+            what, "--version", "its packages are the lab's own, or given without a version, so --version does not apply"
+        )
     items = [
         measuring.Item(each, one)
         for each in chosen

@@ -30,7 +30,7 @@ def conditions(texts: Sequence[str]) -> dict[str, str]:
         if not (equals and value):
             raise ExperimentError(f"'{text}' is not a condition", "--at", "write it like rtt=85ms")
         if name not in NAMES:
-            raise ExperimentError(f"a law knows no '{name}'", "--at", f"{nearest(name, NAMES)}, as in rtt=85ms,t0=12ms")
+            raise ExperimentError(f"a law has no parameter '{name}'", "--at", f"{nearest(name, NAMES)}, as in rtt=85ms,t0=12ms")
         found[name] = value
     if "rtt" not in found:
         raise ExperimentError("the round trip of your users is missing", "--at", "add rtt=85ms")

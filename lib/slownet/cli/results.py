@@ -70,9 +70,7 @@ class Results:
         try:
             self._folder = Path(tempfile.mkdtemp(prefix="slownet-results-"))
         except OSError as error:
-            raise LabError(
-                f"no folder for what the lab writes ({error.strerror})", "in the folder for temporary files"
-            ) from error
+            raise LabError(f"no folder for the lab's output ({error.strerror})", "in the folder for temporary files") from error
         return self
 
     def __exit__(self, *error: object) -> None:

@@ -170,7 +170,7 @@ def why(
             raise typer.Exit(_status(tried))
         return
     if cell:
-        raise ExperimentError("a command has no cells", "--cell", "state its links: --link client-server=rtt=40ms")
+        raise ExperimentError("a command has no cells", "--cell", "give its links: --link client-server=rtt=40ms")
     asked = _asked(words, measured or [], topology, compose or [], profile or [], client, link or [], limit)
     raise typer.Exit(_of_a_command(asked, where, runs, wanted, each_step, as_json, cures))
 
@@ -258,7 +258,9 @@ def _asked(
         what = "the command has no network" if not networks else f"the command has several networks: {', '.join(networks)}"
         raise ExperimentError(what, fix="name one: --topology NAME, --compose FILE, or an experiment")
     if profile and not compose:
-        raise ExperimentError("profiles are a compose project's", "--profile", "add --compose compose.yaml, or leave it out")
+        raise ExperimentError(
+            "profiles belong to a compose project", "--profile", "add --compose compose.yaml, or leave it out"
+        )
     if measured and not _is_experiment(measured[0]):
         what = f"{measured[0]} is not an experiment, so it has no network for a command"
         raise ExperimentError(what, fix="name an experiment or its file, or leave out the command to account for a run")

@@ -22,9 +22,11 @@ OF_TWO = (PAGE, JSON)
 def check(wanted: Outputs, cures: bool) -> None:
     """Raise ExperimentError if something is wanted that only one account has."""
     if cures:
-        raise ExperimentError("cures are of one run", "--cures", "name one run")
+        raise ExperimentError("cures apply to one run", "--cures", "name one run")
     if other := [each for each in wanted.files if each not in OF_TWO]:
-        raise ExperimentError(f"no '{other[0]}' of two runs", OUT, f"write {' or '.join(f'{each}=FILE' for each in OF_TWO)}")
+        raise ExperimentError(
+            f"two runs cannot be written as '{other[0]}'", OUT, f"write {' or '.join(f'{each}=FILE' for each in OF_TWO)}"
+        )
 
 
 def show(found: tuple[tuple[Account, RunData], tuple[Account, RunData]], wanted: Outputs, as_json: bool) -> None:

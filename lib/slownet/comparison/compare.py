@@ -241,7 +241,7 @@ def compare(
             raise SlownetError("a field measurement is compared by its page time only", Option("metric"), "leave it out")
         return compare_field(one, other, USUAL if within is None else within, t0)
     if t0:
-        raise SlownetError("T0 is the field site's", Option("t0"), "give it with a run and a field.json")
+        raise SlownetError("T0 applies to the field measurement", Option("t0"), "give it with a run and a field.json")
     runs = [each.run() if isinstance(each, Field) else each for each in (one, other)]
     found = compare_runs(runs[0], runs[1], usual_margin(*runs) if within is None else within, metrics, whole or one_sided)
     return replace(found, judge=outcome.gate) if one_sided else found

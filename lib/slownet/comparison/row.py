@@ -78,7 +78,7 @@ def asked_margin(within: float | str | None, slower: str | None) -> float | None
         return None if within is None else margin(str(within))
     if within is not None:
         raise ExperimentError(
-            "either a margin for both directions or one for what is slower", SLOWER, f"leave out {Option('within')}"
+            "a margin for both directions excludes one for slower values", SLOWER, f"leave out {Option('within')}"
         )
     part = percent(slower, str(SLOWER))
     if not part:

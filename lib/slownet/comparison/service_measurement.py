@@ -29,7 +29,7 @@ def measure(
     record explains why. Raises SlownetError, UnitError, ServiceError.
     """
     if not 1 <= requests <= MOST:
-        raise SlownetError(f"{requests} requests", Option("requests"), f"give 1 to {MOST}: this is not a load generator")
+        raise SlownetError(f"{requests} requests", Option("requests"), f"give 1 to {MOST}: field is not a load generator")
     pause_s, timeout_s = duration(pause, str(Option("pause"))), duration(timeout, str(TIMEOUT))
     if not timeout_s:
         raise SlownetError("a timeout of 0", TIMEOUT, "give more than 0, such as 10s")

@@ -71,7 +71,7 @@ class Hosted(Container):
             self.port = next(filter(self._accepts, self.ports), self.ports[0])
         if self.port is None:
             fix = f"write expose: with it in the compose file, or take the address: {self.host.IP()}"
-            raise ServiceError(f"{self.name} states no port", f"host '{self.host.name}'", fix)
+            raise ServiceError(f"{self.name} exposes no port", f"host '{self.host.name}'", fix)
         return super().url
 
     def answers(self) -> bool:

@@ -30,7 +30,7 @@ def host(name: str, tree: Map) -> str:
     """
     stated = str(tree.get(FIELD) or "")
     if stated and tree.get("networks"):
-        raise ComposeError(f"{name} has a {FIELD} and networks", str(tree.keys_at[FIELD]), "leave one of them out")
+        raise ComposeError(f"{name} has both {FIELD} and networks", str(tree.keys_at[FIELD]), "leave one of them out")
     if stated in _OWN:
         return ""
     if stated != HOST and not stated.startswith(SERVICE):

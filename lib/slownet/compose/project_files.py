@@ -53,7 +53,7 @@ def usual(folder: Path) -> list[Path]:
         path = folder / name
         if path.is_file():
             if why := ownership.distrusted(path):
-                raise ComposeError(f"{path} is not obeyed: {why}", fix=f"to run it all the same, name it: {path}")
+                raise ComposeError(f"{path} is refused: {why}", fix=f"to run it all the same, name it: {path}")
             stem, _, ending = name.rpartition(".")
             over = [folder / f"{stem}.override.{each}" for each in dict.fromkeys((ending, "yaml", "yml"))]
             return [path, *[each for each in over if each.is_file() and ownership.is_obeyed(each)][:1]]

@@ -226,7 +226,7 @@ def _replicas(service: Service, count: int, others: Mapping[str, Service]) -> li
     for name in names:
         if name in others:
             raise ComposeError(
-                f"a replica of {service.name} is called '{name}', as a service", others[name].at, "rename the service"
+                f"a replica of {service.name} has the name of a service, '{name}'", others[name].at, "rename the service"
             )
     return [replace(service, name=name, replica_of=service.name) for name in names]
 

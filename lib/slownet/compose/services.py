@@ -157,7 +157,9 @@ def _is_true(value: Any) -> bool:
 def _mac(tree: Map) -> str:
     value = text(tree.get(MAC) or "")
     if value and not _ETHERNET.fullmatch(value):
-        raise ComposeError(f"'{value}' is no Ethernet address", str(tree.keys_at[MAC]), "write one such as 02:42:ac:11:00:0a")
+        raise ComposeError(
+            f"'{value}' is not an Ethernet address", str(tree.keys_at[MAC]), "write one such as 02:42:ac:11:00:0a"
+        )
     return value.lower().replace("-", ":")
 
 

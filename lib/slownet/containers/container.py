@@ -412,7 +412,7 @@ class Container(Awaited):
     def on_disk(self, size: str = "256MB") -> Self:
         """Refuse: what a container writes lies in its root and its volumes. Raises ServiceError."""
         fix = "let a service of slownet's own, such as PostgreSQL, run the program"
-        raise ServiceError("a container cannot be put on a disk of its own", f"host '{self.host.name}'", fix)
+        raise ServiceError("a container cannot be placed on a disk of its own", f"host '{self.host.name}'", fix)
 
     def stop(self) -> None:
         """End the container; its files and mounts are gone, the log stays. Fine to call twice."""

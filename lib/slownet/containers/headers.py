@@ -69,7 +69,7 @@ class Limited:
 
     def _too_long(self) -> ImageError:
         what = f"a member of it has more than {MOST_HEADER >> 20} MiB of headers"
-        return ImageError(what, where=self.where, fix="such an archive is damaged or an attack")
+        return ImageError(what, where=self.where, fix="the archive is damaged, or made to attack")
 
 
 def members(tar: tarfile.TarFile, file: Limited, *, keep: bool) -> Iterator[tarfile.TarInfo]:
@@ -89,7 +89,7 @@ def members(tar: tarfile.TarFile, file: Limited, *, keep: bool) -> Iterator[tarf
             raise too_many(file.where)
         if size > MOST_NAMES or _length(tar.pax_headers) > MOST_HEADER:
             what = f"it has more than {MOST_NAMES >> 20} MiB of names and attributes"
-            raise ImageError(what, where=file.where, fix="such an archive is damaged or an attack")
+            raise ImageError(what, where=file.where, fix="the archive is damaged, or made to attack")
         if not keep:
             tar.members.clear()  # type: ignore[attr-defined]
         yield member

@@ -40,7 +40,7 @@ def with_diff_ids(layers: Sequence[Layer], text: bytes, where: str) -> list[Laye
     """Return layers with the digests that the configuration states. Raises ImageError."""
     stated = config.parse(text, where).diff_ids
     if len(stated) > MOST_LAYERS:
-        raise ImageError(f"it has more than {MOST_LAYERS} layers", where=where, fix="build it anew, with fewer steps")
+        raise ImageError(f"it has more than {MOST_LAYERS} layers", where=where, fix="build it again, with fewer steps")
     if len(stated) != len(layers):
         counts = f"{len(layers)} layers, and its configuration {len(stated)}"
         raise ImageError(f"the image's manifest has {counts}", where=where, fix="fetch or save it again")

@@ -130,9 +130,7 @@ def _manifests(blobs: _Blobs, descriptors: Sequence[_Descriptor], above: Sequenc
             continue
         _, found = blobs.json(each, "the image's manifest")
         if found.get("schemaVersion") == 1:
-            raise ImageError(
-                "its manifest is of Docker's schema 1", where=where, fix="push it again with a Docker of this decade"
-            )
+            raise ImageError("its manifest is of Docker's schema 1", where=where, fix="push it again with Docker 1.10 or later")
         if "manifests" in found:
             yield from _manifests(blobs, _descriptors(found, "the image's index", where), (*above, each.digest))
         else:

@@ -64,7 +64,9 @@ def _run(reference: str, words: Sequence[str], work: Path | None = None) -> byte
             output = pipe.read(MOST_JSON + 1)
         if len(output) > MOST_JSON:
             process.kill()
-            raise ImageError(f"the configuration of {reference} is larger than {MOST_JSON >> 20} MiB", fix="build it anew")
+            raise ImageError(
+                f"the configuration of {reference} is larger than {MOST_JSON >> 20} MiB", fix="build it with a smaller one"
+            )
         if process.wait() == 0:
             return bytes(output)
         errors.seek(0)

@@ -129,7 +129,7 @@ def _load(folder: Path) -> StoredImage:
     part = replace(PART, what=f"the kept image {short(digest)}")
     facts = digests.facts(folder / FACTS, part, WANTED)
     if facts["digest"] != digest:
-        raise part.damaged(folder / FACTS, "is of another image")
+        raise part.damaged(folder / FACTS, "belongs to another image")
     return StoredImage(
         folder, digest, tuple(facts["names"]), facts["size"], facts["added"], facts["source"], tuple(facts["aliases"]),
         facts["seen"],

@@ -52,7 +52,7 @@ def resolve(text: str, passwd: str, group: str, where: str = "", more: Sequence[
     entries = ((name, fields) for name, fields in _rows(passwd) if _is_number(fields[1]) and _is_number(fields[2]))
     entry = next((each for each in entries if each[0] == who or (number is not None and int(each[1][1]) == number)), None)
     if entry is None and number is None:
-        raise ImageError(f"the user '{who}' is not in the image's {PASSWD}", where, "name one of it, or a number")
+        raise ImageError(f"the user '{who}' is not in the image's {PASSWD}", where, "name one of them, or a number")
     exceeds = [_group(each, group, each, where) for each in more]
     name, fields = entry or ("", ["", str(number), "0", "", ""])
     uid, gid, home = int(fields[1]), int(fields[2]), fields[4] or "/"
@@ -69,7 +69,7 @@ def _group(whose: str, group: str, text: str, where: str) -> int:
         if _is_number(fields[1]) and (name == whose or (number is not None and int(fields[1]) == number)):
             return int(fields[1])
     if number is None:
-        raise ImageError(f"the group '{whose}' is not in the image's {GROUP}", where, "name one of it, or a number")
+        raise ImageError(f"the group '{whose}' is not in the image's {GROUP}", where, "name one of them, or a number")
     return number
 
 

@@ -231,7 +231,9 @@ def _operation(table: Any, where: str) -> Operation:
     earlier = {str(version): _number(number, named) for version, number in table.get("earlier", {}).items()}
     counted = sum(int(found[1]) if (found := TIMES.match(text)) else 1 for text in each)
     if each and counted != round(table["trips"]):
-        raise ExperimentError(f"{counted} round trips are named, {table['trips']:g} expected", named, "name each, or none")
+        raise ExperimentError(
+            f"{counted} round trips are described, {table['trips']:g} expected", named, "describe each, or none"
+        )
     return Operation(**{**table, "trips": float(table["trips"]), "each": each, "earlier": earlier})
 
 

@@ -81,7 +81,7 @@ class Subject:
         subject = cls(planning.source_of(name), where)
         if not subject.experiment.checks:
             fix = "write NAME.hunt(faults([...]), no_lost_writes()) below the function"
-            raise ExperimentError("it does not name what to hunt", f"experiment {name}", fix)
+            raise ExperimentError("it does not define what to hunt", f"experiment {name}", fix)
         return subject
 
     @cached_property
@@ -134,7 +134,7 @@ class Bench:
         found = self.example(Faults.parse(NONE))
         if found.error:
             name = self._subject.experiment.name
-            raise ExperimentError(f"{name} fails without any fault: {found.error}", self._subject.source, "mend that first")
+            raise ExperimentError(f"{name} fails without any fault: {found.error}", self._subject.source, "fix that first")
         return found
 
     def example(self, faults: Faults) -> Example:

@@ -81,7 +81,7 @@ class Hunt:
         strategy.need()
         subject = Subject.of(self.experiment, self.where)
         if (self.directory / HEADER).exists() and "hunt" not in read_header(self.directory):
-            raise ExperimentError(f"{self.directory} holds a sweep", Option("out"), "name another folder")
+            raise ExperimentError(f"{self.directory} contains a sweep", Option("out"), "name another folder")
         if (self.directory / HEADER).exists() and not self.resume:
             raise ExperimentError(f"{self.directory} has a hunt", Option("out"), f"go on with {RESUME}, or name another folder")
         self._until = time.monotonic() + self.budget_s

@@ -54,7 +54,9 @@ def strategy(space: Any) -> SearchStrategy[Faults]:
         return strategies.lists(_breaks(space), min_size=1, max_size=space.most).map(space.of)
     made = space() if callable(space) else space
     if not isinstance(made, strategies.SearchStrategy):
-        raise ExperimentError(f"no faults to choose from: {type(made).__name__}", fix="write faults(hosts, kinds, within)")
+        raise ExperimentError(
+            f"{type(made).__name__} is not a set of faults to choose from", fix="write faults(hosts, kinds, within)"
+        )
     return made
 
 

@@ -92,7 +92,7 @@ def _added(name: str) -> Experiment:
     if not isinstance(found, Experiment):
         raise ExperimentError(f"a {type(found).__name__} is not an experiment", where, "name a function with @experiment")
     if found.name != name:
-        raise ExperimentError(f"the experiment is called '{found.name}'", where, "give both one name")
+        raise ExperimentError(f"the experiment is named '{found.name}'", where, "give both one name")
     return found
 
 

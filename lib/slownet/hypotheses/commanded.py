@@ -157,7 +157,7 @@ def run(host: Any, command: Sequence[str], limit_s: float = LIMIT_S) -> Ran:
         done = tool.run(held, command, limit_s, check=False, env={"SSLKEYLOGFILE": str(log)})
     if held.interrupted:
         after = show_duration(time.monotonic() - began)
-        raise ToolError(f"{command[0]} was interrupted after {after}", f"host '{host.name}'", "what it did until then is kept")
+        raise ToolError(f"{command[0]} was interrupted after {after}", f"host '{host.name}'", "its output until then is kept")
     if done.status and project_tools.is_absent(done.stderr):
         raise project_tools.not_in_container(command[0], host.name, str(FROM), FROM.set(host.name), done.raw)
     files = {KEYS: log.read_bytes()} if log.is_file() else {}

@@ -151,7 +151,7 @@ def read(path: Path) -> Hypothesis:
     Raises ComposeError if its topology is a compose project that cannot be read.
     """
     if path.exists() and not path.is_file():
-        raise ExperimentError(f"{path} is not a file", fix="save what it holds as one: the lab reads it, too")
+        raise ExperimentError(f"{path} is not a file", fix="save its contents to a file: the lab reads it, too")
     text, data = read_toml(path)
     try:
         return _Reader(Source(path, text), path, data).read()

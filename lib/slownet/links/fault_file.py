@@ -69,7 +69,7 @@ def read(path: Path | str) -> FaultFile:
             raise ConditionError(f"unknown key '{name}'", str(path), nearest(name, (FAULTS, FOUND)))
     found = data.get(FOUND, {})
     if not isinstance(found, dict) or not all(isinstance(each, str) for each in found.values()):
-        raise ConditionError(f"[{FOUND}] holds something else than texts", str(path), "leave it as slownet hunt wrote it")
+        raise ConditionError(f"[{FOUND}] contains a value that is not a text", str(path), "leave it as slownet hunt wrote it")
     return FaultFile(of_table(data.get(FAULTS), str(path), may_be_empty=bool(found)), found)
 
 

@@ -178,7 +178,7 @@ def _kind(given: str, where: str) -> str:
         raise ConditionError(f"no kind of faults '{given}'", where, nearest(verb, KINDS))
     usual = "" if verb in BETWEEN else VERBS[verb].amount
     if amount and not usual:
-        raise ConditionError(f"'{verb}' has no amount, such as '{amount}'", where, f"write '{verb}'")
+        raise ConditionError(f"'{verb}' does not take an amount, such as '{amount}'", where, f"write '{verb}'")
     kind = f"{verb} {amount.strip() or usual}".strip()
     if usual:
         _to_one(kind, "host")  # raises what is wrong with the amount

@@ -319,7 +319,7 @@ class Faults:
             raise ConditionError(what, fix='write them like {"5s": "cut db from web", "6s": "heal"}')
         pairs = [(at, each) for at, given in steps.items() for each in _several(given)]
         if not pairs:
-            raise ConditionError("faults without a step", fix='write them like {"5s": "cut db from web", "6s": "heal"}')
+            raise ConditionError("faults without steps", fix='write them like {"5s": "cut db from web", "6s": "heal"}')
         return cls._of(pairs)
 
     @classmethod
@@ -440,7 +440,7 @@ def _of_one(words: list[str]) -> Action | None:
 def _delay(text: str) -> float:
     fix = 'write "slow-disk db 20ms"'
     if not text:
-        raise ConditionError("a slow disk needs how long each access waits", fix=fix)
+        raise ConditionError("a slow disk needs the time that each access waits", fix=fix)
     seconds = duration(text)
     if round(1000 * seconds) < 1 or abs(1000 * seconds - round(1000 * seconds)) > 1e-9:
         raise ConditionError(f"a disk cannot be slow by '{text}'", fix=f"give whole milliseconds, at least 1: {fix}")
@@ -458,17 +458,17 @@ def _share(verb: str, text: str) -> float:
 
 def _mtu(text: str) -> int:
     if not text.isdecimal() or not SMALLEST_MTU <= int(text) <= LARGEST_MTU:
-        raise ConditionError(f"'{text}' is no MTU", fix=f"give bytes, {SMALLEST_MTU} to {LARGEST_MTU}: mtu db 1280")
+        raise ConditionError(f"'{text}' is not an MTU", fix=f"give bytes, {SMALLEST_MTU} to {LARGEST_MTU}: mtu db 1280")
     return int(text)
 
 
 def _sides(verb: str, hosts: tuple[str, ...], others: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     if not hosts or not others:
-        raise ConditionError(f"a {verb} needs hosts on both sides", fix=f"write it like: {verb} db from web, client")
+        raise ConditionError(f"'{verb}' needs hosts on both sides", fix=f"write it like: {verb} db from web, client")
     if both := sorted({*hosts} & {*others}):
-        raise ConditionError(f"'{both[0]}' stands on both sides of a {verb}", fix="leave it out on one of them")
+        raise ConditionError(f"'{both[0]}' is on both sides of '{verb}'", fix="leave it out on one of them")
     if len({*hosts, *others}) < len(hosts) + len(others):
-        raise ConditionError(f"a {verb} names a host twice", fix="name each host once")
+        raise ConditionError(f"'{verb}' names a host twice", fix="name each host once")
     return hosts, others
 
 
@@ -496,7 +496,7 @@ class _State:
             self._cut(action, where)
         elif isinstance(action, Heal):
             if not self.lost:
-                raise ConditionError("nothing is cut that 'heal' could mend", where, "leave it out, or cut something before it")
+                raise ConditionError("nothing is cut that 'heal' could undo", where, "leave it out, or cut something before it")
             self.lost = frozenset()
         elif isinstance(action, Reset):
             self._known((*action.hosts, *action.others), where)

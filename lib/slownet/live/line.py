@@ -71,7 +71,7 @@ class Line:
             self._unsent += data
             self._flush()
             if len(self._unsent) > messages.LINE_BYTES * 4:
-                raise LabError("the lab takes no more orders", fix="wait for what it does")
+                raise LabError("the lab's queue of orders is full", fix="wait until it has finished")
 
     def _flush(self) -> None:
         """Write what the pipe takes. Its reader is a lab that may be busy, so nothing here waits."""

@@ -92,7 +92,7 @@ def _all(value: Any, where: str, fields: Mapping[str, Shape]) -> None:
         raise ShapeError(f"{where} is not a list")
     for each in value:
         if not isinstance(each, dict) or each.keys() != fields.keys():
-            raise ShapeError(f"an item of {where} has not the fields {', '.join(fields)}")
+            raise ShapeError(f"an item of {where} does not have the fields {', '.join(fields)}")
         for name, shape in fields.items():
             shape(each[name], f"{name} of {where}")
 
@@ -106,7 +106,7 @@ def read(text: bytes) -> Message:
             raise ShapeError("a message without a known kind")
         fields = FIELDS[kind]
         if found.keys() != {"kind", *fields}:
-            raise ShapeError(f"'{kind}' has not the fields {', '.join(fields)}")
+            raise ShapeError(f"'{kind}' does not have the fields {', '.join(fields)}")
         for name, shape in fields.items():
             shape(found[name], f"{name} of '{kind}'")
     except (ValueError, RecursionError) as error:

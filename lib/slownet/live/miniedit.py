@@ -25,7 +25,7 @@ def read(text: str) -> tuple[Scene, list[str]]:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ExperimentError("this is not a file of MiniEdit: no JSON", fix=FIX) from error
+        raise ExperimentError("this is not a file of MiniEdit: it is not JSON", fix=FIX) from error
     if not isinstance(found, dict) or not isinstance(found.get("hosts"), list) or not isinstance(found.get("switches"), list):
         raise ExperimentError("this is not a file of MiniEdit: it has no hosts and switches", fix=FIX)
     nodes: dict[str, Node] = {}

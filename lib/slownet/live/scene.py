@@ -238,7 +238,7 @@ def condition_fields(value: Any, where: str) -> None:
 def record(value: Any, where: str, fields: Mapping[str, shapes.Shape]) -> None:
     """Raise ShapeError unless a value is an object with exactly these fields."""
     if not isinstance(value, dict) or value.keys() != fields.keys():
-        raise ShapeError(f"{where} has not the fields {', '.join(fields)}")
+        raise ShapeError(f"{where} does not have the fields {', '.join(fields)}")
     for name, shape in fields.items():
         shape(value[name], f"{name} of {where}")
 

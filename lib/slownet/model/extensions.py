@@ -77,7 +77,7 @@ def _load(kind: str, found: EntryPoint) -> Any:
         raise ExperimentError(
             f"{found.value} cannot be imported: {described(error)}",
             where=f"'{found.name}' of {PREFIX}{kind}",
-            fix=f"mend or uninstall {found.dist.name if found.dist else 'its package'}",
+            fix=f"fix or uninstall {found.dist.name if found.dist else 'its package'}",
         ) from error
 
 

@@ -58,7 +58,7 @@ def _check_node(topology: Topo, name: str, where: str) -> None:
     for other in others:
         alike = other.params == first.params and (topology.isSwitch(name) or other.place == first.place)
         if not alike:
-            raise NetworkError(f"'{name}' is stated twice, {first.place} and {other.place}", where, OTHER_NAME)
+            raise NetworkError(f"'{name}' is given twice, {first.place} and {other.place}", where, OTHER_NAME)
 
 
 def _in_machine(topology: Topo, node: str) -> bool:

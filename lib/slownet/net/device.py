@@ -42,7 +42,7 @@ def set_mtu(interface: Any, mtu: int | None, state: State, programs: tc.Programs
     wanted = state.first_mtu if mtu is None else mtu
     found = programs.ip(interface, [f"link set dev {interface.name} mtu {wanted}"])["mtu"]
     if found != wanted:
-        raise NetworkError(f"the kernel has MTU {found} instead of the stated {wanted}", where=_where(interface))
+        raise NetworkError(f"the kernel has MTU {found} instead of the {wanted} asked for", where=_where(interface))
     state.mtu = mtu
 
 

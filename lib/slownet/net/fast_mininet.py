@@ -132,7 +132,7 @@ class MininetTests:
         """
         client, server = hosts or (self.hosts[0], self.hosts[-1])
         if l4Type not in ("TCP", "UDP"):
-            raise NetworkError(f"iperf has no '{l4Type}'", fix="give TCP or UDP")
+            raise NetworkError(f"iperf has no protocol '{l4Type}'", fix="give TCP or UDP")
         output("*** Iperf: testing", l4Type, "bandwidth between", client, "and", server, "\n")
         words = ["iperf", "-p", str(port), *(["-u"] if l4Type == "UDP" else []), *(["-f", fmt] if fmt else [])]
         listening = server.popen([*words, "-s"], stderr=subprocess.STDOUT)
@@ -290,7 +290,7 @@ class QuickNet(MininetTests, Mininet):  # type: ignore[misc]  # Mininet has no t
         place = places.here()
         if name in self.nameToNode:
             first = self._nodes_at.get(name, Place())
-            raise NetworkError(f"'{name}' is stated twice", f"{first} and {place}", collisions.OTHER_NAME)
+            raise NetworkError(f"'{name}' is given twice", f"{first} and {place}", collisions.OTHER_NAME)
         self._nodes_at[name] = places.of_node(self.topo, name) if self.topo and not self.built else place
 
     def _renamed(self, node: Any) -> Any:

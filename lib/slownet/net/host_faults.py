@@ -62,7 +62,7 @@ class Corrupted:
         try:
             for link in links:
                 if link.is_playing:
-                    raise NetworkError(f"a schedule is playing on {link.name}", fix="state corrupt in that schedule's steps")
+                    raise NetworkError(f"a schedule is playing on {link.name}", fix="put corrupt into that schedule's steps")
                 before = link.directions
                 now = link.condition
                 link.apply(link.seeded(now.but(corrupt=f"{100 * share:.6g}%")), now)

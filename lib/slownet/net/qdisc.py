@@ -78,7 +78,7 @@ def apply(interface: Any, stated: OneWay, state: State, programs: tc.Programs) -
 
 def _check(interface: Any, found: Iterable[Deviation]) -> None:
     for option, stated, value in found:
-        raise NetworkError(f"the kernel has {option} {value} instead of the stated {stated}", where=_where(interface))
+        raise NetworkError(f"the kernel has {option} {value} instead of the {stated} asked for", where=_where(interface))
 
 
 def _apply_shaper(
@@ -193,7 +193,7 @@ def _first_look(interface: Any, state: State, programs: tc.Programs) -> list[Qdi
     for qdisc in shown:
         if qdisc.get("root") and qdisc["handle"] not in (state.root, DEFAULT):
             raise NetworkError(
-                f"somebody else's {qdisc['kind']} {qdisc['handle']} shapes what it sends",
+                f"another program's {qdisc['kind']} {qdisc['handle']} shapes what it sends",
                 where=_where(interface),
                 fix=f"remove it with tc qdisc del dev {interface.name} root, then set the link",
             )

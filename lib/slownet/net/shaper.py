@@ -176,7 +176,7 @@ def _observe(qdisc: Qdisc, rates: Mapping[str, int], options: Options, fields: d
     elif kind in CLASSFUL:
         own = [bits for handle, bits in rates.items() if handle.startswith(qdisc["handle"])]
         if len(own) != 1:
-            raise _UnstatableError("more classes than one")
+            raise _UnstatableError("more than one class")
         _limited(fields, own[0])
         fields["burst"] = f"{HTB_BURST}B"
     elif kind == "tbf":
@@ -191,7 +191,7 @@ def _observe(qdisc: Qdisc, rates: Mapping[str, int], options: Options, fields: d
 def _observe_netem(options: Options, fields: dict[str, str]) -> None:
     stated = {name: value for name, value in options.items() if value and name not in _HARMLESS}
     if set(stated) - _READ or "delay" in fields:
-        raise _UnstatableError("another netem")
+        raise _UnstatableError("a second netem")
     fields["delay"] = f"{stated.get('delay.delay', 0.0) * 1e9:.0f}ns"
     if jitter := stated.get("delay.jitter"):
         fields["jitter"] = f"{jitter * 1e9:.0f}ns"

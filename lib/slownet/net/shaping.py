@@ -167,7 +167,7 @@ def merge_directions(first: OneWay, second: OneWay) -> Condition:
     apart = [name for name in names if getattr(here, name) != getattr(there, name)]
     if apart:
         raise ConditionError(
-            f"its two directions differ in {', '.join(apart)}, which one condition cannot state",
+            f"its two directions differ in {', '.join(apart)}, which one condition cannot express",
             fix="set the link, or look at its ends",
         )
     return dataclasses.replace(here, **fields)

@@ -32,7 +32,9 @@ def wait(switches: Iterable[Any], where: str) -> None:
     while unsettled := [f"{port} is {state}" for port, state in states(running) if state not in ("forwarding", "blocking")]:
         if time.monotonic() > deadline:
             what = f"the spanning tree has not settled after {SETTLES_S:g} s: {unsettled[0]}"
-            raise NetworkError(what, where, "does the topology state larger delays of the protocol, or too long a chain?")
+            raise NetworkError(
+                what, where, "does the topology set larger delays for the protocol, or is its chain of switches too long?"
+            )
         time.sleep(POLL_S)
 
 

@@ -190,7 +190,7 @@ def place(host: Host) -> str:
 def _started(host: Host, argv: tuple[str, ...], env: Mapping[str, str] | None, stdin: int) -> Iterator[subprocess.Popen[bytes]]:
     """Start a program and its companions for a ``with`` block, and end it if it still runs then. Raises ToolError."""
     if wrong := [each for each in argv if not isinstance(each, str | bytes | os.PathLike)]:
-        what = f"{argv[0]} was given a {type(wrong[0]).__name__} where a text belongs: {wrong[0]}"
+        what = f"{argv[0]} was given a {type(wrong[0]).__name__} instead of a text: {wrong[0]}"
         raise ToolError(what, f"host '{host.name}'", "give a host's address, host.IP(), and numbers as texts")
     with beside():
         try:

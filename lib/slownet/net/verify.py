@@ -176,7 +176,7 @@ def check(ends: tuple[Any, Any], shaping: Shaping, ip: IP = IPV4) -> Verificatio
     if taken > path.high and not native.cpu_is_free() and taken <= path.high + path.machines_share_s():
         return Verification(least)
     stated = show_duration(path.low) if path.low == path.high else f"{show_duration(path.low)} to {show_duration(path.high)}"
-    raise NetworkError(f"the round trip takes {show_duration(taken)} instead of the stated {stated}", where=where)
+    raise NetworkError(f"the round trip takes {show_duration(taken)} instead of the {stated} asked for", where=where)
 
 
 @dataclass(frozen=True)

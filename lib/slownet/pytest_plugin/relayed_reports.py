@@ -112,7 +112,7 @@ class Lines:
         kind, piece = line[:1], line[1:]
         self._event += piece
         if kind not in (inside.MORE, inside.LAST) or len(self._event) > EVENT_BYTES:
-            raise ReportError.of("too long" if kind in (inside.MORE, inside.LAST) else "a line of no kind")
+            raise ReportError.of("too long" if kind in (inside.MORE, inside.LAST) else "a line of unknown kind")
         if kind == inside.LAST:
             data = bytes(self._event)
             self._event.clear()
@@ -202,7 +202,7 @@ class Reporter:
 
     def _item(self, name: str) -> pytest.Item:
         if name not in self._items:
-            raise ReportError.of(f"of a test that was not sent there: {visible(name)[:200]}")
+            raise ReportError.of(f"of a test that was not sent to the lab: {visible(name)[:200]}")
         return self._items[name][0]
 
     def _start(self, event: Event) -> None:
@@ -240,7 +240,7 @@ class Reporter:
         except Exception as error:
             raise ReportError.of(f"a report ({type(error).__name__})") from None
         if not good:
-            raise ReportError.of("a report of no kind")
+            raise ReportError.of("a report of unknown kind")
         return report
 
     def _warning(self, event: Event) -> None:
@@ -252,7 +252,7 @@ class Reporter:
         message = warnings.WarningMessage(UserWarning(visible(text)), category, visible(event["file"]), event["line"])
         location = event["location"]
         if event["when"] not in ("config", "collect", "runtest"):
-            raise ReportError.of("a warning of no phase")
+            raise ReportError.of("a warning of unknown phase")
         right = isinstance(location, list) and [type(each) for each in location] == [str, int, str]
         self._config.hook.pytest_warning_recorded.call_historic(kwargs={
             "warning_message": message, "when": event["when"], "nodeid": event["test"],
@@ -310,7 +310,7 @@ def _checked(data: Any) -> Event:
         # plugins have outcomes of their own, such as "rerun"
         known = str.isidentifier(data["outcome"]) and data.get("when", "collect") in PHASES
         if not known or not isinstance(data["nodeid"], str):
-            raise ReportError.of("a report of no outcome")
+            raise ReportError.of("a report of unknown outcome")
         methods = {*dir(pytest.TestReport)} - {"nodeid"}
         clash = [name for name in data if name in methods or name.startswith("__")]
         if clash:

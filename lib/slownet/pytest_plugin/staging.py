@@ -87,7 +87,7 @@ class Staging:
             self._sow()
             place(self.folder / "session.json", json.dumps(plan.to_json()).encode())
         except OSError as error:
-            raise SlownetError(f"no folder for what the lab writes ({error.strerror})", f"in {parent}") from error
+            raise SlownetError(f"no folder for the lab's output ({error.strerror})", f"in {parent}") from error
 
     @property
     def out(self) -> Path:

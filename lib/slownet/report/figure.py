@@ -25,6 +25,8 @@ SVG, PNG, PDF = KINDS = ("svg", "png", "pdf")
 UNUSUAL = r"[^\w.,=+-]"
 """Characters of a record's names that no file of a figure has: above all ``/``."""
 LONGEST = 120
+CAIROSVG = "'cairosvg>=2.7'"
+"""The requirement of the extra pdf, as a shell takes it."""
 ZOOM = 4
 """Pixels of a PNG for each unit of the picture."""
 HALO = re.compile(r'<text\b[^>]*\bclass="[^"]*\b(?:small|group)\b.*?</text>', re.DOTALL)
@@ -121,7 +123,8 @@ class Figure:
         try:
             import cairosvg
         except ImportError as error:
-            raise SlownetError("CairoSVG, which makes PDFs, is not installed", fix="pip install 'slownet[pdf]'") from error
+            fix = f"python -m pip install {CAIROSVG}"
+            raise SlownetError("CairoSVG, which makes PDFs, is not installed", fix=fix) from error
         except OSError as error:
             raise SlownetError("Cairo, which makes PDFs, is not installed", fix="apt-get install libcairo2") from error
         return bytes(cairosvg.svg2pdf(bytestring=over_its_halo(self.alone).encode()))

@@ -103,7 +103,7 @@ class Member(MariaDB):
 
         if not wait_until(joined, JOINS_S, LOOK_S):
             found = ", ".join(f"{name} {self.status(name)}" for name in wanted)
-            raise self.error(f"the cluster has no {count} members after {JOINS_S:g} s: {found}")
+            raise self.error(f"the cluster does not have {count} members after {JOINS_S:g} s: {found}")
 
 
 class Galera(Together):

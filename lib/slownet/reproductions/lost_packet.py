@@ -151,7 +151,7 @@ def position(carried: Sequence[frozenset[int]], of: int, where: str) -> int:
     """Return the first packet, from 1, that carries one object alone and that enough others follow. Raises ToolError."""
     found = next((number for number, each in enumerate(carried, 1) if each == {of - 1}), None)
     if found is None:
-        raise ToolError(f"no packet is of object {of} alone", where, "give fewer or larger objects")
+        raise ToolError(f"no packet carries object {of} alone", where, "give fewer or larger objects")
     followers = sum(bool(each) for each in carried[found:])
     if followers < THRESHOLD:
         what = f"{followers} packets of the page follow the first one of object {of}, so a timer would repair its loss"

@@ -225,7 +225,7 @@ def asking(host: Host, address: str, options: Sequence[str] = ()) -> Iterator[No
     """Make the network of a host ask a name server for a ``with`` block. Raises ServiceError."""
     before = addresses.ask(host, address, options)
     if before is None:
-        raise ServiceError("the hosts of this network cannot be made to ask a name server", f"host '{host.name}'")
+        raise ServiceError("the hosts of this network cannot be configured to ask a name server", f"host '{host.name}'")
     try:
         yield
     finally:

@@ -97,7 +97,7 @@ def full_size(host: Host, url: str, *, seconds: float) -> FullSize:
         segments = packets.read(pcap)
         inward = [each for each in segments if not each.outward and each.length]
         if all(each.outward for each in segments):
-            raise ToolError("the capture shows a SYN that nobody answered", f"host '{host.name}', {url}")
+            raise ToolError("the capture shows a SYN without an answer", f"host '{host.name}', {url}")
         first = (min(each.ns for each in inward) - segments[0].ns) / 1e6 if inward else None
         received = max((each.end for each in inward), default=0)
         largest = max((each.length for each in inward), default=0)

@@ -26,7 +26,7 @@ def words(given: Any, where: str, what: str, example: str) -> tuple[str, ...]:
     found = tuple(given)
     for each in found:
         if isinstance(each, bool) or not isinstance(each, str | Real | os.PathLike):
-            raise ServiceError(f"{what} has {_shown(each)} where a text belongs", where, fix)
+            raise ServiceError(f"{what} has {_shown(each)} instead of a text", where, fix)
     return tuple(map(str, found))
 
 
@@ -50,9 +50,9 @@ def mapping(given: Any, where: str, what: str, example: str) -> dict[str, str]:
         raise ServiceError(f"{what} is {_shown(given)} instead of a mapping", where, fix)
     for name, value in given.items():
         if not isinstance(name, str):
-            raise ServiceError(f"{what} has {_shown(name)} where a name belongs", where, fix)
+            raise ServiceError(f"{what} has {_shown(name)} instead of a name", where, fix)
         if isinstance(value, bool) or not isinstance(value, str | Real | os.PathLike):
-            raise ServiceError(f"{what} has {_shown(value)} as '{name}', where a text belongs", where, fix)
+            raise ServiceError(f"{what} has {_shown(value)} as '{name}', instead of a text", where, fix)
     return {name: str(value) for name, value in given.items()}
 
 
@@ -60,7 +60,7 @@ def host(net: Any, name: Any, where: str, option: str = "on") -> Host:
     """Return a host of a network, by its name or itself; option: the argument that names it. Raises ServiceError."""
     example = f'{where}(net, {option}="web")'
     if isinstance(net, str | bytes) or not hasattr(net, "__getitem__"):
-        raise ServiceError(f"{_shown(net)} is no network", where, f"give the network, and the host's name: {example}")
+        raise ServiceError(f"{_shown(net)} is not a network", where, f"give the network, and the host's name: {example}")
     if not no_host(name):
         name = name.name
     try:

@@ -169,7 +169,7 @@ class Disk:
         found = _call("dmsetup", "table", self._name).split()[2]
         if found != target:
             fix = "see that no other program uses dmsetup meanwhile"
-            raise ServiceError(f"the kernel says that the disk is '{found}' instead of '{target}'", f"'{self._folder}'", fix)
+            raise ServiceError(f"the kernel reports the disk as '{found}' instead of '{target}'", f"'{self._folder}'", fix)
 
     def _mount(self) -> None:
         _call("mount", "-t", "ext4", "-o", "noatime", str(self._device), str(self._folder))

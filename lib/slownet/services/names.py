@@ -95,7 +95,9 @@ class NameServer(Service):
         hosts = {host.name: host for host in addresses.reachable(self.host)}
         for alias, name in self.aliases.items():
             if name not in hosts:
-                raise ServiceError(f"the alias '{alias}' is of no host: '{name}'", "NameServer", nearest(name, hosts))
+                raise ServiceError(
+                    f"the alias '{alias}' is for '{name}', which is not a host", "NameServer", nearest(name, hosts)
+                )
         records = []
         for name, host in hosts.items():
             names = [name, *(alias for alias, of in self.aliases.items() if of == name)]
@@ -122,7 +124,7 @@ class NameServer(Service):
         if before is None:
             self.stop()
             raise ServiceError(
-                "the hosts of this network cannot be made to ask it", f"host '{self.host.name}'",
+                "the hosts of this network cannot be configured to ask it", f"host '{self.host.name}'",
                 f"a network has one name server at a time, and its machine a file {addresses.RESOLVER}",
             )  # fmt: skip
         self._before = before

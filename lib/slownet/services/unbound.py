@@ -60,7 +60,7 @@ def _address(given: str, example: str) -> None:
     try:
         ip_address(given)
     except ValueError:
-        raise ServiceError(f"'{given}' is no IP address", "Unbound", f"give a host's, host.IP(), as in {example}") from None
+        raise ServiceError(f"'{given}' is not an IP address", "Unbound", f"give a host's, host.IP(), as in {example}") from None
 
 
 class Unbound(Service):
@@ -91,7 +91,7 @@ class Unbound(Service):
         super().__init__(host, directory)
         if records and forward:
             fix = "give one; a server that forwards has no names of its own"
-            raise ServiceError("both records and forward", "Unbound", fix)
+            raise ServiceError("records and forward exclude each other", "Unbound", fix)
         self.records = _records(records or {})
         self.forward = _forward(forward)
         self.ttl = arguments.whole(ttl, "Unbound", "ttl", "seconds", 60)

@@ -216,15 +216,17 @@ def run(
     directory = Path(out)
     exists = (directory / HEADER).exists()
     if exists and "hunt" in sweep_samples.read_header(directory):
-        raise SweepError(f"{directory} holds a hunt", Option("out"), "name another folder")
+        raise SweepError(f"{directory} contains a hunt", Option("out"), "name another folder")
     spec = _resumed(directory, asked) if exists and resume else asked
     if exists and not resume:
-        raise SweepError(f"{directory} holds a sweep", Option("out"), f"add {RESUME} to go on with it, or name another folder")
+        raise SweepError(
+            f"{directory} contains a sweep", Option("out"), f"add {RESUME} to go on with it, or name another folder"
+        )
     spec = replace(spec, where=spec.where.with_values())
     if not spec.experiment:
         if resume:
             raise SweepError(
-                f"{directory} holds no sweep", Option("resume"), f"name a folder with a {HEADER}, or an experiment"
+                f"{directory} contains no sweep", Option("resume"), f"name a folder with a {HEADER}, or an experiment"
             )
         raise SweepError("no experiment is named", "slownet sweep", "name one of slownet list, or resume a sweep")
     if repeat is not None and repeat < 1:

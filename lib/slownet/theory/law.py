@@ -52,7 +52,7 @@ def milliseconds(metric: str) -> float:
     unit = "per second" if metric.endswith("_per_second") else unit_of(metric)
     if found is None and unit:
         said = "a rate" if unit == "per second" else f"in {unit}"
-        raise ExperimentError(f"{metric} is {said}, and no time", fix="round trips are of times, such as page_ms")
+        raise ExperimentError(f"{metric} is {said}, not a time", fix="round trips are of times, such as page_ms")
     return found or 1.0
 
 

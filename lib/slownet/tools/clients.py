@@ -274,7 +274,7 @@ def _check(op: str, value: Any) -> None:
         json.dumps(value, allow_nan=False)
     except (TypeError, ValueError) as error:
         fix = "ask and return numbers, texts and lists of them"
-        raise ExperimentError(f"a value of the operation '{op}' is no JSON: {described(error)}", fix=fix) from error
+        raise ExperimentError(f"a value of the operation '{op}' is not JSON: {described(error)}", fix=fix) from error
 
 
 # When lines of logs were written, though they state no time: how long each log was at every event of a history.

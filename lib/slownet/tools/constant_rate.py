@@ -175,7 +175,9 @@ def constant_rate(
     result = parse(run(host, argv, timeout=seconds + patience + 600).stdout, argv, rate)
     if not result.answered:
         why = userfile.json(result.raw)["why"] or "no answer in time"
-        raise ToolError(f"none of {result.planned} requests succeeded ({why})", f"host '{host.name}', {url}", raw=result.raw)
+        raise ToolError(
+            f"none of the {result.planned} requests succeeded ({why})", f"host '{host.name}', {url}", raw=result.raw
+        )
     return result
 
 

@@ -96,7 +96,7 @@ def oha(host: Host, url: str, *, rate: float, seconds: float = 10.0, connections
         result = parse(text, requests(database), argv, rate=rate, planned=planned)
         result = replace(result, version=".".join(map(str, version)), files={"db": database.read_bytes()})
     if not result.answered:
-        raise ToolError(f"none of {planned} requests succeeded", f"host '{host.name}', {url}", raw=text)
+        raise ToolError(f"none of the {planned} requests succeeded", f"host '{host.name}', {url}", raw=text)
     return result
 
 

@@ -137,7 +137,7 @@ def parse(text: str, command: Sequence[str] = ("wget",), seconds: float | None =
     """
     saved = _SAVED.search(text)
     if saved is None:
-        raise unread("wget does not say that it saved the file", text, command)
+        raise unread("wget printed no line about the saved file", text, command)
     if saved[1] == "--.-" and not seconds:
         raise complaint("wget measured no duration", text, command)
     size = int(saved[3])

@@ -275,10 +275,10 @@ def parse(text: str, command: Sequence[str] = ("wrk",)) -> Wrk:
         return needed(pattern, text, f"wrk printed no {what}", command)
 
     if _NEGATIVE.search(text):
-        raise complaint("wrk2 says that it answered before a request was due: its clock went backwards", text, command)
+        raise complaint("wrk2 reports an answer before its request was due: its clock went backwards", text, command)
     requests = need(_REQUESTS, "number of requests")
     if not int(requests[1]):
-        raise complaint("wrk got no answer", text, command)
+        raise complaint("wrk received no answer", text, command)
     if _NO_LATENCY.search(text):
         raise complaint("wrk2 counted no latency: nothing was answered after its calibration", text, command)
     plan, seconds = _asked(command, text), _time(requests[2], requests[3])

@@ -169,7 +169,7 @@ def _hash_of(path: Path) -> str:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        raise LabError(f"cannot read {path} ({error.strerror})", OPTION, "name a file that slownet lab export wrote") from error
+        raise LabError(f"cannot read {path} ({error.strerror})", OPTION, "name a file written by slownet lab export") from error
 
 
 def _size(path: Path) -> int:

@@ -49,7 +49,7 @@ def read(path: Path) -> tuple[Manifest, list[str]]:
                 images = _images(found, staging, str(path))
                 for folder in found.folders:
                     if wrong := contents.why_not(folder.partition("/")[0], staging / folder):
-                        raise LabError(f"{folder} is not what it says: {wrong}", str(path), AGAIN)
+                        raise LabError(f"{folder} does not match its own records: {wrong}", str(path), AGAIN)
                 return found, [each for each in found.folders if _place(each, staging, base, images, found.digests(each))]
     except OSError as error:
         if error.filename == str(path):
@@ -76,14 +76,14 @@ def _archive(file: IO[bytes], path: Path) -> Iterator[tarfile.TarFile]:
         with tarfile.open(fileobj=file, mode="r|", tarinfo=_Header) as tar:
             yield tar
     except (tarfile.TarError, ValueError, OverflowError, RecursionError) as error:
-        raise LabError(f"it is truncated or no lab that `slownet lab export` wrote ({error})", str(path), AGAIN) from error
+        raise LabError(f"it is truncated, or not written by `slownet lab export` ({error})", str(path), AGAIN) from error
 
 
 def _manifest(tar: tarfile.TarFile, where: str) -> Manifest:
     first = tar.next()
     file = tar.extractfile(first) if first and first.name == manifest.NAME and first.size <= MOST_MANIFEST else None
     if not file:
-        raise LabError("it is no lab that `slownet lab export` wrote", where, "slownet lab export FILE writes one")
+        raise LabError("it is not a lab written by `slownet lab export`", where, "slownet lab export FILE writes one")
     return manifest.parse(file.read(), where)
 
 

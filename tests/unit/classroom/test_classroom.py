@@ -130,9 +130,9 @@ def test_a_workflows_command_passes_if_the_answer_is_right(capsys):
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        ((), "it is not said what pip installs as slownet there, --slownet: "),
+        ((), "the package that pip installs as slownet there is not given, --slownet: "),
         (("--for", "moodle"), "unknown kind 'moodle', --for: choose from "),
-        (("--slownet", "x", "--late", "much"), "--late: write a part such as 50%"),
+        (("--slownet", "x", "--late", "much"), "--late: write a percentage such as 50%"),
         (
             ("--slownet", "x", "--out", "no/x.zip"),
             "cannot write no/x.zip (No such file or directory), --out: name another file",
@@ -140,12 +140,12 @@ def test_a_workflows_command_passes_if_the_answer_is_right(capsys):
         (("--slownet", "no.whl"), "no file no.whl, --slownet: "),
         (("--slownet", "x", "--visibility", "seen"), "unknown visibility 'seen', --visibility: choose from "),
         (("--slownet", "x", "--test", "test_x.py"), "cannot read test_x.py "),
-        (("--for", "submitty", "--test", __file__), "Submitty's graders have no lab, --test: "),
+        (("--for", "submitty", "--test", __file__), "Submitty's graders cannot run a lab, --test: "),
         (
             ("--for", "github", "--slownet", "x", "--test", __file__),
             "a workflow of a student's repository could be edited, --test: ",
         ),
-        (("--slownet", "x", "--test", __file__), "tests of code need a lab there, --lab: "),
+        (("--slownet", "x", "--test", __file__), "tests of code need a lab on the grader, --lab: "),
     ],
 )
 def test_what_cannot_be_bundled_is_one_line(capsys, words, line):
@@ -164,7 +164,7 @@ def test_a_key_of_other_exercises_is_refused(capsys):
     assert run("bundle", other, "--key", "key.toml", "--slownet", "x") == 2
     assert "the key has no exercise '02_a_small_page', key.toml: choose from x" in capsys.readouterr().err
     assert run("bundle", EXERCISES / "07_loss_there_and_back.toml", "--key", "key.toml", "--slownet", "x") == 2
-    assert "these exercises leave nothing open" in capsys.readouterr().err
+    assert "these exercises have no open question" in capsys.readouterr().err
 
 
 def test_tests_of_code_are_named_by_the_teachers_file_and_read_from_junit():

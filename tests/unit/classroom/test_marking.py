@@ -157,7 +157,7 @@ def test_a_file_that_cannot_be_marked_is_named_and_the_class_is_marked(text, lin
     with pytest.raises(ExperimentError) as error:
         class_marks.mark([Path("eve.toml")], KEY)
     assert str(error.value) == line
-    with pytest.raises(ExperimentError, match=r"^none of 2 files can be marked: the first: "):
+    with pytest.raises(ExperimentError, match=r"^none of the 2 files can be marked: the first: "):
         class_marks.mark([Path("eve.toml"), Path("eve.toml")], KEY)
 
 
@@ -295,7 +295,7 @@ def test_the_command_writes_table_and_page(capsys):
     assert said.err.startswith("slownet: not marked: 01_ping.answers is a table")
     assert Path("m.csv").read_text().startswith("Full name,Email address,Username,ID number,Delays,Delays (feedback)\n")
     assert mark("Ada.toml", "--late", "much") == 2
-    assert "--late: write a part such as 50%" in capsys.readouterr().err
+    assert "--late: write a percentage such as 50%" in capsys.readouterr().err
     assert answers.read(Path("Ada.toml")).student == "Ada"
 
 

@@ -111,7 +111,7 @@ def test_theory_makes_a_bent_law_say_more():
         (["--at", "rtt=85ms,t0=-1ms"], "is negative"),
         (["--at", "rtt=85ms,t0=12.3ms", "--metric", "time_per_reqest_ms"], "did you mean 'time_per_request_ms'?"),
         (["--at", "t0=12.3ms"], "the round trip of your users is missing, --at: add rtt=85ms"),
-        (["--at", "rt=85ms"], "a law knows no 'rt', --at: did you mean 'rtt'?"),
+        (["--at", "rt=85ms"], "a law has no parameter 'rt', --at: did you mean 'rtt'?"),
         (["--at", "85ms"], "'85ms' is not a condition, --at: write it like rtt=85ms"),
         (["--at", "rtt=85ms", "--out", "page"], "a prediction has no page, --at and --out: leave out --out"),
         (["--metric", "time_per_request_ms"], "nothing is predicted, --metric: add --at rtt=85ms"),
@@ -132,7 +132,7 @@ def test_what_has_no_law_predicts_nothing(directory, tmp_path, capsys):
     rates = {"published": {"metric": "requests_per_second"}}
     with pytest.raises(Exception, match="2 metrics of client_delay are times: give --metric: time_per_request_ms, waiting_ms"):
         predict(gather(two, rates), None, "12ms", "85ms")
-    with pytest.raises(Exception, match="requests_per_second is a rate, and no time: round trips are of times"):
+    with pytest.raises(Exception, match="requests_per_second is a rate, not a time: round trips are of times"):
         predict(gather(two, rates), "requests_per_second", "12ms", "85ms")
     with pytest.raises(Exception, match="only one delay was measured, 0 ms: measure at two"):
         predict(gather(samples()[:1], {}), None, "12ms", "85ms")

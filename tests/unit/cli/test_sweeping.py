@@ -30,5 +30,5 @@ def test_a_folder_without_a_sweep_cannot_be_resumed(tmp_path, capsys):
     with pytest.raises(SystemExit) as ended:
         main(["sweep", "--resume", "--out", str(tmp_path)])
     assert ended.value.code == 2
-    said = f"slownet: {tmp_path} holds no sweep, --resume: name a folder with a sweep.json, or an experiment\n"
+    said = f"slownet: {tmp_path} contains no sweep, --resume: name a folder with a sweep.json, or an experiment\n"
     assert capsys.readouterr().err == said

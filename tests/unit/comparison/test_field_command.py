@@ -113,7 +113,7 @@ def test_an_interrupt_loses_nothing(web, tmp_path, capsys, monkeypatch):
         ("/trickle", ("--timeout", "200ms"), "takes longer than 200 ms, at 127.0.0.1"),
         ("/short", (), "95 bytes of the page are missing"),
         ("/", ("--requests", "0"), "0 requests, --requests: give 1 to 1000"),
-        ("/", ("--requests", "1001"), "this is not a load generator"),
+        ("/", ("--requests", "1001"), "field is not a load generator"),
         ("/", ("--pause", "5"), "duration '5' has no unit, --pause: write it like"),
         ("/", ("--timeout", "10"), "has no unit, --timeout: "),
         ("/", ("--timeout", "0ms"), "a timeout of 0"),
@@ -221,7 +221,7 @@ def test_a_field_against_itself_and_against_a_run(web, tmp_path, capsys):
     for words, said in (
         ((path, run), "name the run first"),
         ((run, path, "--metric", "time_ms"), "a field measurement is compared by its page time only"),
-        ((run, run, "--t0", "1ms"), "T0 is the field site's"),
+        ((run, run, "--t0", "1ms"), "T0 applies to the field measurement"),
         ((run, run, "--within", "0"), "within is 0"),
         ((run, run, "--within", "5%"), "such as 0.05 for 5 %"),
         ((run, run, "--at", "rtt"), "write it like rtt=10ms"),

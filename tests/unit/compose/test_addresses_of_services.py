@@ -25,7 +25,7 @@ def test_a_service_with_a_health_check_has_the_address_of_its_port(tmp_path, mon
 
 def test_a_service_without_a_port_says_where_one_is_stated(tmp_path):
     with pytest.raises(
-        ServiceError, match="web states no port, host 'web': write expose: with it in the compose file, or take"
+        ServiceError, match="web exposes no port, host 'web': write expose: with it in the compose file, or take"
     ):
         _ = hosted(tmp_path, ()).url
 

@@ -30,9 +30,9 @@ CHECKS = [
 STRICTER = (
     "is not possible in a lab",  # fields.py: a lab has no such thing
     "no /nowhere", "no file ", "is not set",  # an engine refuses it when the container is made
-    "is above the hard one", "unknown limit", "unclear shm_size", "unclear size", "is no Ethernet address", "unclear subnet",
-    "is not a whole path", "is not declared", "unclear test", "unclear port", "is the whole machine's", "has no value",
-    "a line without a name",  # a variable without a name, or with a tab in it
+    "is above the hard one", "unknown limit", "unclear shm_size", "unclear size", "unclear subnet", "is not a whole path",
+    "is not an Ethernet address", "is not declared", "unclear test", "unclear port", "is the whole machine's",
+    "has no value", "a line without a name",  # a variable without a name, or with a tab in it
     "1.5 retries",  # compose cuts it to 1
     "unknown field 'other' in services.a.extends",  # compose takes the field out before it checks the others
     "an include names no file",

@@ -66,7 +66,7 @@ WRONG = {
     "too long": ("{a: {interface_name: sixteen_letters_}}", "'sixteen_letters_' is not an interface's name"),
     "loopback": ("{a: {interface_name: lo}}", "'lo' is not an interface's name"),
     "twice": ("{a: {interface_name: x0}, b: {interface_name: x0}}", "two interfaces are called 'x0'"),
-    "no address": ("{a: {mac_address: '02:00'}}", "'02:00' is no Ethernet address"),
+    "no address": ("{a: {mac_address: '02:00'}}", "'02:00' is not an Ethernet address"),
 }
 
 

@@ -59,7 +59,7 @@ WRONG = {
     "{5s: }": ("1:22", "a step of the faults is not a text", "kill db at 5 s"),
     "kill db": ("1:21", "faults are neither a mapping nor a list", "kill db at 5 s"),
     "[kill db]": ("1:22", "'kill db' has no time", "kill db at 4 s"),
-    "{5s: heal}": ("1:22", "nothing is cut that 'heal' could mend", "cut something before it"),
+    "{5s: heal}": ("1:22", "nothing is cut that 'heal' could undo", "cut something before it"),
     "{5s: kill db, 4s: start db}": ("1:35", "'start db', but db runs by then", "correct the order"),
     "{5s: crash db}": ("1:22", "'crash db', but a container has no disk of its own", "kill, pause or cut it"),
     "{5s: slow-disk db 5ms}": ("1:22", "'slow-disk db 5 ms', but a container has no disk of its own", "kill"),

@@ -156,7 +156,7 @@ WRONG = {
     ),
     "range outside": ("{}", "{subnet: 10.2.0.0/16, ip_range: 10.3.0.0/24}", "the ip_range 10.3.0.0/24 is not in", "choose"),
     "small": ("{}", "{subnet: 10.2.0.0/31}", "no address is left for b in 10.2.0.0/31", "larger subnet"),
-    "Ethernet address": ("{mac_address: 02-42}", "{}", "'02-42' is no Ethernet address", "02:42:ac:11:00:0a"),
+    "Ethernet address": ("{mac_address: 02-42}", "{}", "'02-42' is not an Ethernet address", "02:42:ac:11:00:0a"),
 }
 
 

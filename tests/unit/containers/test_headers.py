@@ -18,7 +18,7 @@ from slownet.model.errors import ImageError
 
 PACKED = pytest.mark.skipif(not shutil.which("tar2sqfs"), reason="a machine that was only provisioned keeps no images")
 
-ATTACK = "such an archive is damaged or an attack"
+ATTACK = "the archive is damaged, or made to attack"
 TOO_LONG = f"a member of it has more than 1 MiB of headers, layer: {ATTACK}"
 
 

@@ -205,7 +205,7 @@ def test_an_image_removed_while_it_is_named_is_built_again(monkeypatch):
         ('{"format": 2}', "was written by a newer version of slownet"),
         (("names", "shop:1"), "has a 'names' that is not a list of texts"),
         (("size", "many"), "has a 'size' that is not a whole number"),
-        (("digest", "sha256:0"), "is of another image"),
+        (("digest", "sha256:0"), "belongs to another image"),
         (("seen", {"here": 7}), "has a 'seen' that is not a table of lists of texts"),
     ],
 )
@@ -231,7 +231,7 @@ def test_a_record_that_cannot_be_read_is_one_line_and_the_other_images_can_be_us
 
 
 @pytest.mark.parametrize("name", ["config.json", "root.squashfs"])
-def test_files_of_an_image_that_are_damaged_are_one_line_and_adding_it_again_mends_them(name):
+def test_files_of_an_image_that_are_damaged_are_one_line_and_adding_it_again_repairs_them(name):
     made = add("shop:1", "shop:2")
     (made.folder / name).write_bytes(b"hsqs")
     size = made.size if name == "root.squashfs" else len(config())

@@ -54,7 +54,7 @@ def test_a_further_group_that_the_image_lacks():
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("nobody", "the user 'nobody' is not in the image's /etc/passwd, image one: name one of it, or a number"),
+        ("nobody", "the user 'nobody' is not in the image's /etc/passwd, image one: name one of them, or a number"),
         ("broken", "the user 'broken' is not in the image's /etc/passwd, image one"),
         ("me:none", "the group 'none' is not in the image's /etc/group, image one"),
         ("me:odd", "the group 'odd' is not in the image's /etc/group, image one"),

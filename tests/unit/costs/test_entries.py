@@ -61,7 +61,7 @@ def test_several_round_trips_have_one_name(tmp_path):
     [
         ('"debian"', '"debain"', "unknown ecosystem 'debain', .*ask.toml: .*debian"),
         ('group = "whole"', 'group = "hole"', "unknown group 'hole', operation one, .*ask.toml: .*whole"),
-        ("trips = 2", "trips = 3", "2 round trips are named, 3 expected, operation one, .*: name each, or none"),
+        ("trips = 2", "trips = 3", "2 round trips are described, 3 expected, operation one, .*: describe each, or none"),
         ("trips = 2", 'trips = "2"', "`trips` is not a number"),
         ("trips = 2\n", "", "`trips` is missing"),
         ("run =", "ran =", "unknown key 'ran', .*ask.toml"),

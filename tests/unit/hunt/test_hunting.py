@@ -189,13 +189,13 @@ def test_the_folder_of_a_sweep_is_none_of_a_hunt_and_the_other_way_round(labs, m
     (tmp_path / "swept").mkdir()
     (tmp_path / "swept" / "sweep.json").write_bytes(sealed({"schema": SCHEMA, "spec": {}}))
     for resume in (False, True):
-        with pytest.raises(ExperimentError, match="swept holds a sweep, --out: name another folder"):
+        with pytest.raises(ExperimentError, match="swept contains a sweep, --out: name another folder"):
             hunt(mine, tmp_path / "swept", resume=resume).run()
     hunt(mine, tmp_path / "hunt").run()
     with pytest.raises(SystemExit) as ended:
         main(["sweep", str(mine), "--out", str(tmp_path / "hunt"), "--resume"])
     assert ended.value.code == 2
-    assert f"{tmp_path / 'hunt'} holds a hunt, --out: name another folder" in capsys.readouterr().err
+    assert f"{tmp_path / 'hunt'} contains a hunt, --out: name another folder" in capsys.readouterr().err
 
 
 def test_a_signal_ends_it_while_it_makes_a_schedule_small(labs, mine, tmp_path):
@@ -298,7 +298,7 @@ def test_a_boot_that_fails_is_tried_again(labs, mine, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (MINE.partition("mine.hunt")[0], "it does not name what to hunt, experiment "),
+        (MINE.partition("mine.hunt")[0], "it does not define what to hunt, experiment "),
         (
             MINE.replace('vary={"faults"', 'vary={"x"').replace("def mine(net, faults)", "def mine(net, x)"),
             "mine does not vary 'faults', hunt(), ",

@@ -81,9 +81,9 @@ def test_amounts_of_kinds():
 @pytest.mark.parametrize(
     ("kind", "message"),
     [
-        ("kill 5%", "'kill' has no amount"),
-        ("cut 5%", "'cut' has no amount"),
-        ("mtu 10", "'10' is no MTU"),
+        ("kill 5%", "'kill' does not take an amount"),
+        ("cut 5%", "'cut' does not take an amount"),
+        ("mtu 10", "'10' is not an MTU"),
         ("corrupt 200%", "'200%' is not a percentage"),
         ("slow-disk x", "x"),
         ("slow-cpu 100%", "'100%' is not a percentage"),
@@ -232,7 +232,7 @@ def test_a_strategy_of_ones_own():
 
     found = strategy.search(mine, lambda schedule: schedule.steps[0].at >= 4, 1, 100)
     assert str(found) == "kill a at 4 s; start a at 10 s"
-    with pytest.raises(ExperimentError, match="no faults to choose from: int: write faults"):
+    with pytest.raises(ExperimentError, match="int is not a set of faults to choose from: write faults"):
         strategy.planned(lambda: 5, 1, 1)
 
 

@@ -75,8 +75,8 @@ def test_the_files_that_it_names_go_along(exercise):
     [
         ("[[near]]\nfar = 1", "no variants of 'far_away', variants.toml: choose from near"),
         ("[far_away]\nfar = 1", "far_away is not a list of tables, variants.toml: write [[far_away]] above each variant"),
-        ("[[far_away]]\nfra = '1ms'", "no variant says what ${far} is, far_away.toml: did you mean 'fra'?"),
-        ("[[far_away]]\nfar = '1ms'\nx = 2", "nothing in it is called ${x}, far_away.toml: write it where the value belongs"),
+        ("[[far_away]]\nfra = '1ms'", "no variant has a value for ${far}, far_away.toml: did you mean 'fra'?"),
+        ("[[far_away]]\nfar = '1ms'\nx = 2", "its text does not use ${x}, far_away.toml: write it where the value belongs"),
         (
             "[[far_away]]\nfar = '1ms'\n[[far_away]]\nx = 2",
             "the variants of far_away have different names, variants.toml: give each one all values",

@@ -302,7 +302,7 @@ def test_what_the_users_cache_lacks_may_be_in_the_systems(home, system):
 def test_the_systems_cache_is_used_as_ones_own_if_asked_for(tmp_path, monkeypatch):
     monkeypatch.setattr(cache, "_own", None)
     monkeypatch.setattr(cache.os, "umask", lambda mask: None)
-    with pytest.raises(LabError, match=r"^there is no system cache: SLOWNET_SYSTEM_CACHE is empty, --system: "):
+    with pytest.raises(LabError, match=r"^the system cache is switched off: SLOWNET_SYSTEM_CACHE is empty, --system: "):
         cache.use_system()
     monkeypatch.delenv("SLOWNET_SYSTEM_CACHE")
     assert cache.system_root() == Path("/var/cache/slownet")

@@ -158,7 +158,7 @@ def test_a_virtual_clock_needs_a_lab(able, built, asked):
 def test_a_kernel_can_be_chosen_where_there_is_one_to_choose(able, built):
     assert choose("auto", kernel="base").kind == "lab"
     for where, asked, what in (
-        ("native", {}, r"^natively this machine's own kernel runs, --kernel: leave it out, or use --place lab$"),
+        ("native", {}, r"^without a lab, this machine's own kernel runs, --kernel: leave it out, or use --place lab$"),
         (
             "auto",
             {"clock": "exact", "exact": True},
@@ -281,7 +281,7 @@ def test_work_without_a_counter_is_one_line(unable, built, monkeypatch):
     monkeypatch.setattr(counter, "why_not", lambda: ("no counter here", "take --cpu time"))
     with pytest.raises(LabError) as error:
         choose("lab", cpu="work")
-    assert str(error.value) == "work cannot be charged: no counter here, --cpu: take --cpu time"
+    assert str(error.value) == "CPU time cannot be charged: no counter here, --cpu: take --cpu time"
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ def test_what_requires_confinement_is_refused_without_it(monkeypatch):
         (
             "native",
             "require_confinement = true",
-            "natively nothing is confined, {}: leave out --place, or what requires confinement",
+            "without a lab, nothing is confined, {}: leave out --place, or what requires confinement",
         ),
     ],
 )

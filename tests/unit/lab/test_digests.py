@@ -166,7 +166,7 @@ DAMAGES = {
     "truncated": (lambda path: os.truncate(path, 1000), "has 1000 bytes, and 300000 were written"),
     "longer": (lambda path: os.truncate(path, 300_001), "has 300001 bytes, and 300000 were written"),
     "empty": (lambda path: os.truncate(path, 0), "has 0 bytes, and 300000 were written"),
-    "flipped bits": (flip, "has other bytes than were written: its SHA-256 is not the recorded one"),
+    "flipped bits": (flip, "has changed since it was written: its SHA-256 differs from the recorded one"),
     "missing": (lambda path: path.unlink(), "is missing"),
     "a folder": (lambda path: replaced(path, Path.mkdir), "is a folder"),
     "a pipe": (lambda path: replaced(path, os.mkfifo), "is not a regular file"),
@@ -203,7 +203,7 @@ def test_flipped_bits_with_the_same_size_and_time_show_when_everything_is_read(m
     made.shelf.load(made.folder)
     assert reads == []
     line = str(made.error(full=True))
-    assert f"{made.main.name} has other bytes than were written" in line
+    assert f"{made.main.name} has changed since it was written" in line
     assert str(made.error()) == line  # from now on without being asked to
     made.make()
     assert made.is_whole()
@@ -528,7 +528,7 @@ def test_damage_of_a_part_without_a_record_stays_known_where_no_record_can_be_wr
     flip(made.main)
     lines = {str(made.error()) for _ in range(3)}
     assert len(lines) == 1
-    assert "has other bytes than were written" in lines.pop()
+    assert "has changed since it was written" in lines.pop()
     assert not (made.folder / "digests.json").exists()
 
 

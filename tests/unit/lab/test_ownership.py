@@ -170,6 +170,6 @@ def test_neighbours_of_a_compose_file_that_nobody_named(tmp_path, capsys):
         for each in (over, variables)
     ]
     os.chown(main, NOBODY, NOBODY)
-    with pytest.raises(ComposeError, match=rf"^{main} is not obeyed: it belongs to nobody: to run it all the same, name it: "):
+    with pytest.raises(ComposeError, match=rf"^{main} is refused: it belongs to nobody: to run it all the same, name it: "):
         project_files.usual(tmp_path)
     assert reader.read([main], machine={})["web"].image == "shop:1"

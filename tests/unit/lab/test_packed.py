@@ -146,4 +146,4 @@ def test_a_file_that_changes_while_it_is_packed_is_one_line(tmp_path, monkeypatc
     with (tmp_path / "packed").open("w+b") as into, pytest.raises(LabError) as raised:
         packed.pack([Share(tmp_path / "shared")], into)
     changed = f"changed while it was packed for the lab, {tmp_path}/shared/growing.log"
-    assert str(raised.value) == f"{changed}: wait until nobody writes there, or share less"
+    assert str(raised.value) == f"{changed}: wait until no program writes there, or share less"

@@ -64,7 +64,7 @@ def ends(monkeypatch, outcome):
 @pytest.mark.parametrize("outcome", [139, 135, 132, -11, LabError("the lab's kernel panicked")])
 def test_damage_is_named_instead_of_what_it_caused(damaged, monkeypatch, outcome):
     ends(monkeypatch, outcome)
-    with pytest.raises(DamagedError, match=r"^the lab's image is damaged: image.squashfs has other bytes than were written"):
+    with pytest.raises(DamagedError, match=r"^the lab's image is damaged: image.squashfs has changed since it was written"):
         damaged.lab(Clock("real")).run(["true"])
 
 

@@ -134,7 +134,7 @@ def test_folders_of_this_machine_are_no_packages(write, tmp_path, line):
     write('requirements = "requirements.txt"', "slownet.toml")
     with pytest.raises(LabError) as error:
         project.find(tmp_path)
-    assert str(error.value).startswith(f"'{line}' is a folder or file of this machine, no package, {file}: leave it out")
+    assert str(error.value).startswith(f"'{line}' is a folder or file of this machine, not a package, {file}: leave it out")
 
 
 def test_files_that_include_each_other_end(write, tmp_path):

@@ -56,8 +56,8 @@ def test_a_place_that_is_no_number_is_chosen_by_the_page():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "no JSON"),
-        ("[" * 100_000, "no JSON"),
+        ("", "it is not JSON"),
+        ("[" * 100_000, "it is not JSON"),
         ("[1]", "it has no hosts and switches"),
         (saved(hosts=[{"opts": {"hostname": "<img src=x>"}}]), "cannot be a node's name"),
         (saved(hosts=[{"opts": {}}]), "cannot be a node's name"),

@@ -52,7 +52,7 @@ def test_a_shared_network_is_not_unpacked_beyond_its_limit():
         (lambda value: value["wires"].append(value["wires"][0]), "the link 'h1-s1' appears twice"),
         (lambda value: value["wires"][0].update(first="h9"), "leads to 'h9'"),
         (lambda value: value["nodes"][0].update(kind="bridge"), "this is not a network"),
-        (lambda value: value["nodes"][0].update(more=1), "has not the fields"),
+        (lambda value: value["nodes"][0].update(more=1), "does not have the fields"),
         (lambda value: value["nodes"][0].update(x=float("nan")), "this is not a network"),
         (lambda value: value["wires"][0]["fields"].update(burst="1kB"), "this is not a network"),
         (lambda value: value["wires"][0]["fields"].update(loss="2 apples"), "percentage"),

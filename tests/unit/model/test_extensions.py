@@ -171,7 +171,7 @@ def test_an_experiment_is_found_by_its_name_and_listed(package, on_path, tmp_pat
 @pytest.mark.parametrize(
     ("row", "line"),
     [
-        ("near = mine.far:far", "the experiment is called 'far', 'near' of slownet.experiments: give both one name"),
+        ("near = mine.far:far", "the experiment is named 'far', 'near' of slownet.experiments: give both one name"),
         (
             "near = mine.lane:Lane",
             "a type is not an experiment, 'near' of slownet.experiments: name a function with @experiment",
@@ -195,7 +195,7 @@ def test_a_package_that_cannot_be_imported_is_one_line(package, on_path, tmp_pat
         find("pigeon")
     assert error.value.line == (
         "mine.pigeon:PIGEON cannot be imported: ZeroDivisionError: division by zero, 'pigeon' of slownet.conditions: "
-        "mend or uninstall mine"
+        "fix or uninstall mine"
     )
 
 

@@ -75,9 +75,9 @@ def named_like_a_port(topology):
             one_switch_port,
             "s1 has two links on port 7: h1-s1 ({first}) and h2-s1 ({second}), Plan: give each link of s1 a port",
         ),
-        (twice, "'h1' is stated twice, {first} and {second}, Plan: give one of them another name"),
-        (twice_alike, "'h1' is stated twice, {first} and {second}, Plan: give one of them another name"),
-        (host_and_switch, "'n1' is stated twice, {first} and {second}, Plan: give one of them another name"),
+        (twice, "'h1' is given twice, {first} and {second}, Plan: give one of them another name"),
+        (twice_alike, "'h1' is given twice, {first} and {second}, Plan: give one of them another name"),
+        (host_and_switch, "'n1' is given twice, {first} and {second}, Plan: give one of them another name"),
         (
             named,
             "two interfaces of h1 are called lan: h1-h2 ({first}) and h1-h3 ({second}), Plan: give one of them another name",

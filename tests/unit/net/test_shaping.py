@@ -172,7 +172,7 @@ def test_two_ends_make_one_condition():
     assert merge_directions(up, down) == Condition.parse(
         delay_up="3ms", delay_down="5ms", rate_up="1Mbit", rate_down="8Mbit", jitter_down="1ms", loss_up="1%", mtu=1400
     )
-    with pytest.raises(ConditionError, match="its two directions differ in slot, mtu, which one condition cannot state"):
+    with pytest.raises(ConditionError, match="its two directions differ in slot, mtu, which one condition cannot express"):
         merge_directions(up, OneWay(Condition.parse(slot="5ms"), "down"))
 
 

@@ -71,6 +71,6 @@ def test_a_slow_machine_takes_its_own_share(monkeypatch):
     [(81.3, 0.2, False), (84.0, 0.2, False), (81.3, None, False), (79.9, 9.0, False), (80.2, 0.2, True)],
 )
 def test_what_the_machine_does_not_explain_is_another_link(monkeypatch, least_ms, to_itself_ms, cpu_is_free):
-    line = f"^the round trip takes {least_ms:g} ms instead of the stated 80 ms, client to client"
+    line = f"^the round trip takes {least_ms:g} ms instead of the 80 ms asked for, client to client"
     with pytest.raises(NetworkError, match=line):
         outcome(monkeypatch, [least_ms], to_itself_ms, timers_late_ms=0.2, cpu_is_free=cpu_is_free)

@@ -355,7 +355,7 @@ def test_a_figure_alone_is_a_pdf_and_its_halos_cover_no_text(tmp_path):
 @pytest.mark.parametrize(
     ("error", "says"),
     [
-        (ImportError(), "CairoSVG, which makes PDFs, is not installed: pip install 'slownet[pdf]'"),
+        (ImportError(), "CairoSVG, which makes PDFs, is not installed: python -m pip install 'cairosvg>=2.7'"),
         (OSError(), "Cairo, which makes PDFs, is not installed: apt-get install libcairo2"),
     ],
 )

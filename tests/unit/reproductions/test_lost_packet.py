@@ -45,8 +45,8 @@ def test_the_first_packet_that_is_one_objects_alone_is_lost():
     ("carried", "of", "says"),
     [
         (CARRIED, 3, "2 packets of the page follow the first one of object 3, so a timer would .*: name an earlier object"),
-        ((FIRST, FIRST | SECOND, SECOND | THIRD), 2, "no packet is of object 2 alone, here: give fewer or larger objects"),
-        (CARRIED, 4, "no packet is of object 4 alone"),
+        ((FIRST, FIRST | SECOND, SECOND | THIRD), 2, "no packet carries object 2 alone, here: give fewer or larger objects"),
+        (CARRIED, 4, "no packet carries object 4 alone"),
     ],
 )
 def test_a_packet_that_cannot_be_chosen_is_one_line(carried, of, says):

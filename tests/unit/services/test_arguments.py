@@ -42,13 +42,13 @@ MISTAKES = {
     "options is a dict instead of a list of texts, PostgreSQL:": lambda: PostgreSQL(HOST, options={"max_connections": 50}),
     "options is None instead of a list of texts, PostgreSQL:": lambda: PostgreSQL(HOST, options=None),
     "options is '--maxmemory 50mb' instead of a list": lambda: Redis(HOST, "logs", options="--maxmemory 50mb"),
-    "options has a list where a text belongs, Redis:": lambda: Redis(HOST, "logs", options=[["--maxmemory", "50mb"]]),
+    "options has a list instead of a text, Redis:": lambda: Redis(HOST, "logs", options=[["--maxmemory", "50mb"]]),
     "options is '--max-connections=50' instead of a list": lambda: MariaDB(HOST, "logs", options="--max-connections=50"),
     "options is 'single-request' instead of a list": lambda: NameServer(HOST, options="single-request"),
     "no option 'single-requst' of resolv.conf(5), NameServer: did you mean 'single-request'?": (
         lambda: NameServer(HOST, options=["single-requst"])
     ),
-    "aliases has a list as 'shop', where a text belongs": lambda: NameServer(HOST, aliases={"shop": ["web"]}),
+    "aliases has a list as 'shop', instead of a text": lambda: NameServer(HOST, aliases={"shop": ["web"]}),
     "aliases is 'shop' instead of a mapping": lambda: NameServer(HOST, aliases="shop"),
     "the alias 'my shop' is not a name, NameServer": lambda: NameServer(HOST, aliases={"my shop": "web"}),
     "ttl is '1m', NameServer: give whole seconds as a number": lambda: NameServer(HOST, ttl="1m"),
@@ -61,9 +61,9 @@ MISTAKES = {
     "'http' is not a port, Command": lambda: Command(HOST, "true", port="http"),
     'no closing quotation in "sh -c \'echo", Command': lambda: Command(HOST, "sh -c 'echo"),
     "the program is None instead of a list of texts, Command": lambda: Command(HOST, None),
-    "the program has a list where a text belongs, Command": lambda: Command(HOST, ["python3", ["-m", "http.server"]]),
+    "the program has a list instead of a text, Command": lambda: Command(HOST, ["python3", ["-m", "http.server"]]),
     "env is a list instead of a mapping, Command: write env=": lambda: Command(HOST, "true", env=["A=1"]),
-    "env has None as 'A', where a text belongs, Command": lambda: Command(HOST, "true", env={"A": None}),
+    "env has None as 'A', instead of a text, Command": lambda: Command(HOST, "true", env={"A": None}),
     "timeout is '3s', Command: give seconds as a number: timeout=60": lambda: Command(HOST, "true", timeout="3s"),
     "ready is the function http itself, Command: give http": lambda: Command(HOST, "true", port=80, ready=http),
     "ready is True, Command": lambda: Command(HOST, "true", ready=True),
@@ -75,10 +75,10 @@ MISTAKES = {
     "5 cannot begin the name of a log, Command": lambda: Command(HOST, "true", name=5),
     "template is 3, MariaDB: give the path of a folder": lambda: MariaDB(HOST, template=3),
     "there is no folder to serve, Nginx: name that of the pages": lambda: Nginx(HOST, root=None),
-    'a SimpleNamespace is no network, StaticPage: give the network, and the host\'s name: StaticPage(net, on="web")': (
+    'a SimpleNamespace is not a network, StaticPage: give the network, and the host\'s name: StaticPage(net, on="web")': (
         lambda: StaticPage(HOST)
     ),
-    "'web' is no network, FileServer: give the network": lambda: FileServer("web"),
+    "'web' is not a network, FileServer: give the network": lambda: FileServer("web"),
     "no host 'server' in Star, OltpDatabase: choose from hub, web, and name it: OltpDatabase(net, on=\"web\")": (
         lambda: OltpDatabase(Net())
     ),
@@ -94,12 +94,12 @@ MISTAKES = {
     ),
     "records is a list instead of a mapping, Unbound": lambda: Unbound(HOST, records=["page.example"]),
     "'page example' is not a name, Unbound": lambda: Unbound(HOST, records={"page example": ["10.0.0.2"]}),
-    "'db' is no IP address, Unbound: give a host's, host.IP()": lambda: Unbound(HOST, records={"page.example": ["db"]}),
+    "'db' is not an IP address, Unbound: give a host's, host.IP()": lambda: Unbound(HOST, records={"page.example": ["db"]}),
     "forward is '10.0.0.2' instead of a list of texts, Unbound: write forward=": lambda: Unbound(HOST, forward="10.0.0.2"),
     "forward has 1 texts instead of two, Unbound": lambda: Unbound(HOST, forward=("10.0.0.2",)),
-    "forward has a SimpleNamespace where a text belongs, Unbound": lambda: Unbound(HOST, forward=(HOST, "TLS")),
+    "forward has a SimpleNamespace instead of a text, Unbound": lambda: Unbound(HOST, forward=(HOST, "TLS")),
     "unbound does not ask over 'tls', Unbound: did you mean 'TLS'?": lambda: Unbound(HOST, forward=("10.0.0.2", "tls")),
-    "both records and forward, Unbound: give one": (
+    "records and forward exclude each other, Unbound: give one": (
         lambda: Unbound(HOST, records={"page.example": ["10.0.0.2"]}, forward=("10.0.0.2", "TLS"))
     ),
     "ttl is '1m', Unbound: give whole seconds": lambda: Unbound(HOST, ttl="1m"),
@@ -118,7 +118,7 @@ MISTAKES = {
     "behind is 'http://10.0.0.3/', Varnish: give the backend's host": lambda: Varnish(HOST, behind="http://10.0.0.3/"),
     "behind is '10.0.0.3:80', Varnish": lambda: Varnish(HOST, behind="10.0.0.3:80"),
     "behind is a int, Varnish": lambda: Varnish(HOST, behind=5),
-    "a SimpleNamespace is no network, WordPress: give the network": lambda: WordPress(HOST),
+    "a SimpleNamespace is not a network, WordPress: give the network": lambda: WordPress(HOST),
     "no host 'client' in Star, WordPress: choose from hub, web, and name it: WordPress(net, client=\"web\")": (
         lambda: WordPress(Net())
     ),

@@ -72,7 +72,7 @@ def test_output_status_and_seconds_come_back():
 
 
 def test_a_host_in_place_of_its_address_is_one_line():
-    with pytest.raises(ToolError, match=r"^ping was given a Here where a text belongs: .*, host 'here': give a host's address"):
+    with pytest.raises(ToolError, match=r"^ping was given a Here instead of a text: .*, host 'here': give a host's address"):
         ping(Here(), Here())
 
 

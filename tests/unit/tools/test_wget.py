@@ -59,14 +59,14 @@ def test_a_download_that_took_no_time():
 @pytest.mark.parametrize(
     ("printed", "message"),
     [
-        ("", "wget does not say that it saved the file; its last line: 'nothing'"),
+        ("", "wget printed no line about the saved file; its last line: 'nothing'"),
         ("Geht nicht.\n\n", "its last line: 'Geht nicht.'"),
         (text("wget-100ms.err").replace("[262144000/", "[262143999/"), "wget saved 262143999 of 262144000 bytes"),
         (
             text("wget-100ms.err").replace("saved [262144000/", "saved [" + "9" * 5000 + "/"),
-            "does not say that it saved the file",
+            "no line about the saved file",
         ),
-        (text("wget-100ms.err").replace("(11.8 MB/s)", "(1.1.8 MB/s)"), "does not say that it saved the file"),
+        (text("wget-100ms.err").replace("(11.8 MB/s)", "(1.1.8 MB/s)"), "no line about the saved file"),
     ],
 )
 def test_unusable_output_is_an_error(printed: str, message: str):

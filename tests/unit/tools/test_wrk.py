@@ -66,7 +66,7 @@ def test_socket_errors():
     [
         ("", "wrk printed no number of requests; its last line: 'nothing'"),
         ("unable to connect\n", "wrk printed no number of requests; its last line: 'unable to connect'"),
-        (text("wrk.txt").replace("9943 requests", "0 requests"), "wrk got no answer"),
+        (text("wrk.txt").replace("9943 requests", "0 requests"), "wrk received no answer"),
         (text("wrk.txt").replace("Requests/sec", "Anfragen/s"), "wrk printed no requests a second"),
     ],
 )

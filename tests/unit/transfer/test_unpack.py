@@ -162,7 +162,7 @@ def test_a_link_is_refused(exported, empty):
 
 def test_another_file_is_no_lab(empty, tmp_path):
     (tmp_path / "other.tar").write_bytes(b"text" * 1000)
-    assert "no lab that `slownet lab export` wrote" in refused(tmp_path / "other.tar", empty)
+    assert "not a lab written by `slownet lab export`" in refused(tmp_path / "other.tar", empty)
     with tarfile.open(tmp_path / "other.tar", "w") as tar:
         tar.addfile(tarfile.TarInfo("README"))
     assert "slownet lab export FILE writes one" in refused(tmp_path / "other.tar", empty)
@@ -271,7 +271,7 @@ def test_what_is_not_what_its_name_says_is_refused_with_right_sums(exported, emp
     made_up(exported, named, content)
     line = refused(exported, empty)
     assert why in line
-    assert "is not what it says" in line or "container image" in line
+    assert "does not match its own records" in line or "container image" in line
     assert "nothing was imported" in line
 
 

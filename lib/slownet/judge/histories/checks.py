@@ -204,12 +204,14 @@ def _judged(history: History, check: Any) -> Violation | None:
         raise type(error)(error.what, error.where or f"the check '{name}'", error.fix) from error
     except Exception as error:
         what = f"the check '{name}' raises {described(error)}"
-        raise ExperimentError(what, fix="return what is wrong in words, or None") from error
+        raise ExperimentError(what, fix="return a text that describes the failure, or None") from error
     if found is None or isinstance(found, Violation):
         return found
     if isinstance(found, str) and found:
         return Violation(name, found)
-    raise ExperimentError(f"the check '{name}' returns {short(str(found))}", fix="return what is wrong in words, or None")
+    raise ExperimentError(
+        f"the check '{name}' returns {short(str(found))}", fix="return a text that describes the failure, or None"
+    )
 
 
 _NEVER = 1 << 63
@@ -221,7 +223,7 @@ def _key(value: Any) -> str:
 
 def _listed(read: Operation) -> list[Any]:
     if not isinstance(read.result, list):
-        raise HistoryError(f"{read} has {short(read.result)}, no list", fix="let the last read return all values as a list")
+        raise HistoryError(f"{read} has {short(read.result)}, not a list", fix="let the last read return all values as a list")
     return read.result
 
 

@@ -130,7 +130,7 @@ class History:
                 _follows(event, events, under_way)
             except ValueError as error:
                 raise HistoryError(
-                    f"line {number}: {error}", where, "write it as the documentation of histories says"
+                    f"line {number}: {error}", where, "see the documentation of histories for its form"
                 ) from error
             events.append(event)
         return cls(tuple(events))
@@ -223,7 +223,7 @@ def short(value: Any) -> str:
 
 def _event(found: Any) -> Event:
     if not isinstance(found, Mapping):
-        raise ValueError("it is no JSON object")
+        raise ValueError("it is not a JSON object")
     for key in KEYS:
         if key not in found:
             raise ValueError(f"it has no '{key}'")
@@ -237,15 +237,15 @@ def _checked(event: Event) -> Event:
     """Return an event whose values are of the right kinds. Raises ValueError."""
     time, process, kind, op, error = event.time, event.process, event.type, event.op, event.error
     if type(time) is not int or time < 0:
-        raise ValueError(f"time is {short(time)}, no whole number of nanoseconds")
+        raise ValueError(f"time is {short(time)}, not a whole number of nanoseconds")
     if process != FAULTS and (type(process) is not int or process < 0):
         raise ValueError(f'process is {short(process)}, neither a whole number from 0 nor "{FAULTS}"')
     if kind not in TYPES:
         raise ValueError(f"type is {short(kind)}, none of {', '.join(TYPES)}")
     if not isinstance(op, str) or not op:
-        raise ValueError(f"op is {short(op)}, no name")
+        raise ValueError(f"op is {short(op)}, not a name")
     if not isinstance(error, str):
-        raise ValueError(f"error is {short(error)}, no text")
+        raise ValueError(f"error is {short(error)}, not a text")
     return event
 
 

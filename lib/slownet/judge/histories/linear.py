@@ -98,7 +98,7 @@ def _asked(each: Operation, kind: str, keyed: bool) -> dict[str, Json]:
     value = _part(each.value, each, 1) if keyed else each.value
     result = _part(each.result, each, 1) if keyed and each.is_acknowledged else each.result
     if kind == "cas" and not (isinstance(value, list) and len(value) == 2):
-        raise HistoryError(f"{each} is no cas with [old, new]", fix="record both values")
+        raise HistoryError(f"{each} is a cas without [old, new]", fix="record both values")
     parts = value if kind == "cas" else [] if kind == "read" else [value]
     end = {} if each.end is None else {"end": each.end}
     return {
@@ -109,7 +109,7 @@ def _asked(each: Operation, kind: str, keyed: bool) -> dict[str, Json]:
 
 def _part(value: Any, each: Operation, number: int) -> Any:
     if not (isinstance(value, list) and len(value) == 2):
-        raise HistoryError(f"{each} has no [key, value]", fix="leave out keyed=, or record the key with each value")
+        raise HistoryError(f"{each} has no [key, value] pair", fix="leave out keyed=, or record the key with each value")
     return value[number]
 
 

@@ -61,7 +61,9 @@ def use_system() -> None:
     global _own
     _own = system_root()
     if not _own:
-        raise LabError("there is no system cache: SLOWNET_SYSTEM_CACHE is empty", SYSTEM, "set it to a folder, or unset it")
+        raise LabError(
+            "the system cache is switched off: SLOWNET_SYSTEM_CACHE is empty", SYSTEM, "set it to a folder, or unset it"
+        )
     if not may_write(_own):
         raise LabError(f"cannot write to {_own}", SYSTEM, "run it as root, or set SLOWNET_SYSTEM_CACHE to another folder")
     os.umask(0o022)

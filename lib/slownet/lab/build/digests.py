@@ -150,7 +150,7 @@ def check(folder: Path, part: Part, notes: Sequence[Path], *, full: bool = False
         if now[name].sha256 != digest.sha256:
             # so that the next one, which may look at sizes and times only, reads everything
             keep_note(notes, Note(files=files or {}, inode=folder.stat().st_ino))
-            raise part.damaged(folder / name, "has other bytes than were written: its SHA-256 is not the recorded one")
+            raise part.damaged(folder / name, "has changed since it was written: its SHA-256 differs from the recorded one")
     if stated is None and notes and notes[0].parent == folder.parent:
         with contextlib.suppress(OSError):
             _write(folder / RECORD, {"format": FORMAT, "files": {name: asdict(each) for name, each in now.items()}})

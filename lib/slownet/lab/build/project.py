@@ -217,6 +217,6 @@ def _lines(path: Path, origin: Path, limit: bool, seen: Sequence[Path] = ()) -> 
 def _not_local(text: str, file: Path) -> None:
     if LOCAL.match(text):
         raise LabError(
-            f"'{text}' is a folder or file of this machine, no package", where=str(file),
+            f"'{text}' is a folder or file of this machine, not a package", where=str(file),
             fix="leave it out: pytest and `slownet run` bring the project's code into the lab themselves",
         )  # fmt: skip

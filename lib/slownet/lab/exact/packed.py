@@ -144,7 +144,9 @@ def _add_file(tar: tarfile.TarFile, about: tarfile.TarInfo, path: Path) -> int:
             return about.size
         content = file.read(about.size + 1)
     if len(content) != about.size:
-        raise LabError("changed while it was packed for the lab", str(path), "wait until nobody writes there, or share less")
+        raise LabError(
+            "changed while it was packed for the lab", str(path), "wait until no program writes there, or share less"
+        )
     tar.addfile(about, io.BytesIO(content))
     return about.size
 

@@ -364,7 +364,7 @@ def _print_once(line: str) -> None:
 def _with_own_kernel(place: str, asked: ClockRequest, kernel: str) -> str:
     """Return "lab", as only labs have a kernel that can be chosen. Raises LabError if the request is for another place."""
     if place == "native":
-        raise LabError("natively this machine's own kernel runs", KERNEL, f"leave it out, or use {PLACE.set(LAB)}")
+        raise LabError("without a lab, this machine's own kernel runs", KERNEL, f"leave it out, or use {PLACE.set(LAB)}")
     if asked.kind == EXACT:
         raise LabError(NO_KERNEL, KERNEL, "leave it out, or the exact clock")
     return "lab"
@@ -396,7 +396,7 @@ def _confined(place: str, asker: project.Project | None) -> str:
     """
     where = str(asker.file) if asker else PLACE.set(CONFINED)
     if place == "native":
-        raise LabError("natively nothing is confined", where, f"leave out {PLACE}, or what requires confinement")
+        raise LabError("without a lab, nothing is confined", where, f"leave out {PLACE}, or what requires confinement")
     confinement.need(where)
     return "lab"
 
@@ -470,7 +470,7 @@ def charged(found: lab_parts.Parts, cpu: str | None = None) -> dict[str, object]
     counter_of = counter.scope() if cpu != TIME else None
     if cpu == WORK and counter_of is None:
         why, fix = counter.why_not()
-        raise LabError(f"work cannot be charged: {why}", where=CPU, fix=fix)
+        raise LabError(f"CPU time cannot be charged: {why}", where=CPU, fix=fix)
     if counter_of is not None:
         measured = calibrate.work(found, counter_of)
         if cpu == WORK or calibrate.worth(measured):

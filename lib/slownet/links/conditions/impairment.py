@@ -207,11 +207,11 @@ def chance(text: str, field: str) -> Chance:
     """
     parts = _percents(text, text.split() if isinstance(text, str) else [text], field, 2)
     if len(parts) == 2 and parts[1] and not parts[0]:
-        raise ConditionError(f"{field} '{text}' correlates what never happens", fix="give a probability above 0")
+        raise ConditionError(f"{field} '{text}' correlates an event of probability 0", fix="give a probability above 0")
     if len(parts) == 2 and parts[1] > MOST_CORRELATED:
         raise ConditionError(
-            f"{field} '{text}' is correlated by more than 95 %: its draws hardly change",
-            fix="give less, or write a loss like '2% in bursts of 8'",
+            f"{field} '{text}' has a correlation above 95 %: its draws hardly change",
+            fix="give a lower correlation, or write a loss like '2% in bursts of 8'",
         )
     return Chance(*parts)
 

@@ -60,7 +60,7 @@ class Table:
         if len(samples) < FEWEST or not all(map(math.isfinite, samples)):
             raise ConditionError(f"{len(samples)} numbers are not a distribution", fix=f"measure {FEWEST} finite ones")
         if min(samples) == max(samples):
-            raise ConditionError("all numbers of the sample are the same: nothing varies", fix="give a delay without jitter")
+            raise ConditionError("all numbers of the sample are the same", fix="give a delay without jitter")
         mean, deviation = moments(samples)
         unit = max(deviation, max(max(samples) - mean, mean - min(samples)) / ENDS)
         highest = min(HIGHEST, round((max(samples) - mean) / unit * UNIT))

@@ -59,7 +59,7 @@ class Queue:
         else:
             queue = cls._sized(words)
         if queue.amount == 0:
-            raise ConditionError(f"queue '{text}' holds nothing: the kernel would send nothing", fix="give 1 packet or more")
+            raise ConditionError(f"queue '{text}' is empty: the kernel would send nothing", fix="give 1 packet or more")
         return queue
 
     @classmethod

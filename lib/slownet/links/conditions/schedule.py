@@ -86,7 +86,7 @@ class Track:
 
     def __post_init__(self) -> None:
         if not self.steps:
-            raise ConditionError("a schedule without a step", fix='write it like {"5s": "cut", "6s": "restore"}')
+            raise ConditionError("a schedule without steps", fix='write it like {"5s": "cut", "6s": "restore"}')
         times = [step.at for step in self.steps]
         if times != sorted(times):
             raise ConditionError("the steps of a schedule are not in the order of their times", fix="sort them")

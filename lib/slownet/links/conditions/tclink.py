@@ -183,7 +183,7 @@ def _rate(bw: Any) -> float:
     rate = _megabits(bw, "bw") * 1e6
     if rate <= 0:
         fix = "give Mbit/s above 0, or loss=100 for a link that is cut"
-        raise ConditionError(f"bw={rate / 1e6:g} lets nothing through", fix=fix)
+        raise ConditionError(f"bw={rate / 1e6:g} lets no packet through", fix=fix)
     return rate
 
 

@@ -116,7 +116,7 @@ class CaptureFile:
         elif magic == _SECTION:
             self._frames = self._pcapng()
         else:
-            raise ToolError("the capture cannot be read: it is not a pcap and no pcapng", where, fix)
+            raise ToolError("the capture cannot be read: it is neither a pcap nor a pcapng", where, fix)
 
     def __iter__(self) -> Iterator[Frame]:
         """Yield the frames. Raises ToolError if the file has more than a GiB, or more than three million frames and blocks."""
@@ -253,7 +253,7 @@ def _frame(kind: int, body: bytes, order: str, interfaces: list[_Interface], num
     else:
         index, high, low, kept, length = struct.unpack_from(order + "IIIII", body)
     if index >= len(interfaces):
-        raise _EndError(f"frame {number} names interface {index}, which is not stated")
+        raise _EndError(f"frame {number} names interface {index}, which it does not define")
     if kept > len(body) - fixed or kept > LONGEST_FRAME:
         raise _EndError(f"frame {number} states {kept} bytes in a block of {len(body)}")
     interface = interfaces[index]

@@ -83,7 +83,7 @@ def segment(frame: Frame) -> Packet | None:
 
 def _ethernet(data: bytes) -> tuple[int, int]:
     if len(data) < 14:
-        raise DamagedFrameError(f"its {len(data)} bytes are no Ethernet header")
+        raise DamagedFrameError(f"its {len(data)} bytes are not an Ethernet header")
     return data[12] << 8 | data[13], 14
 
 

@@ -40,7 +40,7 @@ def fping(found: Sequence[Mapping[str, Any]], where: str = "fping") -> PingLog |
         raise TraceError(
             f"fping did not reach {hosts[0]}: {str(last['warning']['message'])[:80]}", where, "ping a host that answers"
         )
-    raise TraceError("it has neither pings nor the summary of its end", where, HOW)
+    raise TraceError("it has neither pings nor a final summary", where, HOW)
 
 
 def _run(pings: Sequence[tuple[str, Mapping[str, Any]]], summary: Mapping[str, Any] | None) -> Run:

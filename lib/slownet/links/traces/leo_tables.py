@@ -67,7 +67,7 @@ def wetlinks(text: str, where: str = "table") -> BothWays:
             continue  # measured in one direction only, or without an end
         rtt, lost = (_number(row, name, place) for name in ("ping_avg", "ping_packet_loss"))
         if any(each < 0 for each in (*rates, rtt, lost)):
-            raise TraceError("a number below 0", place, "correct the line")
+            raise TraceError("a negative number", place, "correct the line")
         delay = None if math.isnan(rtt) else rtt / 2000
         loss = 0.0 if math.isnan(lost) else each_way(min(lost, 100.0) / 100)
         for pieces, rate in ((up, rates[0]), (down, rates[1])):

@@ -83,7 +83,7 @@ class PingLog:
         """
         length = duration(every)
         if not length:
-            raise TraceError("steps need a length above 0", self.where, 'write it like every="1s"')
+            raise TraceError("steps must be longer than 0", self.where, 'write it like every="1s"')
         steps = []
         for number, group in groupby(self.pings, key=lambda each: int(each.at / length + 1e-9)):
             pings = list(group)

@@ -60,7 +60,7 @@ class Text:
                     found.append(userfile.json(line))
                 except ValueError:
                     if not found or number != lines[-1][0]:
-                        raise TraceError(f"it is no JSON: {str(error)[:80]}", f"{self.where} line {number}", HOW) from error
+                        raise TraceError(f"it is not JSON: {str(error)[:80]}", f"{self.where} line {number}", HOW) from error
             return found
 
     @property

@@ -32,4 +32,4 @@ def load(path: Path) -> Trace:
     for each in formats():
         if isinstance(each, TextFormat) and each.fits(text):
             return each.read(text)
-    raise TraceError("its JSON is of no program that is known here", str(path), "see docs/howto/traces.md")
+    raise TraceError("its JSON was not written by a program that slownet can read", str(path), "see docs/howto/traces.md")

@@ -76,4 +76,4 @@ def _make(of: ExperimentFolder, place: Place, half: Path, boot: Boot) -> None:
     if not list(Outbox(half).files(refused.append)):
         raise LabError("the lab made no snapshot", fix=f"measure with {COLD}")
     if refused:
-        raise LabError(f"the lab's snapshot is none: {complaint(refused)}", fix=f"measure with {COLD}")
+        raise LabError(f"the lab's snapshot cannot be used: {complaint(refused)}", fix=f"measure with {COLD}")

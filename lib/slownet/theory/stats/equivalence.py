@@ -84,7 +84,7 @@ def equivalent(left: Summary, right: Summary, least: float, most: float) -> Test
     Schuirmann, "A comparison of the two one-sided tests procedure...", 1987.
     """
     if not least < most:
-        raise SlownetError(f"a margin from {least:g} to {most:g}", "in a test of equivalence", "give a margin of some width")
+        raise SlownetError(f"a margin from {least:g} to {most:g}", "in a test of equivalence", "give a margin wider than 0")
     above, below = _one_sided(left, right, least), _one_sided(right, left, -most)
     worse = max(above, below, key=lambda test: test.p)
     return worse if worse is above else Test(-worse.t, worse.df, worse.p)

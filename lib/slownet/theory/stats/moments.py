@@ -35,7 +35,7 @@ def from_moments(mean: float, sd: float | None, n: int, confidence: float = CONF
         ``n`` is below 1.
     """
     if n < 1:
-        raise SlownetError(f"a mean of {n} values", fix="a sample needs n of at least 1")
+        raise SlownetError(f"a mean of {n} values", fix="a sample has at least 1 value")
     if n == 1 or sd is None:
         return Summary(mean, -math.inf, math.inf, n, 0, confidence)
     return from_error(mean, sd / math.sqrt(n), n, n - 1, confidence)
@@ -62,7 +62,7 @@ def summarize(values: Sequence[float], confidence: float = CONFIDENCE) -> Summar
         No values are given.
     """
     if not values:
-        raise SlownetError("a mean of no values", fix="measure at least once")
+        raise SlownetError("a mean without values", fix="measure at least once")
     mean, sd = mean_and_sd(values)
     return from_moments(mean, sd, len(values), confidence)
 

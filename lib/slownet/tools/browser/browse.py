@@ -211,9 +211,9 @@ def parse(text: str, command: Sequence[str] = ("chromium",), cache: str = "cold"
     try:
         heard = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
     except ValueError as error:
-        raise ToolError(f"what the browser said is not understood: {error}", raw=text) from None
+        raise ToolError(f"the browser's answer cannot be read: {error}", raw=text) from None
     if not heard:
-        raise ToolError("the browser loaded nothing", raw=text)
+        raise ToolError("the browser loaded no page", raw=text)
     first, again = ([each for each in heard if bool(each.get("again")) is second] for second in (False, True))
     if not first or (again and len(again) != len(first)):
         raise ToolError(f"{len(first)} loads with a cold cache and {len(again)} with a warm one", raw=text)
@@ -253,7 +253,7 @@ def _confirm(found: Browse, http: str, where: str) -> None:
     for each in (*found.loads, *found.warm):
         if (status := each.document.status) >= FAILED:
             what = f"the page's own answer is an error, status {status}"
-            raise ToolError(what, where, "name a page that is there", found.raw)
+            raise ToolError(what, where, "name a page that exists", found.raw)
     used = [each.document.protocol for each in found.loads]
     if http and any(each not in PROTOCOLS[http] for each in used):
         seen = ", ".join(f"{number} over {name}" for name, number in Counter(used).items())

@@ -69,7 +69,7 @@ class Expected:
 
     def _page(self) -> Page:
         if not isinstance(self._thing, Page):
-            raise TypeError("this is expected of a page, not of an element")
+            raise TypeError("this matcher expects a page, not an element")
         return self._thing
 
     def _text(self, expected: str | re.Pattern[str], timeout: float, holds: Callable[[str, str], bool]) -> None:

@@ -156,7 +156,7 @@ def read(heard: Said) -> Load:
     try:
         return _read(heard)
     except (KeyError, TypeError, ValueError, StopIteration) as error:
-        raise ToolError(f"what the browser said is not understood: {error!r}") from None
+        raise ToolError(f"the browser's answer cannot be read: {error!r}") from None
 
 
 def _read(heard: Said) -> Load:

@@ -76,7 +76,7 @@ class Page:
         None is returned for another place in the same document.
         """
         if wait_until not in UNTIL:
-            raise ToolError(f"no milestone '{wait_until}'", "in page.goto", nearest(wait_until, UNTIL))
+            raise ToolError(f"no load state '{wait_until}'", "in page.goto", nearest(wait_until, UNTIL))
         ms = self.timeout_ms if timeout is None else timeout
         self._sent_before = self.requests_sent
         self.tab.events.clear()
@@ -193,7 +193,7 @@ class Page:
     def wait_for_load_state(self, state: str = "load", *, timeout: float | None = None) -> None:
         """Wait until the document has reached a milestone: see `goto`."""
         if state not in UNTIL:
-            raise ToolError(f"no milestone '{state}'", "in page.wait_for_load_state", nearest(state, UNTIL))
+            raise ToolError(f"no load state '{state}'", "in page.wait_for_load_state", nearest(state, UNTIL))
         if state == "networkidle":
             self._until(lambda: self.tab.has("Page.lifecycleEvent", name=UNTIL[state]), timeout, "the network was not idle")
             return

@@ -73,7 +73,7 @@ def read(http: str, tls: str, address: Address, certificates: str | None = None)
         if tls != BEST:
             raise SlownetError("an http URL has no TLS", Option("tls"), "give an https URL")
     if http == "3" and tls == "1.2":
-        raise SlownetError("HTTP/3 is only spoken in TLS 1.3", Option("tls"), "leave it out")
+        raise SlownetError("HTTP/3 requires TLS 1.3", Option("tls"), "leave it out")
     lacking = {"2": pycurl.VERSION_HTTP2, "3": pycurl.VERSION_HTTP3}.get(http, 0) & ~pycurl.version_info()[4]
     if lacking:
         fix = "pip install --force-reinstall --only-binary :all: pycurl"

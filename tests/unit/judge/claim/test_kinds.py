@@ -253,7 +253,7 @@ def test_round_trips_are_counted_in_the_unit_of_the_time(metric, times):
 
 
 def test_a_rate_has_no_round_trips():
-    with pytest.raises(ExperimentError, match=r"mbit_per_s is in Mbit/s, and no time: round trips are of times"):
+    with pytest.raises(ExperimentError, match=r"mbit_per_s is in Mbit/s, not a time: round trips are of times"):
         law("mbit_per_s", round_trips=1).judge(of({"0ms": 10, "10ms": 20}, "mbit_per_s"))
 
 

@@ -42,7 +42,7 @@ def test_an_acknowledged_write_that_is_lost():
 def test_a_last_read_that_nobody_saw():
     (line,) = said(no_lost_writes(), (0, 1, 0, "write", 1, 1), (2, 3, 0, "read", None, ...))
     assert line.startswith("no read was acknowledged")
-    with pytest.raises(HistoryError, match=r"read at 0\.000 s has 5, no list, the check"):
+    with pytest.raises(HistoryError, match=r"read at 0\.000 s has 5, not a list, the check"):
         said(no_lost_writes(), (0, 1, 0, "write", 1, 1), (2, 3, 0, "read", None, 5))
 
 
@@ -97,11 +97,13 @@ def test_functions_of_ones_own():
     def broken(history):
         return 1 / 0
 
-    with pytest.raises(ExperimentError, match=r"the check 'broken' raises ZeroDivisionError: division by zero: return what is"):
+    with pytest.raises(ExperimentError, match=r"the check 'broken' raises ZeroDivisionError: division by zero: return a text"):
         violations(whole, [broken])
 
     def counts(history):
         return 5
 
-    with pytest.raises(ExperimentError, match="the check 'counts' returns 5: return what is wrong in words, or None"):
+    with pytest.raises(
+        ExperimentError, match="the check 'counts' returns 5: return a text that describes the failure, or None"
+    ):
         violations(whole, [counts])

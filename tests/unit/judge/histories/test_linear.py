@@ -61,8 +61,8 @@ def test_lists():
     [
         (lambda: linearizable("queue"), [], "no model 'queue', linearizable()"),
         (linearizable, [(0, 1, 0, "put", 1, 1)], "the history has none of the operations read, write, cas"),
-        (linearizable, [(0, 1, 0, "cas", 1, 1)], "cas 1 at 0.000 s is no cas with [old, new]"),
-        (lambda: linearizable(keyed=True), [(0, 1, 0, "write", 1, 1)], "write 1 at 0.000 s has no [key, value]"),
+        (linearizable, [(0, 1, 0, "cas", 1, 1)], "cas 1 at 0.000 s is a cas without [old, new]"),
+        (lambda: linearizable(keyed=True), [(0, 1, 0, "write", 1, 1)], "write 1 at 0.000 s has no [key, value] pair"),
     ],
 )
 def test_what_cannot_be_judged(make, operations, message):

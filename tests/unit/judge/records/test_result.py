@@ -143,7 +143,7 @@ def test_round_trips_are_what_an_operation_takes_longer_by(directory):
     assert run.round_trips("time_per_request_ms") == pytest.approx((173.318 - 12.323) / 40)
     with pytest.raises(ExperimentError, match=r"one delay, rtt_ms = 10, in experiment client_delay: measure at two"):
         run.round_trips("time_per_request_ms", {"rtt": "10ms"})
-    with pytest.raises(ExperimentError, match="loss_percent is in %, and no time: round trips are of times"):
+    with pytest.raises(ExperimentError, match="loss_percent is in %, not a time: round trips are of times"):
         run.round_trips("loss_percent")
     with pytest.raises(ExperimentError, match="no cell, in experiment client_delay: measure at two"):
         replace(run, cells=()).round_trips("time_per_request_ms")

@@ -55,7 +55,7 @@ def test_nothing_comes_later_than_the_latest_of_the_sample():
     ("sample", "message"),
     [
         ([1.0] * 9, "9 numbers are not a distribution"),
-        ([1.0] * 20, "are the same: nothing varies"),
+        ([1.0] * 20, "are the same"),
         ([1.0] * 10 + [float("nan")], "11 numbers are not a distribution"),
     ],
 )

@@ -70,7 +70,7 @@ def test_each_state_draws_a_pattern_of_its_own():
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        (lambda: Schedule.parse({}), "a schedule without a step"),
+        (lambda: Schedule.parse({}), "a schedule without steps"),
         (lambda: Schedule.parse({"5": "cut"}), "duration '5' has no unit, step '5' of a schedule"),
         (lambda: Schedule.parse({"5s": "LET"}), "no condition 'LET', step '5s' of a schedule: did you mean 'LTE'?"),
         (lambda: Schedule.parse({"5s": {"rt": "1ms"}}), "a condition has no field 'rt', step '5s'"),

@@ -114,7 +114,7 @@ NG = section() + interface() + enhanced("<", 0, START * 10**6, b"frame")
         (NG + struct.pack("<II", 4, 0xFFFFFFFC), "the file is cut short after frame 1", 1),
         (NG + struct.pack("<II", 5, 0), "a block of 0 bytes after frame 1", 1),
         (NG + struct.pack("<II", 6, LONGEST_BLOCK + 4), "a block of", 1),
-        (NG + enhanced("<", 1, 0, b"x"), "frame 2 names interface 1, which is not stated", 1),
+        (NG + enhanced("<", 1, 0, b"x"), "frame 2 names interface 1, which it does not define", 1),
         (NG + section()[:8] + bytes(20), "a section without a byte order after frame 1", 1),
         (NG + enhanced("<", 0, 0, b"frame")[:-4] + bytes(4), "a block whose two lengths differ", 1),
         (section() + enhanced("<", 0, 0, b"x"), "frame 1 names interface 0", 0),

@@ -80,8 +80,8 @@ def test_what_is_stated_and_what_was_captured():
 @pytest.mark.parametrize(
     ("link", "data", "why"),
     [
-        (1, bytes(4), "its 4 bytes are no Ethernet header"),
-        (1, b"", "its 0 bytes are no Ethernet header"),
+        (1, bytes(4), "its 4 bytes are not an Ethernet header"),
+        (1, b"", "its 0 bytes are not an Ethernet header"),
         (1, ethernet(V4)[:20], "damaged|end in a header"),
         (1, ethernet(b"\x43" + V4[1:]), "its header of IPv4 is damaged"),
         (1, ethernet(ip(True, SEGMENT, length=10)), "its packet states 10 bytes"),

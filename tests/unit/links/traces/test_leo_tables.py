@@ -83,7 +83,7 @@ def test_a_summary_knows_both_by_their_first_line(tmp_path):
             HEADER + "\na,now,then,x,4,tcp,1,2\n",
             "'then' is not a time, table line 2: it is written like 2024-01-31T12:00:00+00:00",
         ),
-        (leo_tables.wetlinks, RATES.replace("2e7", "-1"), "a number below 0, table line 3: correct the line"),
+        (leo_tables.wetlinks, RATES.replace("2e7", "-1"), "a negative number, table line 3: correct the line"),
     ],
 )
 def test_mistakes_are_one_line(read, text, line):

@@ -92,7 +92,7 @@ def test_quiet_fping():
     [
         ('{"summary": {"host": "a", "xmt": 2, "rcv": 0, "loss": 100}}', "0 of 2 pings were answered"),
         ('{"warning": {"host": "no.such", "message": "Name or service not known"}}', "did not reach no.such: Name or service"),
-        ('{"intSum": {"time": 1, "host": "a", "xmt": 4, "rcv": 4, "loss": 0}}', "neither pings nor the summary"),
+        ('{"intSum": {"time": 1, "host": "a", "xmt": 4, "rcv": 4, "loss": 0}}', "neither pings nor a final summary"),
         ('{"resp": {"host": "a", "seq": 0, "rtt": 1}}\n{"resp": {"host": "b", "seq": 0, "rtt": 1}}', "2 hosts, a, b"),
         ('{"vSum": {"host": "a", "values": [true]}}', "is not a time"),
         ('{"resp": {"host": "a", "seq": 0, "rtt": 1, "timestamp": "soon"}}', "of another kind"),
@@ -267,8 +267,8 @@ def test_a_histogram_log_that_takes_much_memory_is_refused(tmp_path, monkeypatch
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        ('{"a": 1}', "its JSON is of no program that is known here"),
-        ('{"a": 1', "it is no JSON"),
+        ('{"a": 1}', "its JSON was not written by a program that slownet can read"),
+        ('{"a": 1', "it is not JSON"),
         ('{"report": {"hubs": 3, "mtr": {}}}', "a field is missing or of another kind"),
         ('{"round_trips": [{"seqno": -1, "lost": "false"}], "config": {}}', "-1 is not a number of pings"),
         ('{"round_trips": [], "config": {"params": {"interval": 1}}}', r"too few pings were answered \(0\)"),

@@ -181,10 +181,10 @@ def test_a_damaged_frame_is_one_line():
     frames = [(at, ethernet(data)) for at, data in answer().frames]
     found = traffic.parse(pcap([*frames, (1.0, bytes(4))]))
     assert (found.down.sent, found.down.lost) == (8, 0)
-    assert found.notes == ("damaged frame 13: its 4 bytes are no Ethernet header",)
+    assert found.notes == ("damaged frame 13: its 4 bytes are not an Ethernet header",)
     assert found.facts()["note_1"] == found.notes[0]
     several = traffic.parse(pcap([(1.0, bytes(4)), *frames, (1.0, bytes(5))]))
-    assert several.notes == ("2 damaged frames, the first is frame 1: its 4 bytes are no Ethernet header",)
+    assert several.notes == ("2 damaged frames, the first is frame 1: its 4 bytes are not an Ethernet header",)
     cut = traffic.parse(pcap(frames)[:-1])
     assert cut.notes == ("the file is cut short after frame 11",)
 
@@ -247,7 +247,7 @@ def test_the_command_prints_one_line_of_each(tmp_path, capsys):
     assert not ended.value.code
     lines = capsys.readouterr().out.splitlines()
     assert "copies           8 frames that the capture has twice count once" in lines
-    assert "note 1           damaged frame 21: its 4 bytes are no Ethernet header" in lines
+    assert "note 1           damaged frame 21: its 4 bytes are not an Ethernet header" in lines
     with pytest.raises(SystemExit):
         cli.main(["calibrate", "trace", "--json", str(tmp_path / "a.pcap")])
     assert json.loads(capsys.readouterr().out)["lost_down_share"] == 0

@@ -70,7 +70,7 @@ def test_one_value_has_no_known_interval():
 
 
 def test_a_mean_of_nothing_is_an_error():
-    with pytest.raises(SlownetError, match="a mean of no values"):
+    with pytest.raises(SlownetError, match="a mean without values"):
         summarize([])
     with pytest.raises(SlownetError, match="a mean of 0 values"):
         from_moments(1.0, 1.0, 0)

@@ -70,7 +70,7 @@ def test_what_is_not_there_names_what_is():
         shop.locator("a").hover()
     with pytest.raises(AttributeError, match=r"slownet's expected has no to_be_empty"):
         expect(shop).to_be_empty()
-    with pytest.raises(ToolError, match=r"no milestone 'loaded', in page\.goto: did you mean 'load'"):
+    with pytest.raises(ToolError, match=r"no load state 'loaded', in page\.goto: did you mean 'load'"):
         shop.goto("http://a/", wait_until="loaded")
     with pytest.raises(ToolError, match="no state 'seen' of an element"):
         shop.locator("a").wait_for(state="seen")

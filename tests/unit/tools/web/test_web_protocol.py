@@ -50,7 +50,7 @@ def test_a_server_without_quic_is_one_line(secure_web):
     [
         ("http://localhost/", "3", "best", "HTTP/3 is always encrypted, --http: give an https URL"),
         ("http://localhost/", "1.1", "1.3", "an http URL has no TLS, --tls: give an https URL"),
-        ("https://localhost/", "3", "1.2", "HTTP/3 is only spoken in TLS 1.3, --tls: leave it out"),
+        ("https://localhost/", "3", "1.2", "HTTP/3 requires TLS 1.3, --tls: leave it out"),
         ("https://localhost/", "h2", "best", "no HTTP version 'h2', --http: did you mean '2'?"),
         ("https://localhost/", "2", "1.4", "no TLS version '1.4', --tls: "),
     ],
