@@ -159,7 +159,7 @@ def test_a_link_is_refused(exported, empty):
     changed(exported, change)
     assert re.match(r"kernel/\w+/linux is missing or of another size, ", refused(exported, empty))
 
-
+    assert "not written by `slownet lab export`" in refused(tmp_path / "other.tar", empty)
 def test_another_file_is_no_lab(empty, tmp_path):
     (tmp_path / "other.tar").write_bytes(b"text" * 1000)
     assert "not a lab written by `slownet lab export`" in refused(tmp_path / "other.tar", empty)
