@@ -14,25 +14,14 @@ import typer
 from slownet.cli import completing, run_folders, why_outputs, why_two
 from slownet.cli.endings import INTERRUPTED
 from slownet.cli.helping import SectionedCommand
-from slownet.cli.options import (
-    OF_PROJECTS,
-    ClockOption,
-    CpuOption,
-    JsonOption,
-    KernelOption,
-    MemoryOption,
-    PlaceOption,
-    ProfileOption,
-    RunsOption,
-    TdfOption,
-)
+from slownet.cli.option_fields import Shown, of_fields
+from slownet.cli.options import OF_PROJECTS, InANetwork
 from slownet.cli.outputs import Outputs
 from slownet.cli.terminal import console, say_page, say_records
-from slownet.cli.why_outputs import WhyOutOption
-from slownet.lab.run.boot import MEGABYTES
+from slownet.cli.why_options import OF_ACCOUNTS, PAGE, CommandOptions, WhyOptions
 from slownet.model.errors import ExperimentError, SlownetError, nearest
+from slownet.model.options import Option, changed
 from slownet.model.units import duration
-from slownet.runner import RUNS
 from slownet.runner.where import Where
 
 if TYPE_CHECKING:
@@ -48,6 +37,14 @@ COMMAND = "slownet.waits.command"
 EXAMPLE = "slownet why --topology two_hosts --from client -- ping -c 3 server"
 OF_COMMANDS = "A command"
 """The section of the help for what concerns a command alone."""
+OF_A_COMMAND = Shown(
+    {"topology": OF_COMMANDS, "link": OF_COMMANDS, "limit": OF_COMMANDS, "compose": OF_PROJECTS},
+    completions={
+        "topology": completing.topologies,
+        "link": completing.links,
+        "compose": completing.files(".yaml", ".yml"),
+    },
+)
 
 
 class WithCommand(SectionedCommand):
@@ -69,6 +66,7 @@ def _clock(where: Where) -> ClockRequest:
     return ClockRequest(tdf=TDF_INF) if where.place != "native" and where.asked == ClockRequest() else where.asked
 
 
+@of_fields
 def why(
     context: typer.Context,
     measured: Annotated[
@@ -79,143 +77,70 @@ def why(
             autocompletion=completing.measured,
         ),
     ] = None,
-    cell: Annotated[
-        list[str] | None,
-        typer.Option("--cell", metavar="NAME=VALUE", help="The cell, such as rtt=40ms. Default: the last one."),
-    ] = None,
-    client: Annotated[
-        str | None,
-        typer.Option(
-            "--from",
-            metavar="HOST",
-            help="The host that began. Default: the first; of a command, client.",
-        ),
-    ] = None,
-    whole: Annotated[
-        bool, typer.Option("--whole", help="Account for all connections to a server, not only for the last.")
-    ] = False,
-    each_step: Annotated[bool, typer.Option("--steps", help="Print each step, with its message.")] = False,
-    cures: Annotated[
-        bool,
-        typer.Option("--cures", help="Measure again with each cure, beside what it promises."),
-    ] = False,
-    out: WhyOutOption = None,
-    as_json: JsonOption = False,
-    topology: Annotated[
-        str | None,
-        typer.Option(
-            "--topology",
-            metavar="NAME|FILE",
-            help="Its network: star,5, or a file for `mn --custom`.",
-            autocompletion=completing.topologies,
-            rich_help_panel=OF_COMMANDS,
-        ),
-    ] = None,
-    link: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--link",
-            metavar="A-B=CONDITION",
-            help="client-server=rtt=10ms,loss=1%. Repeatable.",
-            autocompletion=completing.links,
-            rich_help_panel=OF_COMMANDS,
-        ),
-    ] = None,
-    limit: Annotated[
-        str | None,
-        typer.Option(
-            "--limit",
-            metavar="TIME",
-            help="End it after this long, on its clock. Default: 10min.",
-            rich_help_panel=OF_COMMANDS,
-        ),
-    ] = None,
-    compose: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--compose",
-            metavar="FILE",
-            help="Run it beside this project. Repeatable: files are merged.",
-            autocompletion=completing.files(".yaml", ".yml"),
-            rich_help_panel=OF_PROJECTS,
-        ),
-    ] = None,
-    profile: ProfileOption = None,
-    runs: RunsOption = RUNS,
-    clock: ClockOption = None,
-    tdf: TdfOption = None,
-    cpu: CpuOption = None,
-    memory: MemoryOption = MEGABYTES,
-    place: PlaceOption = "auto",
-    kernel: KernelOption = None,
+    *,
+    options: WhyOptions,
+    command: Annotated[CommandOptions, OF_A_COMMAND],
+    where: InANetwork,
 ) -> None:
     """Print where every millisecond of an operation went.
 
     The account is made from all hosts' captures. A run without them is measured once more; an experiment, or a command on a
     host (after --), once, at free CPU unless another clock is asked for.
     """
-    wanted = Outputs.read(out or [], why_outputs.OF_ACCOUNTS)
-    where = Where(place, clock, tdf, cpu, memory, kernel=kernel)
+    wanted = Outputs.read(options.out, OF_ACCOUNTS)
     words = context.meta.get(COMMAND)
-    if words is None:
-        _refuse(topology, "--topology", link, "--link", limit, "--limit", compose, "--compose", profile, "--profile")
-        label = _label(cell or [])
-        one, *other = _of_cells(measured or [], label, client, whole, where, runs, wanted, cures)
-        if other:
-            why_two.show((one, other[0]), wanted, as_json)
-        else:
-            tried = _cured(one, label, client, whole) if cures else None
-            if _show(*one, wanted, each_step, as_json, tried):
-                _say_page(wanted)
-            raise typer.Exit(_status(tried))
+    if words is not None:
+        if options.cell:
+            raise ExperimentError("a command has no cells", "--cell", "give its links: --link client-server=rtt=40ms")
+        asked = _asked(words, measured or [], options, command)
+        raise typer.Exit(_of_a_command(asked, where, wanted, options))
+    _refuse(options, command)
+    one, *other = _of_cells(measured or [], where, wanted, options)
+    if other:
+        why_two.show((one, other[0]), wanted, options.json)
         return
-    if cell:
-        raise ExperimentError("a command has no cells", "--cell", "give its links: --link client-server=rtt=40ms")
-    asked = _asked(words, measured or [], topology, compose or [], profile or [], client, link or [], limit)
-    raise typer.Exit(_of_a_command(asked, where, runs, wanted, each_step, as_json, cures))
+    tried = _cured(one, options) if options.cures else None
+    if _show(*one, wanted, options, tried):
+        _say_page(wanted)
+    raise typer.Exit(_status(tried))
 
 
-def _refuse(*pairs: Any) -> None:
+def _refuse(options: WhyOptions, command: CommandOptions) -> None:
     """Raise ExperimentError for an option that belongs to a command which was not given."""
-    for value, option in zip(pairs[::2], pairs[1::2], strict=True):
-        if value:
-            raise ExperimentError("no command", option, f"write it after --: {EXAMPLE}")
+    if options.profile and not command.compose:
+        raise ExperimentError("no command", "--profile", f"write it after --: {EXAMPLE}")
+    for name in changed(command):
+        raise ExperimentError("no command", Option(name), f"write it after --: {EXAMPLE}")
 
 
 def _of_cells(
-    measured: Sequence[str],
-    label: dict[str, str],
-    client: str | None,
-    whole: bool,
-    where: Where,
-    runs: Path,
-    wanted: Outputs,
-    cures: bool,
-) -> list[tuple[Account, RunData]]:
+    measured: Sequence[str], where: Where, wanted: Outputs, options: WhyOptions
+) -> list[tuple[Account, RunData]]:  # fmt: skip
     """Return the account of a cell of each run or experiment, one or two. Raises SlownetError."""
     from slownet.api import accounted
 
+    label = options.label
     if not measured:
         raise ExperimentError("nothing to account for", fix=f"name a run or an experiment, or a command: {EXAMPLE}")
     if len(measured) > 2:
         fix = f"name one, or two to compare; a command stands after --: slownet why ... -- {' '.join(measured[1:])}"
         raise ExperimentError(f"{len(measured)} runs", "RUN", fix)
     if len(measured) == 2:
-        why_two.check(wanted, cures)
-    found = [_measured(each, label, where, runs) for each in measured]
-    return [accounted.accounted(each, label, client, whole=whole, notify=_say) for each in found]
+        why_two.check(wanted, options.cures)
+    found = [_measured(each, label, where, options.runs) for each in measured]
+    return [accounted.accounted(each, label, options.from_, whole=options.whole, notify=_say) for each in found]
 
 
-def _cured(
-    one: tuple[Account, RunData], label: dict[str, str], client: str | None, whole: bool, again: Again | None = None
-) -> Cured:
+def _cured(one: tuple[Account, RunData], options: WhyOptions, again: Again | None = None) -> Cured:
+    """Return what cures save, as measured. again: how a command is run once more."""
     from slownet.api.measured_cures import cured
 
     account, run = one
-    return cured(run, account, label, client, whole=whole, notify=_say, again=again)
+    whole = options.whole or again is not None
+    return cured(run, account, options.label, options.from_, whole=whole, notify=_say, again=again)
 
 
-def _measured(name: str, label: dict[str, str], where: Where, runs: Path) -> RunData:
+def _measured(name: str, label: Mapping[str, str], where: Where, runs: Path) -> RunData:
     """Return a run, or measure an experiment."""
     from slownet.api import accounted
     from slownet.judge.records.measured_folder import load
@@ -243,37 +168,34 @@ def _is_experiment(name: str) -> bool:
     return name.endswith(FILES) or name in layered() or (path.name == name and name in everything())
 
 
-def _asked(
-    words: Sequence[str], measured: Sequence[str], topology: str | None, compose: Sequence[Path], profile: Sequence[str],
-    client: str | None, link: Sequence[str], limit: str | None,
-) -> Any:  # fmt: skip
+def _asked(words: Sequence[str], measured: Sequence[str], options: WhyOptions, command: CommandOptions) -> Any:
     """Return the request for a command. Raises SlownetError."""
     from slownet.compose import project_files
     from slownet.hypotheses import commanded
 
     if not words or not words[0]:
         raise ExperimentError("no command after --", fix=f"write one: {EXAMPLE}")
+    topology, compose = command.topology, command.compose
     networks = [*measured, *([topology] if topology else []), *(["--compose"] if compose else [])]
     if len(networks) != 1:
         what = "the command has no network" if not networks else f"the command has several networks: {', '.join(networks)}"
         raise ExperimentError(what, fix="name one: --topology NAME, --compose FILE, or an experiment")
-    if profile and not compose:
+    if options.profile and not compose:
         raise ExperimentError(
             "profiles belong to a compose project", "--profile", "add --compose compose.yaml, or leave it out"
         )
     if measured and not _is_experiment(measured[0]):
         what = f"{measured[0]} is not an experiment, so it has no network for a command"
         raise ExperimentError(what, fix="name an experiment or its file, or leave out the command to account for a run")
+    limit_s = duration(command.limit, "--limit") if command.limit is not None else commanded.LIMIT_S
     return commanded.Request(
         command=tuple(words), topology=topology, experiment=measured[0] if measured else None,
-        files=tuple(project_files.named(compose)) if compose else (), profiles=tuple(profile), host=client, links=tuple(link),
-        limit_s=duration(limit, "--limit") if limit is not None else commanded.LIMIT_S,
+        files=tuple(project_files.named(compose)) if compose else (), profiles=options.profile, host=options.from_,
+        links=command.link, limit_s=limit_s,
     )  # fmt: skip
 
 
-def _of_a_command(
-    asked: Any, where: Where, runs: Path, wanted: Outputs, each_step: bool, as_json: bool, cures: bool
-) -> int:  # fmt: skip
+def _of_a_command(asked: Any, where: Where, wanted: Outputs, options: WhyOptions) -> int:
     """Run a command, print its account and return the exit status."""
     from slownet.api import accounted
     from slownet.lab.run.place import Interrupts
@@ -285,7 +207,7 @@ def _of_a_command(
     chosen = place_of(of, where.place, _clock(where), where.memory, where.kernel, exact=False)
     with Interrupts(chosen) as interrupts:
         try:
-            run = accounted.of_command(asked, chosen, runs)
+            run = accounted.of_command(asked, chosen, options.runs)
         except KeyboardInterrupt:
             if not interrupts.received:
                 raise
@@ -304,11 +226,11 @@ def _of_a_command(
         what = "the command used no network, so no part of its time is a link's"
         raise ExperimentError(what, f"run {run.directory}", "name one that asks another host")
     found = of_run.of_sample(run, sample, asked.host, whole=True)
-    again = partial(_command_again, asked, chosen, runs)
+    again = partial(_command_again, asked, chosen, options.runs)
     if not sample.get("error"):
         found = accounted.with_calls(found, run, sample, asked.host, whole=True, notify=_say, measure=again)
-    measured = _cured((found, run), {}, asked.host, True, again) if cures and not interrupts.received else None
-    if _show(found, run, wanted, each_step, as_json, measured):
+    measured = _cured((found, run), options, again) if options.cures and not interrupts.received else None
+    if _show(found, run, wanted, options, measured):
         say_records(console(), run.directory)
         _say_page(wanted)
     return 128 + interrupts.received if interrupts.received else _status(measured)
@@ -331,9 +253,7 @@ def _command_again(asked: Any, place: Place, runs: Path, cell: Mapping[str, str]
             return accounted.of_command(asked, other, runs)
 
 
-def _show(
-    found: Account, run: RunData, wanted: Outputs, each_step: bool, as_json: bool, measured: Cured | None = None
-) -> bool:  # fmt: skip
+def _show(found: Account, run: RunData, wanted: Outputs, options: WhyOptions, measured: Cured | None = None) -> bool:
     """Print and write an account; return whether it was printed as text."""
     from slownet.cli.why_cures import cures_text
     from slownet.waits.account_text import answer, steps, text
@@ -344,12 +264,12 @@ def _show(
     why_outputs.write(wanted, found, links, run.directory.name, measured.outcomes if measured else ())
     if wanted.write_json(lambda: record):
         return False
-    if as_json:
+    if options.json:
         print(json.dumps(record, indent=1))
         return False
     if measured:
         print(cures_text(found, measured))
-    elif each_step:
+    elif options.steps:
         print("\n".join([answer(found), *steps(found)]))
     else:
         print(text(found, links))
@@ -358,18 +278,8 @@ def _show(
 
 def _say_page(wanted: Outputs) -> None:
     """Print where the page is, if one was asked for."""
-    if page := wanted.files.get(why_outputs.PAGE):
+    if page := wanted.files.get(PAGE):
         say_page(console(), page)
-
-
-def _label(texts: list[str]) -> dict[str, str]:
-    found = {}
-    for each in texts:
-        name, equals, value = each.partition("=")
-        if not equals or not name or not value:
-            raise ExperimentError(f"unclear cell '{each}'", "--cell", "write NAME=VALUE such as rtt=40ms")
-        found[name] = value
-    return found
 
 
 def _say(line: str) -> None:

@@ -4,31 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from slownet.cli.completing import one_of
 from slownet.cli.outputs import JSON, OUT, PICTURES, Outputs
+from slownet.cli.why_options import CHROME, FLAME, FOLDED, PAGE, SPEEDSCOPE
 from slownet.model import whole_file
 
 if TYPE_CHECKING:
     from slownet.report.account_section import Links
     from slownet.waits.account import Account
     from slownet.waits.cures import Outcome
-
-PAGE, FLAME, FOLDED, SPEEDSCOPE, CHROME = "page", "flame", "folded", "speedscope", "chrome-trace"
-OF_ACCOUNTS = (PAGE, *PICTURES, FLAME, FOLDED, SPEEDSCOPE, CHROME, JSON)
-WhyOutOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        OUT,
-        metavar="KIND=FILE",
-        help="Write it to a file, too: page, svg, png, pdf, flame (SVG), folded (for flamegraph.pl), speedscope, chrome-trace, "
-        "json. Repeatable.",
-        autocompletion=one_of(*(f"{each}=" for each in OF_ACCOUNTS)),
-    ),
-]
 
 
 def write(wanted: Outputs, account: Account, links: Links, title: str, outcomes: Sequence[Outcome] = ()) -> None:

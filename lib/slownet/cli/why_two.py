@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from slownet.cli.outputs import JSON, OUT, Outputs
 from slownet.cli.terminal import console, say_page
-from slownet.cli.why_outputs import PAGE
+from slownet.cli.why_options import PAGE
 from slownet.model.errors import ExperimentError
 
 if TYPE_CHECKING:

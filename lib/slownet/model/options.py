@@ -24,7 +24,7 @@ class Option:
     Parameters
     ----------
     name : str
-        Of the field, such as ``fail_if_slower``.
+        Of the field, such as ``fail_if_slower``; ``from_`` where Python has the word itself.
     metavar : str
         The form of its value for help, such as ``N|inf|auto``; empty if it takes none.
     text : str
@@ -44,7 +44,7 @@ class Option:
     @property
     def typed(self) -> str:
         """The option as it is typed on a command line."""
-        return f"--{self.name.replace('_', '-')}"
+        return f"--{self.name.rstrip('_').replace('_', '-')}"
 
     def __str__(self) -> str:
         """Return its name where one is."""
