@@ -175,6 +175,11 @@ def test_cures_are_measured_and_two_runs_are_compared(tmp_path):
     )
     assert made.returncode == 0, made.stderr
     (run,) = tmp_path.iterdir()
+    samples = [json.loads(line) for line in (run / "samples.jsonl").read_text().splitlines()]
+    twice = [each["cell"]["rtt"] for each in samples if all("before" in one for one in each["captures"])]
+    assert sorted(twice) == ["10ms", "40ms"]  # one sample of each cell, of several
+    assert len(samples) > 2
+    assert all(one["packets"] for each in samples for one in each["captures"])
     done = slownet("why", run, "--cures", "--json")
     assert done.returncode == 0, done.stderr
     window = next(each for each in json.loads(done.stdout)["cures"] if each["settings"].get("initcwnd"))

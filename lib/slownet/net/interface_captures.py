@@ -198,19 +198,21 @@ def find(net: Any, names: Sequence[str]) -> list[tuple[Any, str]]:
 
 @contextmanager
 def capturing(
-    interfaces: Sequence[tuple[Any, str]], folder: Path, prefix: str, started: list[Capture], snaplen: int | None = None
-) -> Iterator[None]:
+    interfaces: Sequence[tuple[Any, str]], folder: Path, prefix: str, started: list[Capture], snaplen: int | None = None,
+    *, before: bool = True,
+) -> Iterator[None]:  # fmt: skip
     """Capture on several interfaces, each to its own file `PREFIX-INTERFACE.pcap`; add them to `started` once all run.
 
-    snaplen: bytes to keep of each packet; by default all. Raises ToolError.
+    snaplen: bytes to keep of each packet; by default all. before: whether what hosts send is captured as it enters their
+    queues, too. Raises ToolError.
     """
     captures = [Capture(node, name, _fresh(folder, f"{prefix}-{name}"), snaplen=snaplen) for node, name in interfaces]
     with ExitStack() as stack:
         for each in captures:
-            if is_possible(each.node, each.interface):
-                before = BeforeQueue(each.node, each.device, each.path.with_suffix(".before.pcap"), snaplen)
+            if before and is_possible(each.node, each.interface):
+                entering = BeforeQueue(each.node, each.device, each.path.with_suffix(".before.pcap"), snaplen)
                 try:
-                    each.before = stack.enter_context(before)
+                    each.before = stack.enter_context(entering)
                 except BusyError as error:
                     each.obstacle = str(error)
             stack.enter_context(each)

@@ -20,7 +20,7 @@ from slownet.net.tool import missing, not_found
 
 BUFFER_KB = 8192  # the kernel's buffer for packets that tcpdump has not read yet
 DEADLINE_S = 30.0
-POLL_S, LONGEST_POLL_S = 0.02, 0.16  # from the one to the other: each asks tcpdump for its counts, and it has a second's time
+POLL_S, LONGEST_POLL_S = 0.04, 0.32  # from the one to the other: each asks tcpdump for its counts, and it has a second's time
 STILL_S = 3.0  # the kernel hands partly filled buffers to tcpdump after one second
 _COUNT = re.compile(r"(\d+) packets? (captured|received by filter|dropped by kernel)")
 

@@ -77,7 +77,7 @@ def run(experiment: Experiment, directory: Path, job: Job, rest: Callable[[], st
 
     rest: returns the whole job once the services are ready; other boots of an exact lab begin there.
     """
-    began, failed = time.monotonic(), set[str]()
+    began, failed, known = time.monotonic(), set[str](), set[str]()
     (directory / of_lab(RAW, job.lab)).mkdir(parents=True, exist_ok=True)
     owner.note(str(directory))
     if job.snapshot and not job.saves:
@@ -103,9 +103,10 @@ def run(experiment: Experiment, directory: Path, job: Job, rest: Callable[[], st
                     align()
                 net.seeds = Seeds(job.turn(block), FREE if native.cpu_is_free() else None)
                 with alone(experiment, cell):
-                    sample = measure(experiment, net, service, cell, directory, index, interfaces, job)
-                if sample["status"] == "failed":
-                    failed.add(cell_key(cell))
+                    sample = measure(
+                        experiment, net, service, cell, directory, index, interfaces, job, twice=cell_key(cell) not in known
+                    )
+                (failed if sample["status"] == "failed" else known).add(cell_key(cell))
                 tell("sample", index=index, sample=sample)
     if job.saves:
         disk.save(Path(job.snapshot))
@@ -160,12 +161,13 @@ def align() -> None:
 
 def measure(
     experiment: Experiment, net: Network, service: Any, cell: Cell, directory: Path, index: int,
-    interfaces: Sequence[tuple[Any, str]], job: Job,
+    interfaces: Sequence[tuple[Any, str]], job: Job, *, twice: bool = True,
 ) -> Sample:  # fmt: skip
     """Measure one block: call the experiment's function, which sets a link, and return the sample.
 
     interfaces: nodes and their interfaces whose packets are captured; job: says into whose folders, and whether the queues of
-    links are watched.
+    links are watched; twice: whether what a host sends is captured as it enters its queue, too. An account needs that of one
+    sample of each cell, and it costs as much as the other captures.
     """
     sample = new_sample(experiment.name, cell, condition(cell), index)
     for past in (net.verified, net.settings, net.played):
@@ -173,7 +175,8 @@ def measure(
     arguments = [service] if experiment.service else []
     packets: list[captures.Capture] = []
     raw, began = Raw(directory, job.lab), time.time_ns()
-    capturing = captures.capturing(interfaces, directory / of_lab(CAPTURES, job.lab), f"{index:03}", packets)
+    folder = directory / of_lab(CAPTURES, job.lab)
+    capturing = captures.capturing(interfaces, folder, f"{index:03}", packets, before=twice)
     programs: list[tuple[int, int]] = []
     with suppress(ToolError, ServiceError, NetworkError), noted(programs):  # recorded in the sample
         Measurements(net, raw.keep, job.queues).take(sample, lambda: _measured(experiment, net, *arguments, **cell), capturing)

@@ -64,7 +64,7 @@ def sample_of(run: RunData, label: Mapping[str, str]) -> Sample:
         fix = f"name one of {_listed([_label(each) for each in found])}"
         raise ExperimentError(f"several cells have {cell_in_words(label)}", Option("cell"), fix)
     good = [each for each in found[0] if each.get("status") == "ok"] or list(found[0])
-    return next((each for each in good if has_captures(each)), good[0])
+    return max(good, key=lambda each: (has_captures(each, "before"), has_captures(each)))  # the first of those
 
 
 def _listed(labels: Sequence[Mapping[str, str]]) -> str:
@@ -75,9 +75,9 @@ def _label(samples: Sequence[Sample]) -> dict[str, str]:
     return dict(samples[0]["cell"]) if samples else {}
 
 
-def has_captures(sample: Sample) -> bool:
-    """Return whether a sample has captures of hosts."""
-    return any("host" in each for each in sample.get("captures") or ())
+def has_captures(sample: Sample, of: str = "host") -> bool:
+    """Return whether a sample has captures of hosts; of "before": of what enters their queues."""
+    return any(of in each for each in sample.get("captures") or ())
 
 
 def of_sample(run: RunData, sample: Sample, client: str | None = None, *, whole: bool = False) -> Account:

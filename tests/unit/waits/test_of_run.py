@@ -161,3 +161,17 @@ def test_letters_of_messages_are_not_what_they_say(monkeypatch, tmp_path, info, 
     monkeypatch.setattr(dissected.subprocess, "run", lambda *words, **options: done)
     found = dict(dissected._dissect("tshark", None, b""))
     assert found == {9: "SELECT 1"} | ({7: text} if text else {})
+
+
+def test_the_sample_that_was_captured_twice(measured):
+    """Of a cell's samples, one has captures of what enters the queues; a failed one is the last choice."""
+    measured()
+    run, sample = measured.last
+    once = {
+        **sample,
+        "captures": [{name: value for name, value in each.items() if name != "before"} for each in sample["captures"]],
+    }
+    failed = {**sample, "status": "failed"}
+    for samples, chosen in (((failed, once, sample, dict(sample)), 2), ((failed, once, dict(once)), 1), ((failed,), 0)):
+        found = of_run.sample_of(SimpleNamespace(cells=[SimpleNamespace(samples=samples)], directory=run.directory), {})
+        assert found is samples[chosen]
