@@ -166,6 +166,53 @@ def test_every_control_is_reached_by_the_tab_key(visit):
     assert set(wanted) <= set(reached)
 
 
+def test_a_page_that_only_watches_has_controls_that_do_nothing(visit):
+    page = visit(star(3))
+    page.goto(page.site.server.watching)
+    until(page, "live.state.watches && live.state.wires.length && document.querySelectorAll('#charts canvas').length === 4")
+    able = "[...document.querySelectorAll('header, main')].flatMap(each => [...each.querySelectorAll('button, select, input')])"
+    assert page.evaluate(f"{able}.filter(each => !each.disabled).map(each => each.id)") == ["share", "link"]
+    assert "(this page only watches)" in page.locator("h1").inner_text()
+    page.evaluate("live.send({do: 'undo'})")
+    page.select_option("#link", "h2-s1")
+    until(page, "document.querySelector('#legend .chosen')?.textContent.startsWith('h2-s1')")
+    assert orders(page) == []
+    assert page.heard == []
+
+
+def test_results_are_there_again_after_the_page_was_closed(visit):
+    page = visit(star(2))
+    result = {"kind": "result", "id": "1:q1", "title": "ping h1 to h2", "text": "40 ms round trip", "raw": "64 bytes"}
+    lab_does(page, lambda lab: lab.heard(result))
+    page.get_by_text("ping h1 to h2: 40 ms round trip").wait_for()
+    page.reload()
+    page.get_by_text("ping h1 to h2: 40 ms round trip").wait_for()
+    assert page.locator("#log li").count() == 1
+
+
+def test_a_recording_is_added_and_played(visit, tmp_path):
+    page = visit(star(2))
+    path = tmp_path / "cell.up"
+    path.write_text("\n".join(map(str, range(1, 100))))
+    page.set_input_files("#recording", path)
+    page.get_by_text("cell.up can be played on a link").wait_for()
+    page.select_option("#trace", "cell.up")
+    page.select_option("#named", "LTE")  # its answer comes after that of the above
+    until(page, "live.state.wires[0].named === 'LTE'")
+    assert [each["trace"] for each in orders(page) if each["do"] == "play"] == ["cell.up"]
+
+
+def test_a_containers_shell_is_offered_where_one_runs(visit):
+    page = visit(star(2))
+    assert page.locator("#inside").is_hidden()
+    lab_does(page, lambda lab: lab.heard({"kind": "built", **lab.scene.to_json(), "pages": [], "containers": ["h1"]}))
+    page.select_option("#client", "h1")
+    page.wait_for_selector("#inside:not([hidden])")
+    page.click("#inside")
+    until(page, "document.activeElement.className.includes('xterm')")
+    assert [(each["host"], each["inside"]) for each in orders(page) if each["do"] == "shell"] == [("h1", True)]
+
+
 def test_conditions_edits_and_buttons_reach_the_lab(visit):
     page = visit(star(3))
     page.select_option("#named", "LTE")

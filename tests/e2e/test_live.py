@@ -14,11 +14,16 @@ import aiohttp
 import pytest
 from command_line import SLOWNET, slownet
 
-from slownet.lab.run.clock import ClockRequest
-from slownet.live import server, starting
-from slownet.live.line import Line, own_place
-from slownet.live.session import Session
+SHOP = Path(__file__).parents[1] / "shop"
+sys.path.insert(0, str(SHOP))
+import kept_images  # noqa: E402  # stands beside the project
 
+from slownet.lab.run.clock import ClockRequest  # noqa: E402  # beside the above
+from slownet.live import server, starting  # noqa: E402
+from slownet.live.line import Line, own_place  # noqa: E402
+from slownet.live.session import Session  # noqa: E402
+
+WEB = "localhost/slownet-test/web:1"
 PAGES = {"client": "client", "server": "web"}
 
 
@@ -59,7 +64,7 @@ def live(tmp_path, network, scenario, clock="real"):
         until, ready = asyncio.Event(), asyncio.Event()
         asked = ClockRequest(clock, "inf" if clock == "virtual" else None, None)
         boot = partial(Line, own_place(asked, 512, None))
-        page = server.Page(tmp_path, server.new_token())
+        page = server.Page(tmp_path)
 
         def make():
             session = Session(first.start, first.title, first.source, False, boot)
@@ -115,6 +120,119 @@ def test_a_network_is_slowed_measured_edited_and_undone(tmp_path):
     live(tmp_path, "client_web_db", scenario, clock="virtual")
 
 
+OPERATIONS = {"ping": 1, "connection": 1, "kept": 1, "page": 4, "tls": 5, "large": 5}
+
+
+def test_what_costs_are_offered_obey_their_laws(tmp_path):
+    """Free CPU: what is left is at most a tenth of a round trip in all."""
+
+    async def scenario(tab):
+        await tab.ask("taken", **set_link("client-switch", rtt="40ms"))
+        for operation, k in OPERATIONS.items():
+            cost = await tab.ask("cost", do="run", what="cost", operation=operation, key="client-switch", **PAGES)
+            assert (operation, cost["k"]) == (operation, k)
+            assert cost["point"]["ms"] - cost["t0_ms"] == pytest.approx(40 * k, abs=4)
+
+    live(tmp_path, "client_web_db", scenario, clock="virtual")
+
+
+def test_an_own_recording_is_played_on_a_link(tmp_path):
+    """A packet of 1500 bytes each millisecond: 12 Mbit/s of IP packets."""
+
+    async def scenario(tab):
+        text = "\n".join(map(str, range(1, 2001)))
+        await tab.send(do="trace", name="cell", text=base64.b64encode(text.encode()).decode())
+        await tab.hear("traces")
+        await tab.ask("taken", do="play", key="client-switch", trace="cell")
+        shown = [each for each in tab.heard if each["kind"] == "conditions"][-1]["links"][0]
+        assert shown["rate"] == pytest.approx(12, rel=0.02)  # of frames: 14 bytes more than the packet's 1500
+        await tab.ask("taken", do="play", key="client-switch", trace="")
+        shown = [each for each in tab.heard if each["kind"] == "conditions"][-1]["links"][0]
+        assert shown["text"] == "no condition"
+
+    live(tmp_path, "client_web_db", scenario, clock="virtual")
+
+
+def test_a_shell_opens_in_a_container(tmp_path):
+    kept_images.keep()
+    (tmp_path / "compose.yaml").write_text(
+        f"services:\n  web:\n    image: {WEB}\n    command: sleep 3600\n    hostname: shop\n"
+    )
+
+    async def scenario(tab):
+        assert [each for each in tab.heard if each["kind"] == "scene"][-1]["containers"] == ["web"]
+        shell = await tab.send(do="shell", name="web", rows=30, columns=90, inside=True)
+        await tab.type(shell, "echo $(hostname) $(tty) $(stty size) is it; exit\n")
+        await tab.hear("closed", id=shell)
+        printed = b"".join(base64.b64decode(each["data"]) for each in tab.heard if each["kind"] == "shell")
+        assert b"shop /dev/pts/0 30 90 is it" in printed
+        await tab.send(do="shell", name="client", rows=30, columns=90, inside=True)
+        assert "no container runs on 'client'" in (await tab.hear("failed"))["line"]
+
+    live(tmp_path, str(tmp_path / "compose.yaml"), scenario)
+
+
+LAN = """
+from mininet.node import Node
+from mininet.topo import Topo
+
+
+class Noted(Node):
+    def config(self, **params):
+        super().config(**params)
+        self.cmd("sysctl -w net.ipv4.tcp_ecn=1")
+
+
+class Lan(Topo):
+    def __init__(self, count=2):
+        super().__init__()
+        self.addSwitch("s1", failMode="standalone")
+        for number in range(1, count + 1):
+            self.addHost(f"h{number}", cls=Noted)
+            self.addLink(f"h{number}", "s1", bw=50)
+
+
+topos = {"lan": Lan}
+"""
+CHECK = """
+
+def test_it_is_the_network_that_was_shown(net):
+    assert net["h1"].cmd("sysctl -n net.ipv4.tcp_ecn").strip() == "1"
+    assert sorted(each.name for each in net.hosts) == ["h1", "h3", "new"]
+    assert str(net.link("h3", "s1").condition).startswith("50 Mbit")
+"""
+
+
+@pytest.mark.long
+def test_what_is_saved_of_an_edited_network_with_own_classes_runs(tmp_path):
+    (tmp_path / "lan.py").write_text(LAN)
+    ends = {"client": "h1", "server": "new"}
+
+    async def scenario(tab):
+        await tab.ask("taken", do="remove", name="h2")
+        await tab.ask("taken", do="add", kind="host", name="new", x=5, y=5)
+        await tab.ask("taken", do="connect", first="new", second="s1")
+        await tab.ask("taken", **set_link("h1-s1", rtt="40ms"))
+        for kind in ("test", "experiment", "mininet"):
+            found = await tab.ask("file", do="save", what=kind, key="h1-s1", **ends)
+            (tmp_path / found["name"]).write_text(found["text"] + (CHECK if kind == "test" else ""))
+
+    live(tmp_path, f"{tmp_path / 'lan.py'},3", scenario, clock="virtual")
+    words = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "test_drawn.py"]
+    text = (tmp_path / "test_drawn.py").read_text()
+    marker = "@pytest.mark.topology(Drawn)\n"
+    (tmp_path / "test_drawn.py").write_text(text.replace(CHECK, f"\n\n{marker}{CHECK.lstrip()}"))
+    done = subprocess.run(words, cwd=tmp_path, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+    done = slownet("run", "drawn.py", cwd=tmp_path)
+    assert done.returncode == 0, done
+    words = [*SLOWNET, "shell", "mininet", "drawn_mininet.py"]
+    asked = "h1 ping -c 2 new\nh1 sysctl -n net.ipv4.tcp_ecn\nlinks\n"
+    done = subprocess.run(words, cwd=tmp_path, input=asked, capture_output=True, text=True, check=False)
+    assert "2 received" in done.stdout + done.stderr, done
+    assert "time=40" in done.stdout + done.stderr
+
+
 @pytest.mark.long
 def test_what_is_saved_runs(tmp_path):
     async def scenario(tab):
@@ -143,7 +261,7 @@ def test_a_shell_on_the_real_clock_and_a_lab_that_dies(tmp_path):
     (tmp_path / "old.mn").write_text(json.dumps(mn))
 
     async def scenario(tab):
-        await tab.ask("taken", do="shell", name="h1", rows=24, columns=80)
+        await tab.ask("taken", do="shell", name="h1", rows=24, columns=80, inside=False)
         shell = f"q{tab.number}"
         for text in ("ping -c 1 h2; echo $((6 * 7)) is it\n", "exit\n"):
             await tab.type(shell, text)
@@ -155,7 +273,7 @@ def test_a_shell_on_the_real_clock_and_a_lab_that_dies(tmp_path):
         assert scene["wires"][0]["fields"] == {"delay": "10000us"}
         assert [(each["x"], each["y"]) for each in scene["nodes"]] == [(5, 6), (1, 2), (3, 4)]
 
-        await tab.ask("taken", do="shell", name="h2", rows=24, columns=80)
+        await tab.ask("taken", do="shell", name="h2", rows=24, columns=80, inside=False)
         await tab.type(f"q{tab.number}", "kill -9 $(pgrep -f slownet.live.inside)\n")
         dead = await tab.hear("dead")
         assert dead["can_restart"]
@@ -203,7 +321,7 @@ from slownet.live.session import Session
 
 with starting.beginning("two_hosts", False, False) as first:
     boot = partial(Line, own_place(ClockRequest("real"), 512, None))
-    page = server.Page(Path({str(tmp_path)!r}), server.new_token())
+    page = server.Page(Path({str(tmp_path)!r}))
     session = lambda: Session(first.start, first.title, first.source, False, boot)
     server.serve(server.Server(page, session), 0, lambda address: print(address, flush=True))
 """

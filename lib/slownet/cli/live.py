@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import webbrowser
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -25,6 +26,14 @@ def live(
     ] = "two_hosts",
     port: Annotated[int, typer.Option("--port", metavar="N", min=0, max=65535, help="Of the page; by default a free one.")] = 0,
     show: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+    trace: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--trace",
+            metavar="FILE",
+            help="An own recording, to be played on links (see `slownet calibrate trace`). Repeatable.",
+        ),
+    ] = None,
     stp: StpOption = False,
     clock: ClockOption = None,
     memory: MemoryOption = MEGABYTES,
@@ -39,26 +48,29 @@ def live(
     from functools import partial
 
     from slownet.lab.run.clock import ClockRequest
-    from slownet.live import libraries, server, starting
+    from slownet.live import libraries, recordings, server, starting
     from slownet.live.line import Line, own_place
     from slownet.live.session import Session
 
     server.web()
     asked = ClockRequest(clock, "inf" if clock == "virtual" else None, None).or_real()
+    recorded = {each.name: recordings.read(each) for each in trace or ()}
     with starting.beginning(network, stp, virtual=clock == "virtual") as first:
-        page = server.Page(libraries.need(), server.new_token())
+        page = server.Page(libraries.need())
         place = own_place(asked, memory, kernel)
 
         def make() -> Session:
-            session = Session(first.start, first.title, first.source, stp, partial(Line, place))
+            session = Session(first.start, first.title, first.source, stp, partial(Line, place), recorded)
             if first.drawn:
                 session.place(first.drawn)
             return session
 
         def ready(address: str) -> None:
             print(f"{first.title}: {address}", flush=True)
-            print("Whoever has this address can run commands in the lab. Ctrl-C ends it.", flush=True)
+            print(f"To watch only: {serving.watching}", flush=True)
+            print("Whoever has the first address can run commands in the lab. Ctrl-C ends it.", flush=True)
             if show and not webbrowser.open(address):
                 print("slownet: no browser can be opened here, --open: open that address in one", file=sys.stderr, flush=True)
 
-        server.serve(server.Server(page, make), port, ready)
+        serving = server.Server(page, make)
+        server.serve(serving, port, ready)

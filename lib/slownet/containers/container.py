@@ -351,6 +351,35 @@ class Container(Awaited):
             main = as_user(main, user, self._first(), "HOME" in own, f"host '{self.host.name}'")
         return self._start(main, output, (attached, reads))
 
+    def in_terminal(self, words: Sequence[str], env: Mapping[str, str]) -> list[str]:
+        """Return the command line of a program in the running container, with the terminal of the process that runs it.
+
+        Parameters
+        ----------
+        words : sequence of str
+            The program and its arguments.
+        env : mapping of str to str
+            Environment variables in addition to the container's.
+
+        Returns
+        -------
+        list of str
+            To be run on the container's host.
+
+        Raises
+        ------
+        ServiceError
+            The container does not run.
+        """
+        self._started()
+        description = self.state / "in-terminal.json"
+        description.write_text(json.dumps({**described(self._main, words, "", env), "terminal": True}))
+        return runtime.execute(self._crun, self.state, description)
+
+    def complaint(self) -> str:
+        """Return crun's last complaint about this container; empty if it had none."""
+        return runtime.complaint(self.state)
+
     def _begin(self, words: Sequence[str], output: Path | None) -> subprocess.Popen[bytes]:
         return self._start({**self._main, "args": list(words)}, output)
 

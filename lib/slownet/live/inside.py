@@ -17,7 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from slownet.hypotheses import specs
 from slownet.links.conditions.link import Condition
 from slownet.links.conditions.schedule import flap
 from slownet.links.traces import synthetic
-from slownet.live import edits
+from slownet.live import edits, recordings
 from slownet.live import scene as scenes
 from slownet.live.actions import Actions
 from slownet.live.echoes import Echoes, Pinged
@@ -53,11 +53,22 @@ TRACES: Mapping[str, Callable[[], Any]] = {
 """Traces to play on a link, drawn from published statistics: see `slownet.links.traces.synthetic`."""
 
 
+@dataclass(frozen=True)
+class Built:
+    """A network that was built. pages: URLs of web servers that run there; containers: by the host that each runs on."""
+
+    network: Network
+    pages: list[str] = field(default_factory=list)
+    containers: Mapping[str, Any] = field(default_factory=dict)
+
+
 class Engine:
     """One network, its meters, and the orders of its page. post: a function that sends a message to the host."""
 
-    def __init__(self, network: Network, pages: list[str], virtual: bool, post: Callable[..., None]) -> None:
+    def __init__(self, built: Built, virtual: bool, post: Callable[..., None]) -> None:
+        network, pages = built.network, built.pages
         self._network = network
+        self._containers = built.containers
         self._post = post
         self._virtual = virtual
         self._changing = threading.RLock()
@@ -148,7 +159,7 @@ class Engine:
 
     def _post_all(self) -> None:
         """Say what the network is now: after an error, too, when some of the steps are done."""
-        self._post(kind="built", **self.scene().to_json(), pages=list(self._pages))
+        self._post(kind="built", **self.scene().to_json(), pages=list(self._pages), containers=list(self._containers))
         self._echoes.follow(self._cables.items())
         self._show(list(self._cables))
         self._post_paths()
@@ -178,13 +189,14 @@ class Engine:
         self._stated.pop(key, None)
         edits.disconnect(self._network, cable)
 
-    def do_play(self, key: str, trace: str) -> None:
-        """Play a trace on a link; an empty name ends it."""
+    def do_play(self, key: str, trace: str, data: str) -> None:
+        """Play a trace on a link; an empty name ends it. data: of an own recording, packed."""
         self._end_play(key)
         if trace:
-            if trace not in TRACES:
+            if not data and trace not in TRACES:
                 raise ExperimentError(f"no trace '{trace}'", fix=f"choose from {', '.join(TRACES)}")
-            playing = self._link(key).play(TRACES[trace]())
+            schedule = recordings.schedule(recordings.unpacked(data), trace) if data else TRACES[trace]()
+            playing = self._link(key).play(schedule)
             playing.__enter__()
             self._playing[key] = playing
         self._post(kind="played", key=key, what=trace)
@@ -200,11 +212,13 @@ class Engine:
         """Run what a button asks for; its result comes later."""
         self._actions.start({**order, "id": order.pop("name")})
 
-    def do_shell(self, name: str, host: str, rows: int, columns: int) -> None:
-        """Open a shell on a host."""
+    def do_shell(self, name: str, host: str, rows: int, columns: int, inside: bool) -> None:
+        """Open a shell on a host, or inside the container that runs there."""
         if host in {each.name for each in self._network.switches}:
             raise ExperimentError(f"'{host}' is a switch", fix="open the shell on a host")
-        self._shells.open(name, self._network[host], rows, columns)
+        if inside and host not in self._containers:
+            raise ExperimentError(f"no container runs on '{host}'", fix="open the shell on the host")
+        self._shells.open(name, self._network[host], rows, columns, self._containers[host] if inside else None)
 
     def do_type(self, name: str, data: str) -> None:
         """Type into a shell."""
@@ -357,17 +371,17 @@ def main(argv: list[str]) -> int:
     machine.prepare()
     try:
         with ExitStack() as running:
-            network, pages = _built(job, running)
+            built = _built(job, running)
             wanted = scenes.read(job["then"]) if job.get("then") else None
-            Engine(network, pages, job["virtual"], post).run(wanted)
+            Engine(built, job["virtual"], post).run(wanted)
     except SlownetError as error:
         print(f"slownet: {error}", file=sys.stderr)
         return 2
     return 0
 
 
-def _built(job: Mapping[str, Any], running: ExitStack) -> tuple[Network, list[str]]:
-    """Build the network of a job and start its services; return it and the URLs of its pages."""
+def _built(job: Mapping[str, Any], running: ExitStack) -> Built:
+    """Build the network of a job and start its services."""
     stp = job.get("stp", False)
     if "compose" in job:
         from slownet.compose import handover
@@ -378,7 +392,8 @@ def _built(job: Mapping[str, Any], running: ExitStack) -> tuple[Network, list[st
         project = Compose(*files, profiles=profiles)
         network = running.enter_context(Network(project, stp))
         services = running.enter_context(project.serve(network))
-        return network, [f"http://{each.host.IP()}:{each.port}/" for each in services if each.port]
+        containers = {each.host.name: each for each in reversed(list(services))}
+        return Built(network, [f"http://{each.host.IP()}:{each.port}/" for each in services if each.port], containers)
     if "experiment" in job:
         from slownet.hypotheses.catalogue import find
 
@@ -386,10 +401,10 @@ def _built(job: Mapping[str, Any], running: ExitStack) -> tuple[Network, list[st
         network = running.enter_context(Network(found.topology, stp))
         service = running.enter_context(found.service(network, Path("/tmp"))) if found.service else None
         url = getattr(service, "url", "")
-        return network, [url] if isinstance(url, str) and url.startswith("http") else []
+        return Built(network, [url] if isinstance(url, str) and url.startswith("http") else [])
     if "scene" in job:
-        return running.enter_context(Network(edits.Drawn(scene=scenes.read(job["scene"])), stp)), []
-    return running.enter_context(Network(specs.topology(job["topology"], job.get("arguments", [])), stp)), []
+        return Built(running.enter_context(Network(edits.Drawn(scene=scenes.read(job["scene"])), stp)))
+    return Built(running.enter_context(Network(specs.topology(job["topology"], job.get("arguments", [])), stp)))
 
 
 if __name__ == "__main__":

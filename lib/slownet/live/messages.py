@@ -58,7 +58,12 @@ _HOST_METERS = {"name": _NAME, "retransmitted": _COUNT}
 _POINT = {"rtt_ms": _COUNT, "ms": _COUNT}
 
 FIELDS: Mapping[str, Mapping[str, Shape]] = {
-    "built": {"nodes": lambda value, where: None, "wires": lambda value, where: None, "pages": shapes.each(_LINE, 100)},
+    "built": {
+        "nodes": lambda value, where: None,
+        "wires": lambda value, where: None,
+        "pages": shapes.each(_LINE, 100),
+        "containers": shapes.each(_NAME, 1000),
+    },
     "conditions": {"links": lambda value, where: _all(value, where, _STATED)},
     "paths": {"pings": lambda value, where: _all(value, where, {"key": _KEY, "words": _LINE})},
     "meters": {

@@ -41,7 +41,21 @@ class Order:
     rows: int = 24
     columns: int = 80
     count: int = 0
+    inside: bool = False
 
+
+PAGE, TLS, LARGE, KEPT, CONNECTION, PING = "page", "tls", "large", "kept", "connection", "ping"
+OPERATIONS: Mapping[str, str] = {
+    PAGE: "page",
+    TLS: "page over TLS 1.3",
+    LARGE: "page of 200 kB",
+    KEPT: "request on a kept connection",
+    CONNECTION: "TCP connection",
+    PING: "ping",
+}
+"""Operations that are measured beside their laws, with their names on the page: `slownet.live.actions` has the laws."""
+FREE = ("share",)
+"""Orders of a page that only watches: they change nothing."""
 
 _NAME, _KEY, _PLACE, _SIZE = shapes.text(64), shapes.text(150), shapes.number(-1e6, 1e6), shapes.whole(2, 500)
 KNOWN: Mapping[str, Mapping[str, Shape]] = {
@@ -59,10 +73,11 @@ KNOWN: Mapping[str, Mapping[str, Shape]] = {
     "save": {"what": shapes.one_of("test", "experiment", "mininet"), "key": _KEY, "client": _NAME, "server": _NAME},
     "run": {
         "what": shapes.one_of("page", "iperf3", "ping", "cost"), "client": _NAME, "server": _NAME, "key": _KEY,
-        "operation": shapes.one_of("page", "ping", ""),
+        "operation": shapes.one_of(*OPERATIONS, ""),
     },
     "play": {"key": _KEY, "trace": _NAME},
-    "shell": {"name": _NAME, "rows": _SIZE, "columns": _SIZE},
+    "trace": {"name": _NAME, "text": shapes.text(BYTES)},
+    "shell": {"name": _NAME, "rows": _SIZE, "columns": _SIZE, "inside": shapes.flag},
     "type": {"name": _NAME, "text": shapes.text(8000)},
     "took": {"name": _NAME, "count": shapes.whole(0, 1 << 20)},
     "resize": {"name": _NAME, "rows": _SIZE, "columns": _SIZE},

@@ -1,6 +1,7 @@
 """Serves the page of `slownet live` on 127.0.0.1: below one random name, and nothing else.
 
-Who does not know that name gets an empty 404, whatever is asked. A browser that was led here by another page states that page
+A second name is for pages that only watch: they see the same, and change nothing. Who knows neither gets an empty 404,
+whatever is asked. A browser that was led here by another page states that page
 as the origin, or another host's name if that name was bound anew to 127.0.0.1 (DNS rebinding): both get the same.
 """
 
@@ -13,7 +14,7 @@ import hmac
 import secrets
 import signal
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -50,12 +51,21 @@ def web() -> Any:
     return found
 
 
+def new_token() -> str:
+    """Return a random name, of 192 bits."""
+    return secrets.token_urlsafe(24)
+
+
 @dataclass(frozen=True)
 class Page:
-    """The files that are served: the page's own, and the folder of its libraries. token: the name below which it is."""
+    """The files that are served: the page's own, and the folder of its libraries.
+
+    token: the name below which it is; watching: that below which it only watches.
+    """
 
     libraries: Path
-    token: str
+    token: str = field(default_factory=new_token)
+    watching: str = field(default_factory=new_token)
 
     def file(self, name: str) -> Path | None:
         """Return a file of the page; None if it has none of that name."""
@@ -65,11 +75,6 @@ class Page:
         path = self.libraries / last
         known = folder == "lib" and "/" not in last and not last.startswith(".") and path.suffix in TYPES
         return path if known and path.is_file() else None
-
-
-def new_token() -> str:
-    """Return a random name, of 192 bits."""
-    return secrets.token_urlsafe(24)
 
 
 class Server:
@@ -86,6 +91,11 @@ class Server:
         """The page's address."""
         return f"http://{ADDRESS}:{self.port}/{self._page.token}/"
 
+    @property
+    def watching(self) -> str:
+        """The address of the page that only watches."""
+        return f"http://{ADDRESS}:{self.port}/{self._page.watching}/"
+
     async def run(self, port: int, ready: Callable[[str], None], until: asyncio.Event) -> None:
         """Serve until an event. ready: called with the address. Raises LabError."""
         app = self._web.Application(client_max_size=1024)
@@ -96,6 +106,7 @@ class Server:
         try:
             await self._listen(runner, port)
             self.session = self._make()
+            self.session.watching = self._page.watching
             pacing = asyncio.create_task(self.session.pace())
             self.session.begin()
             ready(self.address)
@@ -125,33 +136,34 @@ class Server:
             if line := self.session.has_failed:
                 raise LabError(line)
 
-    def _is_ours(self, request: Any) -> str | None:
-        """Return what is asked for below the token; None if the request is not this page's."""
+    def _is_ours(self, request: Any) -> tuple[str, bool] | None:
+        """Return what is asked for below a token, and whether it only watches; None if the request is not this page's."""
         hosts = {f"{name}:{self.port}" for name in (ADDRESS, "localhost")}
         host, origin = request.headers.get("Host", ""), request.headers.get("Origin")
         token, slash, name = request.path[1:].partition("/")
-        known = hmac.compare_digest(token.encode(), self._page.token.encode()) and bool(slash)
-        if not known or host not in hosts or (origin is not None and origin != f"http://{host}"):
+        full, watches = (hmac.compare_digest(token.encode(), each.encode()) for each in (self._page.token, self._page.watching))
+        if not (full or watches) or not slash or host not in hosts or (origin is not None and origin != f"http://{host}"):
             return None
-        return str(name)
+        return str(name), watches
 
     async def _answer(self, request: Any) -> Any:
-        name = self._is_ours(request)
-        if name is None:
+        found = self._is_ours(request)
+        if found is None:
             return self._web.Response(status=404)
+        name, watches = found
         if name == "ws" and request.method == "GET" and request.headers.get("Upgrade", "").lower() == "websocket":
-            return await self._socket(request)
+            return await self._socket(request, watches)
         path = self._page.file(name) if request.method in ("GET", "HEAD") else None
         if path is None:
             return self._web.Response(status=404)
         return self._web.Response(body=path.read_bytes(), content_type=TYPES[path.suffix], charset="utf-8")
 
-    async def _socket(self, request: Any) -> Any:
+    async def _socket(self, request: Any, watches: bool) -> Any:
         assert self.session
         socket = self._web.WebSocketResponse(heartbeat=HEARTBEAT_S, max_msg_size=orders.BYTES, compress=False)
         await socket.prepare(request)
         try:
-            client = self.session.join()
+            client = self.session.join(watches)
         except SlownetError as error:
             await socket.close(code=1013, message=error.line.encode()[:120])
             return socket

@@ -10,16 +10,16 @@ import contextlib
 import json
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from slownet.links.conditions import profiles
-from slownet.live import miniedit, written
+from slownet.live import miniedit, recordings, written
 from slownet.live import scene as scenes
 from slownet.live.line import Line, Start
 from slownet.live.messages import TICK_S, Message
-from slownet.live.orders import Order, read
+from slownet.live.orders import FREE, OPERATIONS, Order, read
 from slownet.live.scene import Scene
 from slownet.model.errors import ExperimentError, SlownetError
 from slownet.model.options import CLOCK
@@ -30,6 +30,9 @@ WINDOW = 480
 PAST_CHARACTERS = 4 << 20
 """Of these readings: of a large network a page gets fewer."""
 UNDO = 200
+MEASURED = 200
+"""Results of buttons that are kept: a new page gets them, and a lab that dies takes none along."""
+MOST_RECORDED = 20
 WAITING = 300
 """Messages that wait for a slow page; readings of the meters are left out from half of them on."""
 MOST_CLIENTS = 64
@@ -37,9 +40,10 @@ MOST_CLIENTS = 64
 
 @dataclass(eq=False)
 class Client:
-    """One page. Its number is part of the names of what it asks for."""
+    """One page. Its number is part of the names of what it asks for. watches: it may look, and change nothing."""
 
     number: int
+    watches: bool = False
     queue: asyncio.Queue[str | None] = field(default_factory=lambda: asyncio.Queue(WAITING))
 
     def tell(self, text: str, is_meters: bool = False) -> None:
@@ -55,9 +59,15 @@ class Client:
 
 
 class Session:
-    """The network of a page. boot: makes a line to a new lab, given a start and what hears its messages and its end."""
+    """The network of a page. boot: makes a line to a new lab, given a start and what hears its messages and its end.
 
-    def __init__(self, start: Start, title: str, source: written.Source, loops: bool, boot: Callable[..., Line]) -> None:
+    recorded: own recordings that can be played, by their names.
+    """
+
+    def __init__(
+        self, start: Start, title: str, source: written.Source, loops: bool, boot: Callable[..., Line],
+        recorded: Mapping[str, bytes] | None = None,
+    ) -> None:  # fmt: skip
         self._start, self._title, self._source, self._loops, self._boot = start, title, source, loops, boot
         self._clients: dict[int, Client] = {}
         self._numbers = 0
@@ -72,12 +82,18 @@ class Session:
         self._playing: dict[str, str] = {}
         self._pings: Json = []
         self._pages: Json = []
+        self._last_s = 0.0
         self._meters: deque[str] = deque(maxlen=WINDOW)
-        self._costs: deque[Message] = deque(maxlen=100)
+        self._since_s = 0.0
+        self._measured: deque[Message] = deque(maxlen=MEASURED)
+        self._containers: Json = []
+        self._recorded = dict(recorded or {})
         self._dead = ""
         self._paused = False
         self._steps = 0
         self._loop = asyncio.get_running_loop()
+        self.watching = ""
+        """The name below which pages only watch, for those that may do more."""
 
     # ---- the lab ----
 
@@ -143,7 +159,7 @@ class Session:
         except SlownetError as error:
             self._dead = error.line
             return
-        self._pages = message["pages"]
+        self._pages, self._containers = message["pages"], message["containers"]
         places = self._places | {each.name: (each.x, each.y) for each in (self._scene.nodes if self._scene else ())}
         at = {each.name: places.get(each.name, (None, None)) for each in found.nodes}
         nodes = tuple(replace(each, x=at[each.name][0], y=at[each.name][1]) for each in found.nodes)
@@ -169,7 +185,8 @@ class Session:
         self._tell_all(**message)
 
     def _on_meters(self, message: Message) -> None:
-        text = _text(**message)
+        self._last_s = self._since_s + float(str(message["at"]))
+        text = _text(**{**message, "at": round(self._last_s, 3)})
         self._meters.append(text)
         while len(self._meters) > 1 and sum(map(len, self._meters)) > PAST_CHARACTERS:
             self._meters.popleft()
@@ -177,8 +194,10 @@ class Session:
             each.tell(text, is_meters=True)
 
     def _on_cost(self, message: Message) -> None:
-        self._costs.append(message)
+        self._measured.append(message)
         self._tell_all(**message)
+
+    _on_result = _on_cost
 
     def _on_taken(self, message: Message) -> None:
         self._pending.pop(str(message["id"]), None)
@@ -208,17 +227,18 @@ class Session:
 
     # ---- the pages ----
 
-    def join(self) -> Client:
-        """Return a new page's end. Raises ExperimentError if there are too many."""
+    def join(self, watches: bool = False) -> Client:
+        """Return a new page's end. watches: it may look, and change nothing. Raises ExperimentError if there are too many."""
         if len(self._clients) >= MOST_CLIENTS:
             raise ExperimentError(f"{MOST_CLIENTS} pages are open", fix="close one")
         self._numbers += 1
-        client = Client(self._numbers)
+        client = Client(self._numbers, watches)
         self._clients[client.number] = client
         conditions = [{"name": each.name, "source": each.source} for each in profiles.rows()]
         hello: dict[str, Json] = {
             "kind": "hello", "title": self._title, "conditions": [dict(each) for each in conditions],
-            "traces": list(written.TRACES),
+            "traces": self._traces(), "operations": [list(each) for each in OPERATIONS.items()], "watches": watches,
+            "watching": "" if watches else self.watching,
             "virtual": bool(self._start.job.get("virtual")), "paused": self._paused, "dead": self._dead, "window": WINDOW,
             "can_restart": self._scene is not None,
         }  # fmt: skip
@@ -227,8 +247,8 @@ class Session:
             client.tell(self._scene_text())
             client.tell(_text(kind="conditions", links=list(self._shown.values())))
             client.tell(_text(kind="paths", pings=self._pings))
-            costs = json.dumps(list(self._costs))
-            client.tell(f'{{"kind":"past","meters":[{",".join(self._meters)}],"costs":{costs}}}')
+            measured = json.dumps(list(self._measured))
+            client.tell(f'{{"kind":"past","meters":[{",".join(self._meters)}],"measured":{measured}}}')
         return client
 
     def leave(self, client: Client) -> None:
@@ -247,7 +267,14 @@ class Session:
         assert self._scene is not None
         playing = {key: what for key, what in self._playing.items() if what}
         undo = self._undo[-1][0] if self._undo else ""
-        return _text(kind="scene", **self._scene.to_json(), undo=undo, playing=dict(playing), pages=self._pages)
+        return _text(
+            kind="scene",
+            **self._scene.to_json(),
+            undo=undo,
+            playing=dict(playing),
+            pages=self._pages,
+            containers=self._containers,
+        )
 
     def _tell_scene(self) -> None:
         text = self._scene_text()
@@ -259,6 +286,8 @@ class Session:
         order = None
         try:
             order = read(text)
+            if client.watches and order.do not in FREE:
+                raise ExperimentError("this page only watches", fix="open the address that the command has printed first")
             getattr(self, f"_do_{order.do}")(client, order)
         except SlownetError as error:
             client.tell(_text(kind="refused", id=order.id if order else "", line=error.line))
@@ -345,7 +374,12 @@ class Session:
         _, scene = self._need()
         assert self._built is not None
         selected = written.Selected(order.key, order.client, order.server)
-        name, text = written.file(order.what, scene, self._built, self._source, selected)
+        shown = {key: str(each["text"]) for key, each in self._shown.items()}
+        now = written.Now(self._built, shown, [str(each) for each in self._pages])
+        for key, what in self._playing.items():
+            if what:
+                client.tell(_text(kind="note", line=f"{what}, which plays on {key}, is not in the file"))
+        name, text = written.file(order.what, scene, now, self._source, selected)
         client.tell(_text(kind="file", id=order.id, name=name, text=text))
 
     def _do_run(self, client: Client, order: Order) -> None:
@@ -362,13 +396,27 @@ class Session:
     def _do_play(self, client: Client, order: Order) -> None:
         line, scene = self._need()
         scene.wire(order.key)
-        line.send(do="play", id=f"{client.number}:{order.id}", key=order.key, trace=order.trace)
+        data = recordings.packed(self._recorded[order.trace]) if order.trace in self._recorded else ""
+        line.send(do="play", id=f"{client.number}:{order.id}", key=order.key, trace=order.trace, data=data)
+
+    def _do_trace(self, client: Client, order: Order) -> None:
+        data = recordings.decoded(order.text, order.name)
+        recordings.check(data, order.name)
+        if order.name in written.TRACES or (order.name not in self._recorded and len(self._recorded) >= MOST_RECORDED):
+            raise ExperimentError(f"{order.name} cannot be added", fix=f"at most {MOST_RECORDED}, with names of their own")
+        self._recorded[order.name] = data
+        self._tell_all(kind="traces", traces=self._traces())
+
+    def _traces(self) -> list[Json]:
+        return [*written.TRACES, *self._recorded]
 
     def _do_shell(self, client: Client, order: Order) -> None:
         line, scene = self._need()
         scene.node(order.name)
         name = f"{client.number}:{order.id}"
-        line.send(do="shell", id=name, name=name, host=order.name, rows=order.rows, columns=order.columns)
+        line.send(
+            do="shell", id=name, name=name, host=order.name, rows=order.rows, columns=order.columns, inside=order.inside
+        )  # fmt: skip
 
     def _do_type(self, client: Client, order: Order) -> None:
         self._need()[0].send(do="type", name=f"{client.number}:{order.name}", data=order.text)
@@ -406,7 +454,7 @@ class Session:
     def _do_restart(self, client: Client, order: Order) -> None:
         if self._line is not None or self._scene is None:
             raise ExperimentError("the network runs", fix="nothing has to be restarted")
-        self._meters.clear()
+        self._since_s = self._last_s
         self.begin()
         self._tell_all(kind="starting")
 

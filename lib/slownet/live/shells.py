@@ -13,9 +13,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from slownet.model.errors import ExperimentError
+from slownet.model.errors import ExperimentError, SlownetError
 
-COMMAND = ("setsid", "--ctty", "--wait", "bash")
+COMMAND = ("setsid", "--ctty", "--wait")
+IN_CONTAINER = ("/bin/sh", "-c", "command -v bash > /dev/null && exec bash || exec sh")
 PIECE = 4096
 ROOM = 1 << 16
 """Bytes of one shell that its page has not taken yet: `yes` waits for the page as for a slow terminal."""
@@ -24,12 +25,14 @@ MOST = 20
 
 @dataclass
 class Shell:
-    """One shell. room: how many bytes it may send now."""
+    """One shell. room: how many bytes it may send now; silent: whether it has sent none yet."""
 
     name: str
     terminal: int
     process: subprocess.Popen[bytes]
+    container: Any = None
     room: int = ROOM
+    silent: bool = True
 
 
 class Shells:
@@ -39,8 +42,8 @@ class Shells:
         self._post = post
         self._open: dict[str, Shell] = {}
 
-    def open(self, name: str, host: Any, rows: int, columns: int) -> None:
-        """Open a shell on a host. Raises ExperimentError."""
+    def open(self, name: str, host: Any, rows: int, columns: int, container: Any = None) -> None:
+        """Open a shell on a host, or in a container that runs on it. Raises SlownetError."""
         if len(self._open) >= MOST:
             raise ExperimentError(f"{MOST} shells are open", fix="close one first")
         if name in self._open:
@@ -50,10 +53,16 @@ class Shells:
         environment = {
             **os.environ, "TERM": "xterm-256color", "PS1": rf"{host.name}:\w\$ ", "HISTFILE": "", "HOME": "/root",
         }  # fmt: skip
+        ends = {"stdin": its_end, "stdout": its_end, "stderr": its_end, "env": environment}
         try:
-            process = host.popen(
-                [*COMMAND, "--norc", "--noprofile", "-i"], stdin=its_end, stdout=its_end, stderr=its_end, env=environment
-            )
+            if container is None:
+                process = host.popen([*COMMAND, "bash", "--norc", "--noprofile", "-i"], **ends)
+            else:
+                words = container.in_terminal(IN_CONTAINER, {"TERM": environment["TERM"]})
+                process = host.popen([*COMMAND, *words], mounts=lambda: None, **ends)
+        except SlownetError:
+            os.close(terminal)
+            raise
         except OSError as error:
             os.close(terminal)
             raise ExperimentError(
@@ -62,7 +71,7 @@ class Shells:
         finally:
             os.close(its_end)
         os.set_blocking(terminal, False)
-        self._open[name] = Shell(name, terminal, process)
+        self._open[name] = Shell(name, terminal, process, container)
 
     @property
     def readable(self) -> list[int]:
@@ -81,8 +90,11 @@ class Shells:
         except OSError:  # what a terminal answers when its last program has ended
             data = b""
         if not data:
+            if shell.silent and shell.container is not None and (why := shell.container.complaint()):
+                self._post(kind="failed", id=shell.name, line=f"no shell in the container: {why}"[:3900])
             self.close(shell.name)
             return
+        shell.silent = False
         shell.room -= len(data)
         self._post(kind="shell", id=shell.name, data=base64.b64encode(data).decode())
 

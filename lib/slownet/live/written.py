@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import jinja2
 
@@ -20,6 +21,7 @@ from slownet.theory import slow_start
 
 TRACES = ("Starlink", "LTE on the move", "5G on the move", "a flapping cable")
 """Traces that a page offers to play; `slownet.live.inside` has the traces themselves."""
+TOPOLOGIES = "slownet.topologies"
 PAGE_BYTES = 50_000
 HEADER_BYTES = 239
 NEAR_MS = "0ms"
@@ -29,10 +31,36 @@ USUAL = ("0ms", "10ms", "40ms")
 
 @dataclass(frozen=True)
 class Source:
-    """The origin of a network, if a file can name it: a class in slownet.topologies, with its arguments."""
+    """The origin of a network, if a file can name it.
+
+    class_name: a class in a module, with its arguments; module: one of slownet's, or of a Python file beside which the saved
+    one has to lie. compose: the name of a compose file, likewise. special: a node that another network would lose, as text.
+    """
 
     class_name: str = ""
     arguments: str = ""
+    module: str = TOPOLOGIES
+    compose: str = ""
+    special: str = ""
+
+    @property
+    def beside(self) -> str:
+        """The name of the file that the saved one has to lie beside; empty without one."""
+        return self.compose or ("" if self.module == TOPOLOGIES else f"{self.module}.py")
+
+
+@dataclass(frozen=True)
+class Now:
+    """The network as it was built, and the conditions that the lab reports of its links. pages: URLs of web servers that run there."""
+
+    built: Scene
+    shown: Mapping[str, str] = field(default_factory=dict)
+    pages: Sequence[str] = ()
+
+    def knows(self, wire: Wire) -> bool:
+        """Return whether a link has only what the page has set, and nothing that the topology states."""
+        text = self.shown.get(wire.key)
+        return text is None or wire.cut or text == str(wire.over(None))
 
 
 @dataclass(frozen=True)
@@ -48,20 +76,40 @@ NAMES = {"test": "test_drawn.py", "experiment": "drawn.py", "mininet": "drawn_mi
 """The file of each kind; its template has the kind's name."""
 
 
-def file(kind: str, scene: Scene, built: Scene, source: Source, selected: Selected) -> tuple[str, str]:
+def file(kind: str, scene: Scene, now: Now, source: Source, selected: Selected) -> tuple[str, str]:
     """Return the name and the text of a file: of kind "test", "experiment" or "mininet". Raises ExperimentError."""
-    own = _own_source(scene, built, source)
+    if source.compose:
+        _need_project(kind, scene, now.built)
+    has_base = bool(source.class_name or source.compose)
+    if source.special:
+        raise ExperimentError(source.special, fix="let topos name a class, which the saved file can take over")
+    removed, added = _differences(scene, now.built) if has_base else (Scene(), scene)
+    _need_links(added, scene)
+    links = [_link(each, scene, now, with_parameters=kind == "mininet") for each in scene.wires]
+    new = {each.key for each in added.wires}
     values: dict[str, Any] = {
-        "base": own.class_name,
-        "arguments": own.arguments,
-        "has_routers": not own.class_name and any(each.kind == ROUTER for each in scene.nodes),
-        "nodes": [{"kind": each.kind, "words": _node_words(each)} for each in scene.nodes],
-        "links": [_link(each, with_parameters=kind == "mininet") for each in scene.wires],
+        "base": source.class_name,
+        "arguments": source.arguments,
+        "module": source.module,
+        "compose": _quoted(source.compose) if source.compose else "",
+        "beside": f". It has to lie beside {source.beside}." if source.beside else "",
+        "has_routers": any(each.kind == ROUTER for each in added.nodes),
+        "nodes": [{"kind": each.kind, "words": _node_words(each)} for each in added.nodes],
+        "links": links,
+        "added_links": [each for each in links if each["key"] in new],
+        "changed_links": [each for each in links if each["key"] not in new],
+        "kept_hosts": _kept_hosts(scene, removed, added) if has_base else [],
+        "removed_nodes": [_quoted(each.name) for each in removed.nodes],
+        "removed_links": [
+            {"first": _quoted(each.first), "second": _quoted(each.second), "number": _number(each, now.built)}
+            for each in reversed(removed.wires)
+        ],
     }
     if kind != "mininet":
         client, server = _need_hosts(scene, selected)
         values |= {"client": _quoted(client), "server": _quoted(server)}
-        values |= _of_test(scene, client, server) if kind == "test" else _of_experiment(scene, client, server, selected.key)
+        between = _of_test if kind == "test" else _of_experiment
+        values |= between(scene, now, source, Selected(selected.key, client, server))
     return NAMES[kind], _templates().get_template(f"{kind}.j2").render(values)
 
 
@@ -73,15 +121,49 @@ def _templates() -> jinja2.Environment:
     )  # fmt: skip
 
 
-def _own_source(scene: Scene, built: Scene, source: Source) -> Source:
-    """Return what the network was made from if its nodes and links are the same; else none. Raises ExperimentError."""
-    same = {(each.name, each.kind) for each in scene.nodes} == {(each.name, each.kind) for each in built.nodes}
-    if source.class_name and same and {each.key for each in scene.wires} == {each.key for each in built.wires}:
-        return source
+def _differences(scene: Scene, built: Scene) -> tuple[Scene, Scene]:
+    """Return what was removed from a network, and what was added to it. A node of another kind is another node."""
+    before, after = ({(each.name, each.kind) for each in of.nodes} for of in (built, scene))
+    keys = {each.key for each in built.wires}, {each.key for each in scene.wires}
+    removed = Scene(
+        tuple(each for each in built.nodes if (each.name, each.kind) not in after),
+        tuple(each for each in built.wires if each.key not in keys[1]),
+    )
+    added = Scene(
+        tuple(each for each in scene.nodes if (each.name, each.kind) not in before),
+        tuple(each for each in scene.wires if each.key not in keys[0]),
+    )
+    return removed, added
+
+
+def _kept_hosts(scene: Scene, removed: Scene, added: Scene) -> list[dict[str, str]]:
+    """Return hosts with the addresses that they have: Mininet counts hosts by their names, so others would shift them."""
+    hosts = [each for each in scene.nodes if each.address and each not in added.nodes]
+    shifts = bool(removed.nodes or added.nodes)
+    return [{"name": _quoted(each.name), "address": _quoted(each.address)} for each in hosts] if shifts else []
+
+
+def _need_links(added: Scene, scene: Scene) -> None:
+    """Raise ExperimentError if one of these nodes has no link."""
     linked = {name for each in scene.wires for name in (each.first, each.second)}
-    if alone := next((each.name for each in scene.nodes if each.name not in linked), None):
+    if alone := next((each.name for each in added.nodes if each.name not in linked), None):
         raise ExperimentError(f"'{alone}' has no link", fix="connect it, or remove it, before the network is saved")
-    return Source()
+
+
+def _need_project(kind: str, scene: Scene, built: Scene) -> None:
+    """Raise ExperimentError if a compose project cannot be saved so."""
+    if kind == "mininet":
+        raise ExperimentError("a Mininet program has no containers", fix="save a test or an experiment")
+    removed, added = _differences(scene, built)
+    if removed != Scene() or added != Scene():
+        raise ExperimentError("the network is not the compose project's any more", fix="undo what was added and removed")
+
+
+def _number(wire: Wire, scene: Scene) -> int:
+    """Return how many links of a network come before this one between the same nodes."""
+    ends = {wire.first, wire.second}
+    same = [each.key for each in scene.wires if {each.first, each.second} == ends]
+    return same.index(wire.key)
 
 
 def _node_words(node: Node) -> str:
@@ -91,12 +173,29 @@ def _node_words(node: Node) -> str:
     return ", ".join([*words, *([f"ip={_quoted(node.address)}"] if node.address else [])])
 
 
-def _link(wire: Wire, with_parameters: bool) -> dict[str, Any]:
+def _link(wire: Wire, scene: Scene, now: Now, with_parameters: bool) -> dict[str, Any]:
+    ends, number = f"{_quoted(wire.first)}, {_quoted(wire.second)}", _number(wire, scene)
+    link = f"net.link({ends})"
+    if number:
+        first, second = _quoted(wire.first), _quoted(wire.second)
+        link = f"net.link_of(net[{first}].connectionsTo(net[{second}])[{number}][0].link)"
+    shown = str(wire.over(None)) if now.knows(wire) else now.shown[wire.key]
     return {
-        "key": wire.key, "cut": wire.cut, "ends": f"{_quoted(wire.first)}, {_quoted(wire.second)}",
-        "words": condition_words(wire), "shown": _quoted(str(wire.over(None))),
-        "parameters": tclink_words(replace(wire, cut=False)) if with_parameters else "",
+        "key": wire.key, "cut": wire.cut, "ends": ends, "link": link, "words": condition_words(wire), "shown": _quoted(shown),
+        "nth": f", key=sorted(self.g[{_quoted(wire.first)}][{_quoted(wire.second)}])[{number}]" if number else "",
+        "parameters": _parameters(wire, now, bool(number)) if with_parameters else "",
     }  # fmt: skip
+
+
+def _parameters(wire: Wire, now: Now, is_further: bool) -> str:
+    """Return TCLink's parameters. A further link between two nodes is cut by losing all: Mininet would take down both."""
+    if wire.cut and is_further:
+        return "loss=100"
+    words = tclink_words(replace(wire, cut=False))
+    if not wire.named or now.knows(wire):
+        return words
+    gone = [name for name in ("bw", "delay", "jitter", "loss", "max_queue_size") if f"{name}=" not in words]
+    return ", ".join([words, *(f"{name}=None" for name in gone)]) if "params1" not in words else words
 
 
 def condition_words(wire: Wire, **instead: str) -> str:
@@ -176,20 +275,21 @@ def _is_plain(condition: Condition) -> bool:
     return not (condition.lossy or condition.chancy or condition.rates or condition.cut)
 
 
-def _of_test(scene: Scene, client: str, server: str) -> dict[str, Any]:
+def _of_test(scene: Scene, now: Now, source: Source, selected: Selected) -> dict[str, Any]:
     """Return what a test asserts: the law, where nothing but delays is on the way; else that the links do what was drawn."""
-    way = _path(scene, client, server)
+    way = _path(scene, selected.client, selected.server)
     conditions = [each.over(None) for each in way or ()]
     rtt = sum(each.rtt for each in conditions)
     return {
         "rtt": _quoted(_ms(rtt)),
-        "lawful": bool(rtt) and all(map(_is_plain, conditions)),
+        "lawful": bool(rtt) and all(map(_is_plain, conditions)) and all(map(now.knows, way or ())),
         "answers": way is not None and not any(each.cut for each in conditions),
     }
 
 
-def _of_experiment(scene: Scene, client: str, server: str, key: str) -> dict[str, Any]:
+def _of_experiment(scene: Scene, now: Now, source: Source, selected: Selected) -> dict[str, Any]:
     """Return what an experiment varies, and whether it claims the law. Raises ExperimentError."""
+    key, client, server = selected.key, selected.client, selected.server
     wire = next((each for each in scene.wires if each.key == key), None)
     if wire is None:
         raise ExperimentError("an experiment varies one link", fix="choose a link on the page")
@@ -197,15 +297,37 @@ def _of_experiment(scene: Scene, client: str, server: str, key: str) -> dict[str
     shown = plain.over(None)
     kept = {name: value for name, value in wire.fields.items() if name not in DELAYS}
     conditions = [each.over(None) for each in scene.wires if each.key != key]
-    claims = wire in (_path(scene, client, server) or []) and all(map(_is_plain, [shown, *conditions]))
+    claims = (
+        not source.compose
+        and wire in (_path(scene, client, server) or [])
+        and all(map(_is_plain, [shown, *conditions]))
+        and all(map(now.knows, scene.wires))
+    )
+    url = _url(scene, now, server) if source.compose else ""
+    measured = f"fetch(net[{_quoted(client)}], {url or 'site.url'}, requests=3)"
+    if source.compose and not url:
+        measured = f"ping(net[{_quoted(client)}], net[{_quoted(server)}].IP())"
+    names = ["StaticPage"] if not source.compose else []
+    names += ["experiment", measured.partition("(")[0], *(["law"] if claims else [])]
     return {
-        "varied": {**_link(plain, with_parameters=False), "plain": re.sub(r"[^\w.~-]", "", key)},
+        "imported": ", ".join(names),
+        "measured": measured,
+        "varied": {**_link(plain, scene, now, with_parameters=False), "plain": re.sub(r"[^\w.~-]", "", key)},
         "varied_words": ", ".join(filter(None, [condition_words(replace(plain, fields=kept)), "rtt=rtt"])),
         "values": json.dumps([NEAR_MS, _ms(shown.rtt)] if shown.rtt else USUAL),
         "claims": claims,
         "page_bytes": PAGE_BYTES,
         "round_trips": slow_start.round_trips(PAGE_BYTES, until=slow_start.LAST_BYTE, header_bytes=HEADER_BYTES),
     }
+
+
+def _url(scene: Scene, now: Now, server: str) -> str:
+    """Return the page of a host by its name, as Python has it; empty if no web server runs there."""
+    address = scene.node(server).address.partition("/")[0]
+    for each in map(urlsplit, now.pages):
+        if each.hostname in (address, server):
+            return _quoted(f"http://{server}:{each.port or 80}{each.path or '/'}")
+    return ""
 
 
 def _ms(seconds: float) -> str:

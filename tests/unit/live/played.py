@@ -7,7 +7,7 @@ import aiohttp
 
 from slownet.live.line import Start
 from slownet.live.scene import HOST, SWITCH, Node, Scene, Wire
-from slownet.live.server import ADDRESS, Page, Server, new_token
+from slownet.live.server import ADDRESS, Page, Server
 from slownet.live.session import Session
 from slownet.live.written import Source
 
@@ -22,11 +22,12 @@ class Played:
 
     def __init__(self, start, heard, gone, virtual=False, scene=SCENE):
         self.start, self.heard, self.gone, self.virtual, self.scene = start, heard, gone, virtual, scene
+        self.containers: list[str] = []
         self.orders, self.is_held, self.advanced, self.fails = [], False, 0, ""
 
     def begin(self):
         scene = self.start.job.get("then") or self.scene.to_json()
-        self.heard({"kind": "built", **scene, "pages": []})
+        self.heard({"kind": "built", **scene, "pages": [], "containers": self.containers})
         keys = [each["key"] for each in scene["wires"]]
         plain = {"text": "no condition", "rtt_ms": 0, "loss": 0, "rate": None}
         self.heard({"kind": "conditions", "links": [{"key": key, **plain} for key in keys]})
@@ -71,7 +72,7 @@ class Site:
         def make():
             return Session(Start({"virtual": virtual}), "a <title>", Source(), False, boot)
 
-        self.page = Page(folder, new_token())
+        self.page = Page(folder)
         self.server = Server(self.page, make)
 
     @asynccontextmanager

@@ -1,6 +1,7 @@
 """The server of the page: what it answers and to whom, and what its pages do with a lab that is played here."""
 
 import asyncio
+import base64
 import json
 import shutil
 from contextlib import asynccontextmanager
@@ -9,6 +10,7 @@ import aiohttp
 import pytest
 from played import Site
 
+from slownet.live import recordings
 from slownet.live import session as sessions
 from slownet.live.server import ADDRESS
 from slownet.model.errors import LabError
@@ -82,6 +84,84 @@ def test_another_pages_origin_and_another_host_are_refused(folder):
                 await site.client.ws_connect(f"{site.server.address}ws", headers=headers)
         assert (await site.get(at, Origin=f"http://{own}"))[0] == 200
         assert (await site.get(at, Host=f"localhost:{site.server.port}"))[0] == 200
+
+    play(Site(folder), scenario)
+
+
+def test_a_page_that_only_watches_sees_all_and_changes_nothing(folder):
+    async def scenario(site):
+        assert site.server.watching != site.server.address
+        async with site.client.ws_connect(f"{site.server.watching}ws") as socket, tab(site) as other:
+            page = Tab(socket)
+            hello = await page.hear("hello")
+            assert (hello["watches"], hello["watching"]) == (True, "")
+            await page.hear("scene")
+            for order in (
+                set_rtt("10ms"), {"do": "remove", "name": "h1"}, {"do": "undo"}, {"do": "step"},
+                {"do": "play", "key": "h1-s1", "trace": ""},
+                {"do": "shell", "name": "h1", "rows": 24, "columns": 80, "inside": False},
+                {"do": "trace", "name": "x", "text": ""},
+                {"do": "run", "what": "ping", "client": "h1", "server": "<b>", "key": "", "operation": ""},
+            ):  # fmt: skip
+                assert "this page only watches" in (await page.ask("taken", **order))["line"]
+            assert site.labs[0].orders == []
+            assert (await page.ask("shared", do="share"))["text"].startswith("#state=")
+            await other.hear("scene")
+            await other.ask("taken", **set_rtt("40ms"))
+            assert (await page.hear("scene"))["wires"][0]["fields"] == {"rtt": "40ms"}
+        async with tab(site) as full:
+            assert (await full.hear("hello"))["watching"] == site.page.watching
+
+    play(Site(folder), scenario)
+
+
+RESULT = {"kind": "result", "id": "1:q1", "title": "ping h1 to h2", "text": "10 ms", "raw": ""}
+COST = {
+    "kind": "cost", "id": "1:q2", "key": "h1-s1", "operation": "ping", "k": 1, "why": "", "t0_ms": 1,
+    "point": {"rtt_ms": 40, "ms": 41}, "under": "",
+}  # fmt: skip
+
+
+def test_what_was_measured_outlives_the_page_and_the_lab(folder):
+    async def scenario(site):
+        async with tab(site) as page:
+            await page.hear("scene")
+            for message in (RESULT, COST):
+                site.labs[0].heard(message)
+            site.labs[0].meters(7.5)
+            await page.hear("meters")
+            site.labs[0].gone("the lab died")
+            await page.ask("starting", do="restart")
+            site.labs[1].meters(0.25)
+            assert (await page.hear("meters"))["at"] == 7.75
+        async with tab(site) as late:
+            past = await late.hear("past")
+            assert [each["at"] for each in past["meters"]] == [7.5, 7.75]
+            assert past["measured"] == [RESULT, COST]
+
+    play(Site(folder), scenario)
+
+
+MAHIMAHI = "\n".join(map(str, range(1, 2001)))
+
+
+def test_an_own_recording_is_played(folder):
+    async def scenario(site):
+        text = base64.b64encode(MAHIMAHI.encode()).decode()
+        async with tab(site) as page:
+            await page.hear("scene")
+            assert "cell.up" in (await page.ask("traces", do="trace", name="cell.up", text=text))["traces"]
+            await page.ask("taken", do="play", key="h1-s1", trace="cell.up")
+            order = site.labs[0].orders[-1]
+            assert (order["trace"], recordings.unpacked(order["data"])) == ("cell.up", MAHIMAHI.encode())
+            await page.ask("taken", do="play", key="h1-s1", trace="Starlink")
+            assert site.labs[0].orders[-1]["data"] == ""
+            for name, data, line in (
+                ("x.up", "not base 64", "x.up did not arrive whole"), ("x.up", "", "x.up"),
+                ("x.up", base64.b64encode(b"3\n2\n").decode(), "2 ms after 3 ms, x.up line 2"),
+                ("Starlink", text, "Starlink cannot be added"),
+            ):  # fmt: skip
+                assert line in (await page.ask("traces", do="trace", name=name, text=data))["line"]
 
     play(Site(folder), scenario)
 
@@ -269,7 +349,7 @@ def test_a_closed_page_ends_its_shells(folder):
     async def scenario(site):
         async with tab(site) as page:
             await page.hear("scene")
-            await page.ask("taken", do="shell", name="h1", rows=24, columns=80)
+            await page.ask("taken", do="shell", name="h1", rows=24, columns=80, inside=False)
         while not any(each["do"] == "leave" for each in site.labs[0].orders):
             await asyncio.sleep(0.01)
         shell, left = site.labs[0].orders

@@ -12,13 +12,14 @@ const KINDS = {delay: ["rtt", "delay", "delay_up", "delay_down"], loss: ["loss",
 
 const state = {
   nodes: [], wires: [], shown: new Map(), pings: new Map(), playing: {}, chosen: "", window: 480, gesture: 0, busy: new Map(),
-  next: new Map(), times: [], lines: new Map(), hosts: new Map(), costs: new Map(), cost: "", ended: false, pages: [],
+  watches: false, containers: [], watching: "", next: new Map(), times: [], lines: new Map(), hosts: new Map(), costs: new Map(), cost: "", ended: false, pages: [],
 };
 let socket, counter = 0, graph, charts = [], costChart;
 const waiting = new Map();
 
 function send(order) {
   const id = `q${++counter}`;
+  if (state.watches && order.do !== "share") return id;
   if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify({id, ...order}));
   return id;
 }
@@ -60,6 +61,7 @@ function draw() {
       const node = graph.getElementById(each.name);
       node.data("kind", each.kind);
       if (each.x !== null && !node.grabbed()) node.position({x: each.x, y: each.y});
+      if (state.watches) node.ungrabify();
     }
     for (const each of state.wires)
       if (!before.has(each.key)) graph.add({group: "edges", data: {id: each.key, source: each.first, target: each.second, words: ""}});
@@ -131,6 +133,7 @@ function chooseEnds(hosts) {
 }
 function chooseHost(name) {
   if ([...$("client").options].some(each => each.value === name) && name !== $("server").value) $("client").value = name;
+  offerInside();
 }
 const wire = () => state.wires.find(each => each.key === state.chosen);
 
@@ -228,6 +231,16 @@ $("open").addEventListener("change", async () => {
   if (!file) return;
   if (file.size > 1 << 20) log(`${file.name} is too large for a file of MiniEdit`, {bad: true});
   else send({do: "load", text: await file.text()});
+});
+$("recording").addEventListener("change", async () => {
+  const file = $("recording").files[0];
+  $("recording").value = "";
+  if (!file) return;
+  if (file.size > 1 << 20) { log(`${file.name} is larger than 1 MB: start slownet live with --trace ${file.name}`, {bad: true}); return; }
+  let text = "";
+  for (const byte of new Uint8Array(await file.arrayBuffer())) text += String.fromCharCode(byte);
+  state.added = file.name.slice(-64);
+  send({do: "trace", name: state.added, text: btoa(text)});
 });
 $("share").addEventListener("click", () => send({do: "share"}));
 $("closed").addEventListener("click", () => $("dialog").close());
@@ -357,13 +370,16 @@ addEventListener("resize", () => { clearTimeout(resizing); resizing = setTimeout
 
 const shells = new Map();
 const encode = text => { let all = ""; for (const byte of new TextEncoder().encode(text)) all += String.fromCharCode(byte); return btoa(all); };
-$("shell").addEventListener("click", () => openShell($("client").value));
+$("shell").addEventListener("click", () => openShell($("client").value, false));
+$("inside").addEventListener("click", () => openShell($("client").value, true));
+$("client").addEventListener("change", offerInside);
+function offerInside() { $("inside").hidden = !state.containers.includes($("client").value); }
 
-function openShell(host) {
-  const box = document.createElement("div"), tab = element("button", host, {type: "button"});
+function openShell(host, inside) {
+  const box = document.createElement("div"), tab = element("button", inside ? `${host}'s container` : host, {type: "button"});
   tab.setAttribute("role", "tab");
   const shut = element("button", "Close", {type: "button"});
-  shut.setAttribute("aria-label", `Close the shell on ${host}`);
+  shut.setAttribute("aria-label", `Close the shell ${inside ? "in the container of" : "on"} ${host}`);
   $("shells").hidden = false;
   $("terminals").append(box);
   $("tabs").append(tab, shut);
@@ -371,7 +387,7 @@ function openShell(host) {
   terminal.loadAddon(fit);
   terminal.open(box);
   fit.fit();
-  const id = send({do: "shell", name: host, rows: Math.max(2, terminal.rows), columns: Math.max(2, terminal.cols)});
+  const id = send({do: "shell", name: host, inside, rows: Math.max(2, terminal.rows), columns: Math.max(2, terminal.cols)});
   shells.set(id, {box, tab, shut, terminal, fit});
   terminal.onData(text => { for (let at = 0; at < text.length; at += 1000) send({do: "type", name: id, text: encode(text.slice(at, at + 1000))}); });
   terminal.onResize(({rows, cols}) => send({do: "resize", name: id, rows: Math.max(2, rows), columns: Math.max(2, cols)}));
@@ -420,7 +436,12 @@ const heard = {
     fill($("named"), []);
     $("named").replaceChildren(element("option", "as in the topology", {value: ""}),
       ...message.conditions.map(each => element("option", each.name, {value: each.name, title: each.source})));
-    $("trace").replaceChildren(element("option", "nothing", {value: ""}), ...message.traces.map(each => element("option", each, {value: each})));
+    state.watches = message.watches;
+    state.watching = message.watching;
+    traces(message.traces);
+    if (!$("operation").options.length)
+      $("operation").replaceChildren(...message.operations.map(([value, words]) => element("option", words, {value})));
+    document.body.classList.toggle("watches", state.watches);
     $("clock").hidden = !message.virtual;
     paused(message.paused);
     dead(message.dead, message.can_restart);
@@ -429,12 +450,14 @@ const heard = {
   },
   scene(message) {
     const before = JSON.stringify([state.wires.map(each => each.key), state.nodes.map(each => each.name)]);
-    Object.assign(state, {nodes: message.nodes, wires: message.wires, playing: message.playing, pages: message.pages ?? []});
+    Object.assign(state, {nodes: message.nodes, wires: message.wires, playing: message.playing, pages: message.pages ?? [], containers: message.containers ?? []});
     $("undo").disabled = !message.undo;
     $("undo").title = message.undo ? `Undo: ${message.undo.replace(/ g\d+$/, "")}` : "";
     lists();
+    offerInside();
     draw();
     control();
+    lock();
     if (before !== JSON.stringify([state.wires.map(each => each.key), state.nodes.map(each => each.name)])) series();
     if (state.load) { send({do: "load", text: state.load}); state.load = ""; }
   },
@@ -453,7 +476,8 @@ const heard = {
     for (const part of PARTS) part.kept = undefined;
     series();
     for (const each of message.meters) keep(each);
-    for (const each of message.costs) showCost(each);
+    $("log").replaceChildren();
+    for (const each of message.measured) heard[each.kind](each);
     series();
   },
   meters(message) {
@@ -463,6 +487,11 @@ const heard = {
     if (now && !document.querySelector("#status:focus"))
       $("status").textContent = `${message.at.toFixed(2)} s  ${now.key}: ${(now.up + now.down).toFixed(2)} Mbit/s, ping ${now.ping_ms === null ? (now.lost ? "lost" : "none yet") : `${now.ping_ms.toFixed(1)} ms`}`;
     if (!document.hidden) repaint();
+  },
+  traces(message) {
+    traces(message.traces);
+    if (state.added) { log(`${state.added} can be played on a link`); state.added = ""; }
+    control();
   },
   played(message) {
     if (message.what) state.playing[message.key] = message.what; else delete state.playing[message.key];
@@ -483,6 +512,7 @@ const heard = {
   closed(message) { drop(message.id); },
   shared(message) {
     $("shared").value = location.origin + location.pathname + message.text;
+    $("watching").value = state.watching ? `${location.origin}/${state.watching}/` : location.href;
     $("command").value = `slownet live '${message.text}'`;
     $("dialog").showModal();
     $("shared").select();
@@ -495,9 +525,19 @@ const heard = {
   },
   paused(message) { paused(message.paused); },
   dead(message) { dead(message.line, message.can_restart); },
-  starting() { dead("", false); $("status").textContent = "The network is being built."; state.times = []; for (const part of PARTS) part.kept = undefined; series(); },
+  starting() { dead("", false); $("status").textContent = "The network is being built."; },
   ended() { state.ended = true; dead("slownet live was ended where it ran", false); },
 };
+const traces = names =>
+  $("trace").replaceChildren(element("option", "nothing", {value: ""}), ...names.map(each => element("option", each, {value: each})));
+const LOOKING = ["link", "share", "closed"];
+// A page that only watches keeps the choice of what it looks at.
+function lock() {
+  if (!state.watches) return;
+  for (const each of document.querySelectorAll("header button, header select, header input, main button, main select, main input, #restart"))
+    each.disabled = !LOOKING.includes(each.id);
+  $("title").textContent = `${document.title.replace(/^slownet live: /, "")} (this page only watches)`;
+}
 function connect() {
   socket = new WebSocket(`ws://${location.host}${location.pathname}ws`);
   socket.onmessage = event => { const message = JSON.parse(event.data); heard[message.kind]?.(message); };
