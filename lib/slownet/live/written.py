@@ -51,7 +51,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Now:
-    """The network as it was built, and the conditions that the lab reports of its links. pages: URLs of web servers that run there."""
+    """The network as it was built, the conditions that the lab reports of its links, and the URLs of its web servers (pages)."""
 
     built: Scene
     shown: Mapping[str, str] = field(default_factory=dict)
