@@ -51,7 +51,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Now:
-    """The network as it was built, the conditions that the lab reports of its links, and the URLs of its web servers (pages)."""
+    """The network as it was built, the conditions that the lab reports of its links, and pages, its web servers' URLs."""
 
     built: Scene
     shown: Mapping[str, str] = field(default_factory=dict)
