@@ -20,8 +20,9 @@ from no_landlock import without_landlock
 
 from slownet.lab.build import init
 from slownet.lab.host import counter
-from slownet.lab.run import boot, confinement
+from slownet.lab.run import confinement
 from slownet.lab.run.clock import Clock
+from slownet.lab.run.lab import Share
 
 LANDLOCK = confinement.landlock()
 OLDER = [version for version in range(1, 7) if version < LANDLOCK]
@@ -222,7 +223,7 @@ def run_in(lab, script):
 @pytest.fixture
 def folders(tmp_path):
     """A share to read and one to write, each with a file."""
-    found = [boot.Share(tmp_path / name, writable=name == "write", at=f"/{name}") for name in ("read", "write")]
+    found = [Share(tmp_path / name, writable=name == "write", at=f"/{name}") for name in ("read", "write")]
     for each in found:
         each.path.mkdir()
         (each.path / "file").write_text("shared\n")
@@ -279,7 +280,7 @@ def test_landlock_alone_keeps_a_share_read_only(built, confine, tmp_path, folder
 def test_a_folder_that_becomes_a_link_leads_nowhere(built, tmp_path, folders, outside):
     """hostfs finds names by their paths on the host, so a second mount of the same folder can change what they mean."""
     (folders[1].path / "folder").mkdir()
-    lab = lab_with(built, tmp_path, shares=[*folders, boot.Share(folders[1].path, at="/again")])
+    lab = lab_with(built, tmp_path, shares=[*folders, Share(folders[1].path, at="/again")])
     script = f"""
         cd /again/folder || exit
         mv /write/folder /write/gone && ln -s {outside} /write/folder && echo changed
@@ -655,7 +656,7 @@ def test_an_ordinary_user_has_a_confined_lab(built, outside, monkeypatch):
         for each in (home, home / "share"):
             os.chown(each, 65534, 65534)
         monkeypatch.setenv("XDG_CACHE_HOME", str(home))
-        lab = built.lab(Clock("real"), shares=[boot.Share(home / "share", writable=True)])
+        lab = built.lab(Clock("real"), shares=[Share(home / "share", writable=True)])
         lab.kernel, lab.init, lab.image, lab.confine = (
             home / path.name for path in (lab.kernel, lab.init, lab.image, lab.confine)
         )

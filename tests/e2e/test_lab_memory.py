@@ -12,8 +12,8 @@ from conftest import children_of, one_line
 
 from slownet.lab.host import memory
 from slownet.lab.run import channel
-from slownet.lab.run.boot import Share
 from slownet.lab.run.clock import INF, Clock
+from slownet.lab.run.lab import Share
 from slownet.model.errors import LabError
 
 SMALL = ["--memory", "200"]

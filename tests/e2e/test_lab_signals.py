@@ -14,7 +14,7 @@ from command_line import SLOWNET
 from conftest import PATIENCE_S
 from terminal import Terminal
 
-from slownet.lab.run import boot
+from slownet.lab.run import boot, lab
 from slownet.lab.run.clock import Clock
 
 READY = b"ready\n"
@@ -97,7 +97,7 @@ time.sleep(1)
     begin = time.monotonic()
     process.send_signal(signal.SIGINT)
     assert process.wait(PATIENCE_S) == 1
-    assert time.monotonic() - begin < boot.GRACE_S  # not by the kill after ten seconds
+    assert time.monotonic() - begin < lab.GRACE_S  # not by the kill after ten seconds
     assert process.stderr.read() == b"cleaned\n"
 
 
@@ -137,6 +137,7 @@ def test_a_signal_that_arrives_with_the_command_itself(built, monkeypatch):
         run.signal(signal.SIGTERM)
 
     monkeypatch.setattr(boot._Run, "_begin", begin_and_signal)
+    monkeypatch.setattr(lab, "GRACE_S", 120)
     monkeypatch.setattr(boot, "GRACE_S", 120)
     assert built.lab(Clock("real")).run(["sleep", "20"]) == -signal.SIGTERM
 

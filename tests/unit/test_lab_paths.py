@@ -45,7 +45,7 @@ def test_no_other_module_opens_what_a_lab_wrote():
 HEAD = """
 import json, os, shutil
 from pathlib import Path
-from slownet.lab.run.boot import Share
+from slownet.lab.run.lab import Share
 from slownet.lab.run.outbox import Outbox
 from slownet.judge.records.samples import RAW, of_lab
 from slownet.runner.job import CAPTURES, SERVICES

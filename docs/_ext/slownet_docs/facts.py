@@ -10,7 +10,7 @@ from slownet.judge.records.charging import COUNTED_MARGIN, CPU_VARIATION, LEAST_
 from slownet.judge.records.comparisons import MOST, looks
 from slownet.judge.records.exactness import AGREEING
 from slownet.lab.host import counter
-from slownet.lab.run import boot, clock
+from slownet.lab.run import clock, lab
 from slownet.links.conditions.netem import TRAVELLING
 from slownet.links.ip import IPV4, IPV6
 from slownet.links.packets import capture_file
@@ -68,7 +68,7 @@ def facts() -> dict[str, str]:
         "least_mtu_ipv6": f"{IPV6.least_mtu}",
         "limit_days": f"{clock.LIMIT_S // 86_400}",
         "margin": f"{100 * USUAL_MARGIN:g}",
-        "memory_mb": f"{boot.MEGABYTES}",
+        "memory_mb": f"{lab.MEGABYTES}",
         "most": f"{rule.MOST}",
         "most_cells": f"{MOST_CELLS:,}",
         "most_mib": f"{userfile.MOST // userfile.MEBIBYTE}",

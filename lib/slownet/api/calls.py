@@ -19,9 +19,9 @@ from slownet.hypotheses.experiment import Experiment
 from slownet.judge.records import measured_folder
 from slownet.judge.records.result import RunData
 from slownet.judge.records.unreadable import MALFORMED, unreadable
-from slownet.lab.run.boot import MEGABYTES
 from slownet.lab.run.caller import without_values
 from slownet.lab.run.events import Event
+from slownet.lab.run.lab import MEGABYTES
 from slownet.lab.run.place import Interrupts, Place
 from slownet.model.control_characters import visible
 from slownet.model.errors import ExperimentError, SlownetError

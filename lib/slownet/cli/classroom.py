@@ -9,7 +9,7 @@ import typer
 
 from slownet.cli.completing import one_of
 from slownet.cli.options import KeyOption
-from slownet.lab.run.boot import MEGABYTES
+from slownet.lab.run.lab import MEGABYTES
 from slownet.model import whole_file
 from slownet.model.errors import ExperimentError, nearest
 from slownet.model.units import duration

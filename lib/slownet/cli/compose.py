@@ -16,7 +16,7 @@ from slownet.cli.helping import SectionedCommand
 from slownet.cli.option_fields import of_fields
 from slownet.cli.options import InANetwork, ProfileOption
 from slownet.lab.run import foreground
-from slownet.lab.run.boot import Share
+from slownet.lab.run.lab import Share
 from slownet.model.errors import ComposeError, nearest
 
 if TYPE_CHECKING:

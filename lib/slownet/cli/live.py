@@ -11,7 +11,7 @@ import typer
 
 from slownet.cli import completing
 from slownet.cli.options import ClockOption, KernelOption, MemoryOption, StpOption
-from slownet.lab.run.boot import MEGABYTES
+from slownet.lab.run.lab import MEGABYTES
 
 
 def live(

@@ -15,8 +15,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Self
 
 from slownet.lab.run import outbox
-from slownet.lab.run.boot import Share
 from slownet.lab.run.deposit import ALL_BYTES, FILE_BYTES, place_below
+from slownet.lab.run.lab import Share
 from slownet.lab.run.outbox import Entry, ObeyedError, Outbox, RefusedError, discard, shown
 from slownet.lab.run.pytest_inside import GONE, KEPT, LEFT, LINK, OTHER, OUT
 from slownet.model.errors import LabError, first_of

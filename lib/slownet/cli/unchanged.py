@@ -13,8 +13,8 @@ from slownet.cli import results
 from slownet.lab.build import init
 from slownet.lab.run import foreground
 from slownet.lab.run.absent import LIBRARY
-from slownet.lab.run.boot import Share
 from slownet.lab.run.folders import hides
+from slownet.lab.run.lab import Share
 from slownet.lab.run.place import Place
 from slownet.model.errors import LabError
 

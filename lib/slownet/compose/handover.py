@@ -15,7 +15,7 @@ from pathlib import Path
 
 from slownet.compose.model import Content, Project, Record, of_json
 from slownet.lab.host import native
-from slownet.lab.run.boot import Share
+from slownet.lab.run.lab import Share
 from slownet.model.errors import ComposeError
 
 AT = "/opt/slownet/compose"

@@ -17,10 +17,10 @@ from slownet.costs.catalogue import entries, find_server
 from slownet.costs.entry import Entry, Server
 from slownet.costs.judging import AS_EXPECTED, CAPTURED, RTTS, STEP, Cost, cost
 from slownet.lab.run import events
-from slownet.lab.run.boot import Share
 from slownet.lab.run.clock import ClockRequest
 from slownet.lab.run.events import Event
 from slownet.lab.run.excerpt import Excerpt
+from slownet.lab.run.lab import Share
 from slownet.lab.run.place import Place, choose
 from slownet.model.errors import SlownetError
 from slownet.model.shapes import each as list_of

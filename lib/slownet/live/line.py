@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from slownet.lab.run.boot import Share
+from slownet.lab.run.lab import Share
 from slownet.lab.run.place import Place
 from slownet.live import messages
 from slownet.live.messages import Lines, Message

@@ -14,8 +14,8 @@ from mininet.util import splitArgs
 from slownet import topologies
 from slownet.hypotheses import catalogue, specs
 from slownet.lab.host import owner
-from slownet.lab.run.boot import Share
 from slownet.lab.run.folders import hides
+from slownet.lab.run.lab import Share
 from slownet.live import miniedit
 from slownet.live import scene as scenes
 from slownet.live.line import Start

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from slownet.lab.run.boot import Share
+from slownet.lab.run.lab import Share
 from slownet.model.errors import ComposeError
 from slownet.pytest_plugin import short_names
 from slownet.pytest_plugin.staging import say

@@ -16,10 +16,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from slownet.lab.run import caller, pytest_inside
-from slownet.lab.run.boot import Share
 from slownet.lab.run.clock import ClockRequest
 from slownet.lab.run.events import Event
 from slownet.lab.run.foreground import attend, write
+from slownet.lab.run.lab import Share
 from slownet.lab.run.place import Place, choose
 from slownet.model.errors import SlownetError
 from slownet.model.shapes import Json

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from slownet.lab.run.boot import Share
 from slownet.lab.run.caller import import_path, outermost, within
+from slownet.lab.run.lab import Share
 from slownet.pytest_plugin import projects
 from slownet.pytest_plugin.exports import Plan
 

@@ -28,9 +28,9 @@ import pytest
 
 from slownet.lab.run import caller, foreground
 from slownet.lab.run import pytest_inside as inside
-from slownet.lab.run.boot import MEGABYTES
 from slownet.lab.run.clock import Clock, ClockRequest
 from slownet.lab.run.events import Event
+from slownet.lab.run.lab import MEGABYTES
 from slownet.lab.run.place import Place, choose
 from slownet.model.control_characters import visible
 from slownet.model.errors import SlownetError

@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 
 from slownet.lab.run import pytest_inside as inside
-from slownet.lab.run.boot import Share
+from slownet.lab.run.lab import Share
 from slownet.lab.run.outbox import discard
 from slownet.model.errors import SlownetError
 from slownet.model.whole_file import place

@@ -6,8 +6,8 @@ import argparse
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
-from slownet.lab.run.boot import MEGABYTES
 from slownet.lab.run.clock import INF, OF_ONE_SPEED, TDF_INF, ClockRequest
+from slownet.lab.run.lab import MEGABYTES
 from slownet.model import option_names, options
 from slownet.model.errors import LabError, SlownetError
 from slownet.model.units import whole_number

@@ -23,9 +23,9 @@ import pytest
 
 from slownet.lab.host import native
 from slownet.lab.run import pytest_inside as inside
-from slownet.lab.run.boot import MEGABYTES
 from slownet.lab.run.clock import ClockRequest
 from slownet.lab.run.events import Event
+from slownet.lab.run.lab import MEGABYTES
 from slownet.lab.run.place import own_path
 from slownet.model.errors import SlownetError
 from slownet.model.facts import Facts

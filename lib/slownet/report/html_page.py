@@ -11,7 +11,7 @@ from typing import Any
 
 from slownet.judge.records.judgement import SUPPORTED, WORST_FIRST, Judgement
 from slownet.judge.records.result import RunData
-from slownet.lab.run.boot import WRITABLE
+from slownet.lab.run.lab import WRITABLE
 from slownet.model.options import ENV, SHARE
 from slownet.report.answer import answer, standing
 from slownet.report.columns import among_claims, beside_claims, columns, verdicts

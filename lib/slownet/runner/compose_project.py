@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from slownet.hypotheses.uses import is_project
-from slownet.lab.run.boot import Share
 from slownet.lab.run.caller import disguised
+from slownet.lab.run.lab import Share
 from slownet.model.errors import ComposeError
 from slownet.model.facts import Facts
 from slownet.model.options import CLOCK, TDF

@@ -10,8 +10,8 @@ from slownet.hypotheses.catalogue import FILES
 from slownet.hypotheses.experiment import Experiment
 from slownet.hypotheses.recorded import Recorded
 from slownet.lab.run import caller
-from slownet.lab.run.boot import NOTHING, Share
 from slownet.lab.run.caller import Given
+from slownet.lab.run.lab import NOTHING, Share
 from slownet.model.errors import SlownetError
 from slownet.model.importing import PACKAGE_FOLDERS
 from slownet.runner import compose_project

@@ -6,9 +6,9 @@ import os
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from slownet.lab.run.boot import MEGABYTES
 from slownet.lab.run.caller import Given
 from slownet.lab.run.clock import ClockRequest
+from slownet.lab.run.lab import MEGABYTES
 from slownet.model import options
 from slownet.model.options import stated
 

@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from slownet.lab.build.kernel import Kernel
 from slownet.lab.host.memory import Machine, Running
 from slownet.lab.run import autopsy, boot, crowd
-from slownet.lab.run.boot import Lab, Share, memory_folder
+from slownet.lab.run.boot import UmlLab, memory_folder
+from slownet.lab.run.lab import Share
 from slownet.model.errors import LabError
 
 
@@ -25,7 +27,13 @@ def test_a_share_is_read_only_and_under_the_same_path_unless_told(share, mount):
 
 def test_a_lab_with_too_little_memory_is_refused_at_once():
     with pytest.raises(LabError) as error:
-        Lab(Path("linux"), Path("init"), Path("confine"), Path("image"), megabytes=159)
+        UmlLab(
+            kernel=Kernel(Path("linux"), "7.3.4", "s"),
+            init=Path("init"),
+            confine=Path("confine"),
+            image=Path("image"),
+            megabytes=159,
+        )
     assert str(error.value) == "159 MB of memory is too little for a lab, --memory: give it 160 MB or more"
 
 

@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from slownet.lab.build.kernel import Kernel
 from slownet.lab.run import boot, confinement
+from slownet.lab.run.lab import Share
 from slownet.lab.run.place import choose
 from slownet.model.errors import LabError
 
@@ -82,9 +84,10 @@ def test_what_does_not_hold_is_said_once(monkeypatch, capsys):
 
 
 def test_a_lab_gets_its_own_files_and_its_shares():
-    lab = boot.Lab(
-        Path("/k/linux"), Path("/t/init.cpio"), Path("/t/confine"), Path("/i/image"), layer=Path("/l/layer"),
-        shares=[boot.Share(Path("/code")), boot.Share(Path("/runs"), writable=True), boot.Share(Path("/a b"), at="/c")],
+    lab = boot.UmlLab(
+        kernel=Kernel(Path("/k/linux"), "7.3.4", "s"), init=Path("/t/init.cpio"), confine=Path("/t/confine"),
+        image=Path("/i/image"), layer=Path("/l/layer"),
+        shares=[Share(Path("/code")), Share(Path("/runs"), writable=True), Share(Path("/a b"), at="/c")],
     )  # fmt: skip
     assert boot._confined(lab) == [
         "/t/confine", "run=/k/linux", "read=/proc/cpuinfo", "read=/i/image", "read=/t/init.cpio", "read=/l/layer", "read=/code",

@@ -8,8 +8,8 @@ import pytest
 
 from slownet.lab.build.kernel_package import Kernel
 from slownet.lab.exact import emulator, exact
-from slownet.lab.run.boot import Share
 from slownet.lab.run.clock import Clock
+from slownet.lab.run.lab import Share
 from slownet.model.errors import LabError
 
 
@@ -18,8 +18,8 @@ def lab(tmp_path):
     for name in ("vmlinuz", "modules", "init", "image"):
         (tmp_path / name).write_bytes(b"x")
     return exact.ExactLab(
-        Kernel(tmp_path / "vmlinuz", tmp_path / "modules", "6.12", "linux-image"), tmp_path / "init", tmp_path / "confine",
-        tmp_path / "image", shares=[Share(tmp_path)],
+        kernel=Kernel(tmp_path / "vmlinuz", tmp_path / "modules", "6.12", "linux-image"), init=tmp_path / "init",
+        confine=tmp_path / "confine", image=tmp_path / "image", shares=[Share(tmp_path)],
     )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from slownet.lab.exact import packed
-from slownet.lab.run.boot import NOTHING, Share
+from slownet.lab.run.lab import NOTHING, Share
 from slownet.model.errors import LabError
 
 needs_packer = pytest.mark.skipif(not shutil.which(packed.PROGRAM), reason="squashfs-tools-ng is not installed")

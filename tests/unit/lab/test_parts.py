@@ -52,13 +52,13 @@ def damaged(built):
 def ends(monkeypatch, outcome):
     """Let labs end with a status or an error, as if they had run."""
 
-    def run(lab, argv):
+    def attended(lab, job):
         lab._run = object()
         if isinstance(outcome, Exception):
             raise outcome
         return outcome
 
-    monkeypatch.setattr(boot.Lab, "run", run)
+    monkeypatch.setattr(boot.UmlLab, "_attended", attended)
 
 
 @pytest.mark.parametrize("outcome", [139, 135, 132, -11, LabError("the lab's kernel panicked")])
@@ -83,10 +83,10 @@ def test_without_damage_an_end_is_what_it_was(built, monkeypatch):
 
 
 def test_a_lab_that_never_began_has_another_reason(damaged, monkeypatch):
-    def run(lab, argv):
+    def start(lab, job):
         raise LabError("no folder has room")
 
-    monkeypatch.setattr(boot.Lab, "run", run)
+    monkeypatch.setattr(boot.UmlLab, "_start", start)
     with pytest.raises(LabError, match=r"^no folder has room"):
         damaged.lab(Clock("real")).run(["true"])
 

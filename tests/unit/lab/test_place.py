@@ -8,11 +8,11 @@ from types import SimpleNamespace
 import pytest
 
 from slownet.lab.run import place
-from slownet.lab.run.boot import Share
 from slownet.lab.run.caller import folder as shared_folder
 from slownet.lab.run.caller import share
 from slownet.lab.run.clock import Clock
 from slownet.lab.run.folders import hides
+from slownet.lab.run.lab import Share
 from slownet.lab.run.place import Interrupts, Place
 from slownet.model.errors import LabError
 
@@ -114,7 +114,7 @@ def test_a_signal_while_a_lab_is_prepared_reaches_it(monkeypatch, moment):
 
     class Prepared:
         def __init__(self):
-            self.heard = []
+            self.heard, self.kernel = [], None
 
         def signal(self, number):
             self.heard.append(number)
@@ -206,7 +206,7 @@ def test_kept_images_are_shared_with_every_lab_if_there_are_any(tmp_path, monkey
     given = []
 
     class Parts:
-        built = 0
+        built, kernel = 0, None
 
         def lab(self, clock, *, megabytes, shares):
             given.append([each.mount for each in shares])
@@ -227,7 +227,7 @@ def test_the_projects_folders_are_shared_unless_they_are_already(tmp_path, monke
     given = {}
 
     class Parts:
-        built = 0
+        built, kernel = 0, None
 
         def lab(self, clock, *, megabytes, shares):
             given["shares"] = shares

@@ -2,7 +2,7 @@ import pytest
 
 from slownet.lab.build import project
 from slownet.lab.build.project import Project
-from slownet.lab.run.boot import Share
+from slownet.lab.run.lab import Share
 from slownet.model.errors import LabError
 
 

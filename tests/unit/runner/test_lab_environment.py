@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from slownet.lab.run.boot import NOTHING, Share
 from slownet.lab.run.caller import Given
+from slownet.lab.run.lab import NOTHING, Share
 from slownet.model.errors import LabError
 from slownet.runner import lab_environment
 from slownet.runner.job import Job

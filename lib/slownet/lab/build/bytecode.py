@@ -14,9 +14,9 @@ from pathlib import Path
 from slownet.lab.build.cache import LOG_LINES
 from slownet.lab.build.distribution import IMAGE
 from slownet.lab.build.parts import Parts
-from slownet.lab.run.boot import Share
 from slownet.lab.run.clock import Clock
 from slownet.lab.run.excerpt import Excerpt
+from slownet.lab.run.lab import Share
 from slownet.lab.run.place import PACKAGE, Place, checkout
 from slownet.model.errors import LabError
 

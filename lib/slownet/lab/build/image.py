@@ -23,7 +23,7 @@ from slownet.lab.build import cache, debian, digests, distribution, wheels, word
 from slownet.lab.build.digests import NUMBER, TABLE, Part
 from slownet.lab.build.shelf import Shelf
 from slownet.lab.run import excerpt
-from slownet.lab.run.boot import Share, Sink
+from slownet.lab.run.lab import Share, Sink
 from slownet.lab.run.outbox import LARGEST, Outbox
 from slownet.model.errors import LabError
 

@@ -19,7 +19,7 @@ from slownet.lab.build.image import COMPRESSOR, PROGRAMS, Image, requirements, s
 from slownet.lab.build.project import Project
 from slownet.lab.build.shelf import Shelf
 from slownet.lab.run import excerpt
-from slownet.lab.run.boot import Lab, Share
+from slownet.lab.run.lab import Lab, Share
 from slownet.lab.run.outbox import LARGEST, Outbox
 from slownet.model.errors import LabError
 

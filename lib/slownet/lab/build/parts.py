@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from slownet.lab.build import cache, image, init, kernel
 from slownet.lab.build import layer as layers
@@ -22,14 +22,11 @@ from slownet.lab.build.kernel import Kernel
 from slownet.lab.build.project import Project
 from slownet.lab.build.shelf import Shelf
 from slownet.lab.run import confinement
-from slownet.lab.run.boot import LEAST_MEGABYTES, MEGABYTES, Lab, Share
+from slownet.lab.run.boot import UmlLab
 from slownet.lab.run.clock import INF, Clock
+from slownet.lab.run.lab import LEAST_MEGABYTES, MEGABYTES, Lab, Share
 from slownet.model.errors import DamagedError, LabError
 from slownet.model.options import KERNEL
-
-if TYPE_CHECKING:
-    from slownet.lab.exact.exact import ExactLab
-
 
 # Boots a kernel that was just built, before it is kept: a program in a lab of it has to run and end.
 
@@ -43,9 +40,9 @@ def boot(built: Kernel) -> None:
     with tempfile.TemporaryDirectory(dir=built.path.parent) as name:
         root = Path(name) / "image.squashfs"
         _squash(tools / "probe", root)
-        lab = Lab(
-            kernel=built.path, init=tools / "init.cpio", confine=tools / "confine", image=root,
-            kernel_arguments=built.arguments, clock=Clock("virtual"), megabytes=LEAST_MEGABYTES,
+        lab = UmlLab(
+            kernel=built, init=tools / "init.cpio", confine=tools / "confine", image=root,
+            clock=Clock("virtual"), megabytes=LEAST_MEGABYTES,
         )  # fmt: skip
         try:
             status = lab.run([PROGRAM, "nothing"])
@@ -73,8 +70,6 @@ def _squash(program: Path, target: Path) -> None:
 T = TypeVar("T")
 BUILD, BUILD_WIDE = "slownet lab build", KERNEL.in_command("lab build", "wide")
 Report = Callable[[str, bool], None]
-CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGILL)
-CRASHED = {status for each in CRASHES for status in (-each, 128 + each)}
 """Statuses of a command, by itself or in a shell, whose program or a library of it may be damaged."""
 
 
@@ -135,11 +130,12 @@ class Parts:
 
     def lab(self, clock: Clock, *, megabytes: int = MEGABYTES, shares: Sequence[Share] = ()) -> Lab:
         """Return a lab of these parts, not yet booted."""
-        return _Lab(
-            kernel=self.kernel.path, init=self.tools / "init.cpio", confine=self.tools / "confine", image=self.image.path,
-            layer=self.layer.path if self.layer else None, kernel_arguments=self.kernel.arguments,
-            clock=clock, megabytes=megabytes, shares=shares, verify=self.verify,
-            modules=Share(self.kernel.path.parent, at=f"/lib/modules/{self.kernel.release}"),
+        table = Share(self.kernel.path.parent, at=f"/lib/modules/{self.kernel.release}")  # of the modules, for modprobe
+        is_readable = os.access(table.path, os.R_OK | os.X_OK)  # a user who cannot read it has a lab without
+        return UmlLab(
+            kernel=self.kernel, init=self.tools / "init.cpio", confine=self.tools / "confine", image=self.image.path,
+            layer=self.layer.path if self.layer else None, clock=clock, megabytes=megabytes,
+            shares=[table, *shares] if is_readable else shares, verify=self.verify,
         )  # fmt: skip
 
     def verify(self) -> None:
@@ -150,36 +146,6 @@ class Parts:
         image.SHELF.load(self.image.path.parent, full=True)
         if self.layer:
             layers.SHELF.load(self.layer.path.parent, full=True)
-
-
-@dataclass
-class _Lab(Lab):
-    """A lab that looks for damage of its parts if it dies or its command crashes: today's check may have been before that."""
-
-    verify: Callable[[], None] = lambda: None
-    modules: Share | None = None
-    """The folder with the table of the kernel's modules, for modprobe. A user who cannot read it has a lab without."""
-
-    def run(self, argv: Sequence[str], **how: Any) -> int:
-        """Do as `Lab.run` does."""
-        if self.modules and os.access(self.modules.path, os.R_OK | os.X_OK):
-            self.shares = [self.modules, *self.shares]
-        return verified(partial(super().run, argv, **how), lambda: self._run is not None, self.verify)
-
-
-def verified(run: Callable[[], int], has_begun: Callable[[], bool], verify: Callable[[], None]) -> int:
-    """Run a lab's command, and look for damage of the parts if the lab dies or the command crashes. Raises LabError."""
-    try:
-        status = run()
-    except DamagedError:
-        raise
-    except LabError:
-        if has_begun():
-            verify()
-        raise
-    if status in CRASHED:
-        verify()
-    return status
 
 
 def keys() -> dict[str, str]:
@@ -235,9 +201,9 @@ def build(report: Report = lambda what, done: None, *, only_exact: bool = False)
     from slownet.lab.exact import exact
 
     failures: list[BaseException] = []
-    labs: list[Lab | ExactLab] = []
+    labs: list[Lab] = []
 
-    def lab(root: Path, megabytes: int, shares: Sequence[Share]) -> Lab | ExactLab:
+    def lab(root: Path, megabytes: int, shares: Sequence[Share]) -> Lab:
         """Return a lab for the second half of an image, which needs the kernel."""
         if "kernel" in threads:
             threads["kernel"].join()
@@ -247,9 +213,9 @@ def build(report: Report = lambda what, done: None, *, only_exact: bool = False)
         if not (built := _whole(kernel.SHELF, kernel.key())):
             raise LabError("the lab's image needs the lab's kernel, which was not built", fix="slownet lab build")
         tools = init.build()
-        made = Lab(
-            kernel=built.path, init=tools / "init.cpio", confine=tools / "confine", image=root,
-            kernel_arguments=built.arguments, clock=Clock("virtual", INF), megabytes=megabytes, shares=shares,
+        made = UmlLab(
+            kernel=built, init=tools / "init.cpio", confine=tools / "confine", image=root,
+            clock=Clock("virtual", INF), megabytes=megabytes, shares=shares,
         )  # fmt: skip
         labs.append(made)
         return made
@@ -309,7 +275,7 @@ def build_layer(found: Parts, project: Project) -> Parts:
     return replace(found, layer=layers.build(project, found.image, lab))
 
 
-def _attend(threads: Collection[threading.Thread], labs: Sequence[Lab | ExactLab]) -> None:
+def _attend(threads: Collection[threading.Thread], labs: Sequence[Lab]) -> None:
     """Run the threads to their ends. An interrupt, which reaches this thread alone, ends the builds that they wait for."""
     for thread in threads:
         thread.start()

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from slownet.lab.build import kernel
 from slownet.lab.host import ownership
 from slownet.lab.run import caller
-from slownet.lab.run.boot import Share
+from slownet.lab.run.lab import Share
 from slownet.model import userfile
 from slownet.model.errors import LabError, nearest
 

@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -36,10 +36,11 @@ from slownet.lab.exact.standstill import Snapshot
 from slownet.lab.host import cpu, memory
 from slownet.lab.run import autopsy
 from slownet.lab.run import channel as frames
-from slownet.lab.run.boot import GRACE_S, MEGABYTES, SAME_S, Share, Sink, check_megabytes, memory_folder
+from slownet.lab.run.boot import memory_folder
 from slownet.lab.run.changed_shares import Returned
 from slownet.lab.run.clock import Clock
 from slownet.lab.run.excerpt import clipped
+from slownet.lab.run.lab import SAME_S, Job, Lab, Running, Share
 from slownet.model.errors import LabError
 from slownet.model.facts import MachineFacts
 from slownet.model.options import CLOCK
@@ -89,7 +90,7 @@ def _clock(state: bytes) -> int:
 BOOT_S = 900
 """Booting takes about seven seconds of CPU."""
 FILES_MB = (256, 48)
-"""Room for the files of a lab: its modules, its job, what it says. Less will do where there is no more, as in containers."""
+"""Room for the files of a lab: its modules, its job, its output. Less will do where there is no more, as in containers."""
 EXCERPT = 1 << 16
 MOST_OUTPUT = 4 << 30
 MOST_INPUT = 64 << 20
@@ -110,67 +111,23 @@ def facts(clock: Clock) -> MachineFacts:
     }
 
 
-@dataclass
-class ExactLab:
-    """An exact lab to boot; see `slownet.lab.run.boot.Lab`, which it is like. `run` may be called once."""
+@dataclass(kw_only=True)
+class ExactLab(Lab):
+    """An exact lab to boot: nothing reaches its command while it runs, so that a signal ends the lab."""
 
     kernel: Kernel
-    init: Path
-    confine: Path
     image: Path
     """The image, of a size that is a multiple of `emulator.ALIGNED`."""
-    layer: Path | None = None
     clock: Clock = field(default_factory=lambda: Clock("exact"))
-    megabytes: int = MEGABYTES
-    shares: Sequence[Share] = ()
-    turn: int = 0
-    """Number of this boot among several, from 0; random numbers of each are others."""
-    later: str = ""
-    """The frames sent to the command on request; including those for the part that precedes other boots (see init_exact.h)."""
-    pinned: Callable[[int], None] = lambda processor: None
 
-    def __post_init__(self) -> None:
-        check_megabytes(self.megabytes)
-        self._run: _Run | None = None
-        self._asked_to_end = 0
+    def _mounts(self) -> list[tuple[str, str, str]]:
+        return [(mode, str(number), lab) for number, (mode, _, lab) in enumerate(each.mount for each in self.shares)]
 
-    def run(
-        self,
-        argv: Sequence[str],
-        *,
-        env: Mapping[str, str] | None = None,
-        cwd: str = "",
-        stdin: int | None = None,
-        stdout: Sink = lambda data: None,
-        stderr: Sink = lambda data: None,
-        asked: Callable[[Sequence[str]], None] = lambda names: None,
-        terminal: tuple[int, int] | None = None,
-        wall_clock: int = 0,
-    ) -> int:
-        """Boot, run the command and power off; see `slownet.lab.run.boot.Lab.run`.
-
-        stdin: read to its end before the lab boots. Raises LabError, also for a command that wants a terminal.
-        """
-        if terminal:
+    def _start(self, job: Job) -> _Run:
+        if job.terminal:
             fix = f"use {CLOCK.set('real')} for what people type"
             raise LabError("a terminal would be a source of time", CLOCK.set("exact"), fix)
-        job = frames.job(
-            argv, mounts=[(mode, str(number), lab) for number, (mode, _, lab) in enumerate(each.mount for each in self.shares)],
-            env=env, cwd=cwd, clock=wall_clock, limit=self.clock.silence_s,
-        )  # fmt: skip
-        self._run = _Run(self, job, self.later, _input(stdin), stdout, stderr, asked)
-        if self._asked_to_end:
-            self._run.signal(self._asked_to_end)
-        return self._run.attend()
-
-    def signal(self, number: int) -> None:
-        """End the lab: nothing reaches a command in it."""
-        self._asked_to_end = number
-        if self._run:
-            self._run.signal(number)
-
-    def resize(self, rows: int, columns: int) -> None:
-        """Do nothing: it has no terminal."""
+        return _Run(self, job, _input(job.stdin))
 
 
 def bare(root: Path, tools: Path, megabytes: int, shares: Sequence[Share]) -> ExactLab:
@@ -195,31 +152,19 @@ class _End:
     said: str = ""
 
 
-class _Run:
+class _Run(Running):
     """A running lab: one machine, or several in turn, of which each goes on where the one before stopped."""
 
-    def __init__(
-        self,
-        lab: ExactLab,
-        job: bytes,
-        later: str,
-        given: bytes,
-        stdout: Sink,
-        stderr: Sink,
-        asked: Callable[[Sequence[str]], None],
-    ) -> None:
-        self._lab, self._job, self._given = lab, job, given
-        self._later = later.encode(errors="surrogateescape")
-        self._stdout, self._stderr, self._asked = stdout, stderr, asked
+    boot_s = BOOT_S
+
+    def __init__(self, lab: ExactLab, job: Job, given: bytes) -> None:
+        super().__init__(job, lab.megabytes)
+        self._lab, self._given = lab, given
+        self._later = lab.later.encode(errors="surrogateescape")
         self._parser = frames.Parser(frames.MOST_BYTES_EXACT)
         self._returned = Returned({number: each.path for number, each in enumerate(lab.shares) if each.writable})
-        self._status: int | None = None
-        self._message, self._full = "", ""
         self._taken, self._heard, self._is_last = b"", 0, False
         self._end = _End()
-        self._started = self._late = False
-        self._late_at = math.inf
-        self._asked_to_end, self._asked_at = 0, 0.0
         self._process: subprocess.Popen[bytes] | None = None
         self._processor = 0
 
@@ -269,7 +214,7 @@ class _Run:
             if self._later:
                 self._shared.seek(0)
                 shared = hashlib.file_digest(self._shared, "sha256").hexdigest()
-                name = cache.key(name, self._job, self._given, shared)
+                name = cache.key(name, self._job.frames, self._given, shared)
                 found = files.enter_context(standstill.kept(name, partial(self._save, found), self._lab.megabytes))
         except standstill.NotKeptError as error:
             self._parser, self._taken, self._started = frames.Parser(frames.MOST_BYTES_EXACT), b"", False
@@ -302,9 +247,9 @@ class _Run:
         with contextlib.ExitStack() as files:
             file = partial(_filled, files, _folder())
             turn, later = (0, b" " if self._later else b"") if saved else (lab.turn, self._later)  # nobody's, of who saves it
-            head = struct.pack("<QQQQQ", turn + 1, turn, len(self._job), len(self._given), len(later))
+            head = struct.pack("<QQQQQ", turn + 1, turn, len(self._job.frames), len(self._given), len(later))
             kernel, image = (files.enter_context(open(each, "rb")) for each in (lab.kernel.path, lab.image))
-            devices = [image, file(head + self._job + self._given + later, emulator.roomy), self._shared, *self._layer]
+            devices = [image, file(head + self._job.frames + self._given + later, emulator.roomy), self._shared, *self._layer]
             mapped = memory or (files.enter_context(start.memory.open("r+b")) if start else None)
             yield Machine(
                 lab.megabytes, lab.clock.speed, kernel, self._initrd, devices, file(), file(), file(), mapped,
@@ -367,43 +312,20 @@ class _Run:
 
     def _take(self, frame: frames.Frame) -> None:
         match frame:
-            case frames.Output(data, is_error):
-                (self._stderr if is_error else self._stdout)(data)
             case frames.Ready():
                 self._started, self._late_at = True, math.inf
             case frames.Change(payload):
                 self._returned.change(payload)
             case frames.Content(data):
                 self._returned.content(data)
-            case frames.Exit(status):
-                self._status = status
-                self._late_at = time.monotonic() + GRACE_S
-            case frames.Full(what):
-                self._full = what
-            case frames.Asked(names):
-                self._asked(names)
-            case frames.Message(text):
-                self._message = text
-                self._late_at = time.monotonic() + GRACE_S
-
-    def _verdict(self) -> int:
-        if self._message:
-            raise LabError(self._message, fix="the lab was stopped")
-        if self._status is None:
-            if self._asked_to_end:
-                return -self._asked_to_end
-            raise self._why_it_died()
-        if self._full and self._status:
-            raise autopsy.full(self._full, self._lab.megabytes)
-        return self._status
+            case _:
+                super()._take(frame)
 
     def _why_it_died(self) -> LabError:
-        if self._late:
-            return LabError(f"the lab did not boot within {BOOT_S} s", fix="check whether this machine is busy, and try again")
         said = [line for line in self._end.said.splitlines() if line.strip()]
         if said and self._end.status > 0:
             return LabError(f"QEMU cannot run the lab: {clipped(said[-1])}", fix=f"apt-get install {emulator.PACKAGE}")
-        return autopsy.explain(self._end.console, self._end.status, self._lab.megabytes, host_is_full=False)
+        return autopsy.explain(self._end.console, self._end.status, self._megabytes, host_is_full=False)
 
 
 def _filled(

@@ -9,15 +9,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from slownet.lab.build import cache, kernel_package
 from slownet.lab.build.digests import Part
 from slownet.lab.build.kernel_package import Kernel
 from slownet.lab.build.shelf import Shelf
 from slownet.lab.exact import emulator, exact
-from slownet.lab.run.boot import MEGABYTES, Share
 from slownet.lab.run.clock import Clock
+from slownet.lab.run.lab import MEGABYTES, Share
 from slownet.model.options import CLOCK
 
 if TYPE_CHECKING:
@@ -61,27 +61,13 @@ def _copy(image: Path, folder: Path) -> None:
 def lab(parts: Parts, clock: Clock, *, megabytes: int = MEGABYTES, shares: Sequence[Share] = ()) -> exact.ExactLab:
     """Return an exact lab of these parts, not yet booted. Raises LabError."""
     own = need(parts)
-    return _Lab(
+
+    def verify() -> None:
+        kernel_package.SHELF.load(own.kernel.path.parent, full=True)
+        SHELF.load(own.image.parent, full=True)
+        parts.verify()
+
+    return exact.ExactLab(
         kernel=own.kernel, init=parts.tools / "init.cpio", confine=parts.tools / "confine", image=own.image,
-        layer=parts.layer.path if parts.layer else None, clock=clock, megabytes=megabytes, shares=shares, parts=parts,
+        layer=parts.layer.path if parts.layer else None, clock=clock, megabytes=megabytes, shares=shares, verify=verify,
     )  # fmt: skip
-
-
-@dataclass
-class _Lab(exact.ExactLab):
-    """An exact lab that looks for damage of its parts if it dies or its command crashes."""
-
-    parts: Parts | None = None
-
-    def verify(self) -> None:
-        """Read all files of the parts. Raises LabError if one is damaged."""
-        kernel_package.SHELF.load(self.kernel.path.parent, full=True)
-        SHELF.load(self.image.parent, full=True)
-        if self.parts:
-            self.parts.verify()
-
-    def run(self, argv: Sequence[str], **how: Any) -> int:
-        """Do as `ExactLab.run` does."""
-        from slownet.lab.build.parts import verified
-
-        return verified(partial(super().run, argv, **how), lambda: self._run is not None, self.verify)

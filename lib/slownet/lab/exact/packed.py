@@ -23,7 +23,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, BinaryIO
 
 from slownet.lab.build import image
-from slownet.lab.run.boot import Share
+from slownet.lab.run.lab import Share
 from slownet.model.errors import LabError
 from slownet.model.options import Option
 

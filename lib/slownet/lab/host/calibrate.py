@@ -17,9 +17,9 @@ from slownet.lab.build.measurements import measured
 from slownet.lab.build.parts import Parts
 from slownet.lab.host import cpu
 from slownet.lab.host.counter import PROCESSOR
-from slownet.lab.run.boot import Share
 from slownet.lab.run.clock import Clock
 from slownet.lab.run.excerpt import Excerpt
+from slownet.lab.run.lab import Share
 from slownet.model.errors import LabError
 
 FILE = "tdf.json"

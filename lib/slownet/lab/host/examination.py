@@ -19,8 +19,9 @@ from slownet.lab.exact import emulator, packed, standstill
 from slownet.lab.host import counter, cpu, native
 from slownet.lab.host import memory as machine_memory
 from slownet.lab.run import confinement
-from slownet.lab.run.boot import MEGABYTES, memory_folder
+from slownet.lab.run.boot import memory_folder
 from slownet.lab.run.clock import Clock
+from slownet.lab.run.lab import MEGABYTES
 from slownet.model.errors import DamagedError, LabError
 from slownet.model.options import MEMORY
 

@@ -1,4 +1,4 @@
-"""Boots a lab, runs one command on its kernel and image, and powers it off: all one ordinary process of the host."""
+"""Boots a lab whose kernel is User-Mode Linux, runs one command and powers it off: all one ordinary process of the host."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from slownet.lab.host import cpu, memory, process_stat
 from slownet.lab.run import autopsy, confinement
 from slownet.lab.run import channel as frames
 from slownet.lab.run.channel import Channel, ProtocolError
-from slownet.lab.run.clock import Clock
+from slownet.lab.run.lab import GRACE_S, SAME_S, Job, Lab, Running
 from slownet.model.errors import LabError
-from slownet.model.options import MEMORY, Option
+from slownet.model.options import MEMORY
 
-MEGABYTES = 1024
-LEAST_MEGABYTES = 160
+if TYPE_CHECKING:
+    from slownet.lab.build.kernel import Kernel
+
 BOOT_S = 120
-GRACE_S = 10
 # Preset, so that the kernel does not measure it: with a large TDF that takes minutes.
 LOOPS_PER_JIFFY = 10_000_000
-SAME_S = 0.5
 WAKE_S, WAKES_S = 0.1, 2.0
 """The interval and the length of interruptions of computing programs, in which the lab takes a signal or a key."""
 RUNNING = "R"
@@ -42,158 +42,31 @@ CONSOLE_KEPT = 1 << 16
 # write into memory that a program does not have.
 ENVIRONMENT = {"LC_ALL": "C", "GLIBC_TUNABLES": "glibc.pthread.rseq=0"}
 
-WRITABLE = ":rw"
-"""The suffix of a shared folder that labs may change."""
 
-NOTHING = ("",)
-"""The filter of a folder that is only written to."""
-Sink = Callable[[bytes], None]
+@dataclass(kw_only=True)
+class UmlLab(Lab):
+    """A lab whose kernel is User-Mode Linux: an ordinary process, on any clock but the exact one."""
 
+    kernel: Kernel
 
-@dataclass(frozen=True)
-class Share:
-    """A host folder that the lab mounts at the same path, or at `at`."""
-
-    path: Path
-    writable: bool = False
-    at: str = ""
-    only: tuple[str, ...] = ()
-    """The files of the folder that an exact lab, which gets a copy, needs; all if none is named, and none with `NOTHING`."""
-
-    @property
-    def mount(self) -> tuple[str, str, str]:
-        """("ro" or "rw", path on the host, path in the lab)."""
-        return ("rw" if self.writable else "ro", str(self.path), self.at or str(self.path))
-
-    @property
-    def text(self) -> str:
-        """The share as a caller writes it: its path, and ``:rw`` if it is writable."""
-        return f"{self.path}{WRITABLE if self.writable else ''}"
-
-
-def check_megabytes(megabytes: int) -> int:
-    """Return the memory of a lab. Raises LabError if it is too little to run anything, or no whole number."""
-    if not isinstance(megabytes, int):
-        raise LabError(
-            f"{megabytes!r} is not a whole number of MB", where=Option("memory"), fix=f"give it {LEAST_MEGABYTES} or more"
-        )
-    if megabytes < LEAST_MEGABYTES:
-        raise LabError(
-            f"{megabytes} MB of memory is too little for a lab",
-            where=Option("memory"),
-            fix=f"give it {LEAST_MEGABYTES} MB or more",
-        )
-    return megabytes
-
-
-@dataclass
-class Lab:
-    """A lab to boot. `run` may be called once; `signal` ends its command from another thread."""
-
-    kernel: Path
-    init: Path
-    confine: Path
-    image: Path
-    layer: Path | None = None
-    """A file system on top of the image's."""
-    kernel_arguments: Sequence[str] = ()
-    clock: Clock = field(default_factory=Clock)
-    megabytes: int = MEGABYTES
-    shares: Sequence[Share] = ()
-    turn: int = 0
-    """Number of this boot among several, from 0: boots rotate over the processors."""
-    pinned: Callable[[int], None] = lambda processor: None
-    """Called with the number of the processor that the lab is pinned to."""
-
-    def __post_init__(self) -> None:
-        check_megabytes(self.megabytes)
-        self._run: _Run | None = None
-        self._asked_to_end = 0
-
-    def run(
-        self,
-        argv: Sequence[str],
-        *,
-        env: Mapping[str, str] | None = None,
-        cwd: str = "",
-        stdin: int | None = None,
-        stdout: Sink = lambda data: None,
-        stderr: Sink = lambda data: None,
-        asked: Callable[[Sequence[str]], None] = lambda names: None,
-        terminal: tuple[int, int] | None = None,
-        wall_clock: int = 0,
-    ) -> int:
-        """Boot, run the command and power off. Return its exit status, or -N if signal N ended it.
-
-        stdin: a file descriptor to read from; stdout, stderr: called with the command's output; asked: called at the end with
-        the modules that the kernel was asked for and does not have, if there are any; terminal: rows and columns of the
-        command's own terminal, None for no terminal; wall_clock: the lab's date, in seconds since 1970 (0: the host's).
-        Raises LabError if the lab itself fails.
-        """
-        job = frames.job(
-            argv, mounts=[each.mount for each in self.shares], env=env, cwd=cwd, clock=wall_clock, tty=terminal is not None,
-            limit=self.clock.silence_s,
-        )  # fmt: skip
+    def _start(self, job: Job) -> _Run:
         with memory.room(self.megabytes, lambda: bool(self._asked_to_end)) as machine:
-            folder = memory_folder(self.megabytes, machine)
-            self._run = _Run(self, folder, job, stdin, stdout, stderr, asked, terminal)
-        if self._asked_to_end:
-            self._run.signal(self._asked_to_end)
-        return self._run.attend()
-
-    def signal(self, number: int) -> None:
-        """Pass a signal to the command; a second signal, or ten seconds without an exit, kills the lab."""
-        self._asked_to_end = number
-        if self._run:
-            self._run.signal(number)
-
-    def notify(self, number: int) -> None:
-        """Pass a signal to the command which does not ask it to end."""
-        if self._run:
-            self._run.notify(number)
-
-    def resize(self, rows: int, columns: int) -> None:
-        """Resize the command's terminal."""
-        if self._run:
-            self._run.resize(rows, columns)
-
-    @contextlib.contextmanager
-    def stopped(self) -> Iterator[None]:
-        """Stop the lab with its clock for a ``with`` block. Only a sink may use it: the lab is not served meanwhile."""
-        assert self._run
-        with self._run.stopped():
-            yield
+            return _Run(self, memory_folder(self.megabytes, machine), job)
 
 
-class _Run:
+class _Run(Running):
     """A running lab."""
 
-    def __init__(
-        self,
-        lab: Lab,
-        folder: Path,
-        job: bytes,
-        stdin: int | None,
-        stdout: Sink,
-        stderr: Sink,
-        asked: Callable[[Sequence[str]], None],
-        terminal: tuple[int, int] | None,
-    ) -> None:
-        self._megabytes = lab.megabytes
-        self._stdout, self._stderr = stdout, stderr
-        self._asked = asked
-        self._terminal = terminal
+    boot_s = BOOT_S
+
+    def __init__(self, lab: UmlLab, folder: Path, job: Job) -> None:
+        super().__init__(job, lab.megabytes)
+        self._terminal = job.terminal
         self._memory = folder
         self._console_text = b""
-        self._status: int | None = None
-        self._message = ""
-        self._full = ""
-        self._started = False
-        self._late = False
         self._late_at = time.monotonic() + BOOT_S
         self._is_free = lab.clock.cpu_is_free
         self._waking_until = 0.0
-        self._asked_to_end, self._asked_at = 0, 0.0
         with contextlib.ExitStack() as mine, contextlib.ExitStack() as theirs:
             line, far_end = socket.socketpair()
             mine.callback(line.close)
@@ -207,7 +80,7 @@ class _Run:
             lab.pinned(processor)
             self._end = mine.pop_all()
         self._channel = Channel(line)
-        self._feed = Feed(job, stdin, self._channel)
+        self._feed = Feed(job.frames, job.stdin, self._channel)
 
     def signal(self, number: int) -> None:
         now = time.monotonic()
@@ -304,22 +177,12 @@ class _Run:
 
     def _take(self, frame: frames.Frame) -> None:
         match frame:
-            case frames.Output(data, is_error):
-                (self._stderr if is_error else self._stdout)(data)
             case frames.Taken(count):
                 self._feed.taken(count)
             case frames.Ready():
                 self._feed.start()
-            case frames.Exit(status):
-                self._status = status
-                self._must_end_soon()
-            case frames.Full(what):
-                self._full = what
-            case frames.Asked(names):
-                self._asked(names)
-            case frames.Message(text):
-                self._message = text
-                self._must_end_soon()
+            case _:
+                super()._take(frame)
 
     def _begin(self) -> None:
         self._started = True
@@ -327,29 +190,15 @@ class _Run:
         if self._terminal:
             self.resize(*self._terminal)
 
-    def _must_end_soon(self) -> None:
-        self._late_at = min(self._late_at, time.monotonic() + GRACE_S)
-
-    def _verdict(self) -> int:
-        if self._message:
-            raise LabError(self._message, fix="the lab was stopped")
-        if self._status is None:
-            if self._asked_to_end:
-                return -self._asked_to_end
-            raise self._why_it_died()
-        if self._full and self._status:
-            raise autopsy.full(self._full, self._megabytes)
-        if self._status and (error := autopsy.too_many_mappings(self._console_text.decode(errors="replace"))):
-            raise error
-        return self._status
-
     def _why_it_died(self) -> LabError:
-        if self._late and not self._started:
-            return LabError(f"the lab did not boot within {BOOT_S} s", fix="check whether this machine is busy, and try again")
         host_is_full = shutil.disk_usage(self._memory).free < 2**20
-        return autopsy.explain(
-            self._console_text.decode(errors="replace"), self._process.returncode, self._megabytes, host_is_full
-        )
+        return autopsy.explain(self._said(), self._process.returncode, self._megabytes, host_is_full)
+
+    def _why_it_failed(self) -> LabError | None:
+        return autopsy.too_many_mappings(self._said())
+
+    def _said(self) -> str:
+        return self._console_text.decode(errors="replace")
 
 
 def interrupt_programs(kernel: int) -> None:
@@ -364,7 +213,7 @@ def interrupt_programs(kernel: int) -> None:
 
 
 def _start(
-    lab: Lab, processor: int, channel: int, console: int, memory: Path, files: contextlib.ExitStack
+    lab: UmlLab, processor: int, channel: int, console: int, memory: Path, files: contextlib.ExitStack
 ) -> subprocess.Popen[bytes]:
     """Start the kernel. The image is passed as a file descriptor, as arguments must not contain spaces, commas or colons."""
     try:
@@ -377,7 +226,7 @@ def _start(
             f"ubd0r=/proc/self/fd/{image}",
             *(f"ubd1r=/proc/self/fd/{each}" for each in layers),
             f"initrd=/proc/self/fd/{init}", "con=null", "con0=null,fd:1", f"con1=fd:{channel}", "uml_dir=/proc/self/",
-            f"lpj={LOOPS_PER_JIFFY}", "noreboot", "quiet", *lab.kernel_arguments, *lab.clock.arguments(processor),
+            f"lpj={LOOPS_PER_JIFFY}", "noreboot", "quiet", *lab.kernel.arguments, *lab.clock.arguments(processor),
         ]  # fmt: skip
         process = subprocess.Popen(
             words, stdin=subprocess.DEVNULL, stdout=console, stderr=console, cwd="/", start_new_session=True,
@@ -390,11 +239,11 @@ def _start(
     return process
 
 
-def _confined(lab: Lab) -> list[str]:
+def _confined(lab: UmlLab) -> list[str]:
     """Return the command of the lab's kernel, which may touch this lab's files and shares; it is killed with this process."""
     shared = {writable: [each.path for each in lab.shares if each.writable is writable] for writable in (False, True)}
     own = [lab.image, lab.init, *([lab.layer] if lab.layer else [])]
-    return confinement.words(lab.confine, lab.kernel, read=[*own, *shared[False]], write=shared[True])
+    return confinement.words(lab.confine, lab.kernel.path, read=[*own, *shared[False]], write=shared[True])
 
 
 def memory_folder(megabytes: int, machine: memory.Machine | None = None, runs: bool = True) -> Path:

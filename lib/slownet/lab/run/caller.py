@@ -14,8 +14,8 @@ from typing import Any
 
 from slownet.lab.exact import packed
 from slownet.lab.host import native
-from slownet.lab.run.boot import WRITABLE, Share
 from slownet.lab.run.folders import hides, refused
+from slownet.lab.run.lab import WRITABLE, Share
 from slownet.model import userfile
 from slownet.model.errors import LabError
 from slownet.model.options import ENV, SHARE, Option

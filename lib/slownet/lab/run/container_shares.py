@@ -7,7 +7,7 @@ from pathlib import Path
 
 from slownet.lab.build import cache
 from slownet.lab.host import native
-from slownet.lab.run.boot import Share
+from slownet.lab.run.lab import Share
 
 KIND = "containers"
 """Their folder in the cache."""

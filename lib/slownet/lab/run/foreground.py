@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from slownet.lab.run import caller
-from slownet.lab.run.boot import Share, Sink
+from slownet.lab.run.lab import Share, Sink
 from slownet.lab.run.place import Interrupts, Place
 from slownet.model.errors import LabError
 

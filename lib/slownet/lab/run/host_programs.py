@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from slownet.lab.run import load_generators
-from slownet.lab.run.boot import Share
+from slownet.lab.run.lab import Share
 
 AT = "/opt/slownet/brought"
 

@@ -1,4 +1,4 @@
-"""Runs one command natively, with the same interface as a lab (see boot.Lab)."""
+"""Runs one command natively, with the same interface as a lab (see lab.Lab)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from slownet.lab.run.boot import SAME_S, Sink
+from slownet.lab.run.lab import SAME_S, Sink
 
 CHUNK = 1 << 16
 

@@ -18,16 +18,16 @@ from slownet.lab.build import parts as lab_parts
 from slownet.lab.build.kernel import BASE
 from slownet.lab.host import calibrate, counter, native
 from slownet.lab.run import confinement, container_shares, host_programs, missing_features
-from slownet.lab.run.boot import MEGABYTES, Lab, Share, Sink, check_megabytes
 from slownet.lab.run.caller import Given, set_variables
 from slownet.lab.run.clock import ANY_CLOCK, EXACT, INF, SPEED, TIME, WORK, Clock, ClockRequest, check_tdf
 from slownet.lab.run.inplace import InPlace
+from slownet.lab.run.lab import MEGABYTES, Lab, Share, Sink, check_megabytes
+from slownet.lab.run.missing_features import HasModules
 from slownet.model import extensions, option_names
 from slownet.model.errors import LabError, nearest
 from slownet.model.options import CLOCK, CPU, KERNEL, PLACE
 
 if TYPE_CHECKING:
-    from slownet.lab.exact.exact import ExactLab
     from slownet.model.facts import Facts
 
 
@@ -87,7 +87,7 @@ class Place:
     cpu_is_asked_for: bool = False  # what it costs: then it is not made free because no claim depends on it
     kernel_is_asked_for: bool = False  # by the caller or the project; the exact clock has none that can be chosen
     only_exact: bool = False  # because there is no kernel for labs with another clock
-    _running: list[Lab | ExactLab | InPlace] = field(default_factory=list)
+    _running: list[Lab | InPlace] = field(default_factory=list)
     received: list[int] = field(default_factory=list)
     """Signals that `Interrupts` received: no command starts after one."""
 
@@ -154,7 +154,7 @@ class Place:
         """Run a command to its end; return its exit status, -N if signal N ended it or came before it. Raises LabError.
 
         terminal: rows and columns, None for no terminal; a lab's command gets a terminal of its own, a native one uses this
-        process's. turn, pinned: see `Lab`; a native command is not pinned. later: of an exact lab, see `ExactLab`.
+        process's. turn, pinned, later: see `Lab`; a native command is not pinned.
         """
         if self.received:
             return -self.received[-1]
@@ -174,9 +174,7 @@ class Place:
         projects = [each for each in self.shares if each.mount[2] not in {other.mount[2] for other in asked}]
         nested = sorted([*asked, *projects], key=lambda share: len(share.path.parts))
         lab = self._lab(self.parts, nested)
-        lab.turn, lab.pinned = turn, pinned
-        if not isinstance(lab, Lab):
-            lab.later = later
+        lab.turn, lab.pinned, lab.later = turn, pinned, later
         programs = {} if self.clock.is_exact else host_programs.environment()
         given = {**lab_environment(self.clock), **programs, **(env or {})}
         given = extensions_on_path(given) if more else given
@@ -185,7 +183,7 @@ class Place:
                 argv, env=given, cwd=str(cwd) if cwd else "", stdin=stdin,
                 stdout=stdout, stderr=stderr, terminal=terminal,
                 wall_clock=self._date(self.parts, turn),
-                asked=partial(_name_what_is_missing, self.parts if isinstance(lab, Lab) else lab),
+                asked=partial(_name_what_is_missing, lab.kernel),
             )  # fmt: skip
 
     def _date(self, parts: lab_parts.Parts, turn: int) -> int:
@@ -196,7 +194,7 @@ class Place:
             return max(EXACT_DATE, parts.layer.built + DAY_S if parts.layer else 0)
         return parts.built + DAY_S - self.early_s + turn
 
-    def _lab(self, parts: lab_parts.Parts, shares: Sequence[Share]) -> Lab | ExactLab:
+    def _lab(self, parts: lab_parts.Parts, shares: Sequence[Share]) -> Lab:
         if not self.clock.is_exact:
             return parts.lab(self.clock, megabytes=self.megabytes, shares=shares)
         from slownet.lab.exact import exact_parts  # only such labs need it
@@ -229,7 +227,7 @@ class Place:
             yield
 
     @contextlib.contextmanager
-    def _as_running(self, command: Lab | ExactLab | InPlace) -> Iterator[None]:
+    def _as_running(self, command: Lab | InPlace) -> Iterator[None]:
         self._running.append(command)
         if self.received:  # since `run` looked, while the command was not among those that `signal` tells
             command.signal(self.received[-1])
@@ -349,9 +347,9 @@ def choose(
     )  # fmt: skip
 
 
-def _name_what_is_missing(of: lab_parts.Parts | ExactLab, asked: Sequence[str]) -> None:
+def _name_what_is_missing(kernel: HasModules, asked: Sequence[str]) -> None:
     """Print what a lab's kernel lacks of what was asked for, once for all boots of a command."""
-    if line := missing_features.line(asked, of.kernel):
+    if line := missing_features.line(asked, kernel):
         _print_once(option_names.here(line))
 
 

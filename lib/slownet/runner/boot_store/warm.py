@@ -12,8 +12,8 @@ from pathlib import Path
 from slownet.hypotheses.experiment import Experiment
 from slownet.lab.build import cache, shelf
 from slownet.lab.build.cache_cleanup import SNAPSHOTS, WARM
-from slownet.lab.run.boot import Share
 from slownet.lab.run.clock import Clock
+from slownet.lab.run.lab import Share
 from slownet.lab.run.outbox import Outbox, complaint
 from slownet.lab.run.place import DAY_S, Place
 from slownet.model.errors import LabError, SlownetError, SweepError
