@@ -210,7 +210,9 @@ def no_kernel(unable, monkeypatch):
 
 def test_without_the_kernel_of_the_other_clocks_it_is_the_exact_one_for_who_can_do_with_it(no_kernel, capsys, monkeypatch):
     monkeypatch.setattr(place, "_printed", set())
-    monkeypatch.setattr(place.Place, "_lab", lambda self, found, shares: SimpleNamespace(kernel=None, run=lambda argv, **given: 0))
+    monkeypatch.setattr(
+        place.Place, "_lab", lambda self, found, shares: SimpleNamespace(kernel=None, run=lambda argv, **given: 0)
+    )
     found = choose("lab", exact=True)
     assert (found.clock, found.only_exact) == (Clock("exact"), True)
     assert capsys.readouterr().err == ""  # what else is wrong with the command comes first
