@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -16,7 +17,9 @@ GROUPS = {
     "new": "new connection", "first": "first", "next": "next", "batch": "batch", "whole": "whole program", "end": "end",
 }  # fmt: skip
 """The places of an operation among those of its program, in the order of a page."""
-NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+PLACE = re.compile(r"\{(?!version\})\w+\}")
+"""A word in braces that is not ``{version}``."""
 TIMES = re.compile(r"(\d+) x ")
 """The beginning of a description that stands for several round trips."""
 
@@ -132,7 +135,7 @@ class Server:
     packages : tuple of str
         With their versions; the commands find their folder in ``$PACKAGES``.
     code : str
-        A program that is compiled with them, of one of `COMPILED`; the commands find how it runs in ``$PROGRAM``.
+        A program that is compiled with them, of one of `COMPILED`; the commands find it as ``$PROGRAM``.
     service : str
         One of slownet's own services; empty for a program.
     options : tuple of str
@@ -184,9 +187,12 @@ def entry(file: Path) -> Entry:
     """Return the entry of a file. Raises ExperimentError."""
     table = _table(file, ENTRY, needed=("program", "ecosystem", "server", "operation"))
     where = str(file)
-    if not NAME.fullmatch(file.stem):
-        raise ExperimentError(f"'{file.stem}' cannot name an entry", where, "use small letters, digits, dots and dashes")
+    _named(file.stem, "an entry", where)
     _known(table["ecosystem"], where)
+    _named(table["server"], "a server", where)
+    for each in table.get("packages", ()):
+        if isinstance(each, str) and (found := PLACE.search(each)):
+            raise ExperimentError(f"'{found[0]}' in a package's name is not known", where, "write {version} for the version")
     operations = tuple(_operation(each, where) for each in table["operation"])
     code = table.get("code", "") or (_client(file, table["client"]) if "client" in table else "")
     _agree(operations, code, where)
@@ -204,6 +210,8 @@ def server(file: Path) -> Server:
         raise ExperimentError("a server is either a service or a command", where, "write `service` or `run`")
     if table.get("run") and not table.get("port"):
         raise ExperimentError("a server's command needs the port that it listens on", where, "write `port`")
+    if not 0 <= table.get("port", 0) < 2**16:
+        raise ExperimentError(f"{table['port']} is not a port", where, "write 1 to 65535")
     if table.get("packages") or table.get("code"):
         _known(table.get("ecosystem", ""), where)
     if table.get("code") and table["ecosystem"] not in COMPILED:
@@ -213,6 +221,11 @@ def server(file: Path) -> Server:
     lists = {key: _texts(table, key, where) for key in ("debian", "options", "packages")}
     env = {str(key): str(value) for key, value in table.get("env", {}).items()}
     return Server(file.stem, **{**table, **lists, "env": env})
+
+
+def _named(name: str, what: str, where: str) -> None:
+    if not NAME.fullmatch(name):
+        raise ExperimentError(f"'{name}' cannot name {what}", where, "use letters, digits, dots and dashes")
 
 
 def _known(ecosystem: str, where: str) -> None:
@@ -225,10 +238,15 @@ def _operation(table: Any, where: str) -> Operation:
         raise ExperimentError("an operation is not a table", where, "write [[operation]]")
     _check(table, OPERATION, where, needed=("name", "group", "trips"))
     named = f"operation {table['name']}, {where}"
+    _named(table["name"], "an operation", where)
+    for key in ("trips", "guess"):
+        _number(table.get(key, 0), f"`{key}`", named)
     if table["group"] not in GROUPS:
         raise ExperimentError(f"unknown group '{table['group']}'", named, nearest(table["group"], GROUPS))
     each = _texts(table, "each", named)
-    earlier = {str(version): _number(number, named) for version, number in table.get("earlier", {}).items()}
+    earlier = {
+        version: _number(number, f"`earlier` of {version}", named) for version, number in table.get("earlier", {}).items()
+    }
     counted = sum(int(found[1]) if (found := TIMES.match(text)) else 1 for text in each)
     if each and counted != round(table["trips"]):
         raise ExperimentError(
@@ -240,8 +258,10 @@ def _operation(table: Any, where: str) -> Operation:
 def _agree(operations: Sequence[Operation], code: str, where: str) -> None:
     """Raise ExperimentError if the operations contradict each other, or the client program."""
     names = [each.name for each in operations]
-    if not operations or len(set(names)) < len(names):
-        raise ExperimentError("operations have no names of their own", where, "write [[operation]] with a name for each")
+    if not names:
+        raise ExperimentError("it has no operations", where, "write [[operation]] with a name for each")
+    if twice := next((each for each in names if names.count(each) > 1), None):
+        raise ExperimentError(f"two operations are called '{twice}'", where, "give each a name of its own")
     for each in operations:
         if bool(code) == bool(each.run):
             fix = "write either `code`, which times all operations, or `run` for each"
@@ -289,7 +309,7 @@ def _texts(table: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _number(value: object, where: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ExperimentError("`earlier` is not a table of numbers", where, 'write earlier = { "1.0" = 4 }')
+def _number(value: object, what: str, where: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+        raise ExperimentError(f"{what} is not a number of round trips", where, "write 0 or more, for example 4")
     return float(value)

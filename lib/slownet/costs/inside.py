@@ -16,8 +16,9 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +35,10 @@ from slownet.waits.live import Captured
 
 LINE = re.compile(r"^slownet-cost (\S+) ([0-9.]+(?:e-?[0-9]+)?)(?: ([0-9.]+))?$", re.MULTILINE)
 """A line that a client program prints for each operation: its name, its seconds, and when it began, in seconds since 1970."""
-READING_NS = 5_000
-"""More than the readings of clocks at the begin and the end of an operation: a us each at free CPU, and their rounding."""
+READING_NS = 500
+"""Less than a reading of a clock at free CPU, which takes a us."""
+ENDING_NS = 100_000
+"""More than the threads of a client program take from the last answer to the reading of a clock, at free CPU."""
 LIMIT_S = 900.0
 Item = dict[str, Any]
 
@@ -74,15 +77,22 @@ def measure(net: Network, server: Mapping[str, Any], rtts: list[int], logs: Path
                         if item["index"] not in failed:
                             _account(net, item, served)
     except (ServiceError, ToolError) as error:
-        failed |= {item["index"]: error.line for item in server["items"] if item["index"] not in failed}
+        line = _of_server(error) if isinstance(error, ServiceError) else error.line
+        failed |= {item["index"]: line for item in server["items"] if item["index"] not in failed}
     for index, line in failed.items():
         tell("failed", index=index, line=line)
+
+
+def _of_server(error: ServiceError) -> str:
+    """Return a server's failure with the last line of its log, which is gone with the lab."""
+    last = error.log.strip().rpartition("\n")[2].strip()
+    return ServiceError(error.what, error.where, f"its log ends with: {last}" if last else "its log is empty").line
 
 
 def _take(net: Network, item: Item, served: Mapping[str, str], rtt: int | None, failed: dict[int, str]) -> None:
     tell("item", index=item["index"] * STEP + (rtt or 0))
     try:
-        seconds = {name: taken for name, (taken, _) in _timed(net, item, served).items()}
+        seconds = {name: each.seconds for name, each in _timed(net, item, served).items()}
     except (ToolError, OSError) as error:
         failed[item["index"]] = error.line if isinstance(error, ToolError) else str(error)
         return
@@ -96,22 +106,36 @@ def _account(net: Network, item: Item, served: Mapping[str, str]) -> None:
     with suppress(ToolError, OSError), Captured(net, "client") as captured:
         done = _timed(net, item, served)
         captured.stop()
-        found = {name: accounts.of(captured, *_instants(*each)) for name, each in done.items()}
+        found = {name: accounts.of(captured, each.begin_ns, each.end_ns) for name, each in done.items()}
         tell("accounts", index=item["index"], operations=found)
 
 
-def _instants(seconds: float, began: float) -> tuple[int, int]:
-    """Return begin and end in ns since 1970, between which are the packets of the operation, and of no other.
+@dataclass(frozen=True)
+class _Timed:
+    """An operation that was done: its seconds, and two instants in ns since 1970 between which only its packets are."""
+
+    seconds: float
+    begin_ns: int
+    end_ns: int
+
+
+def _by_client(found: Sequence[tuple[float, float]]) -> list[_Timed]:
+    """Return operations that a client program timed, from their seconds and their begins in seconds since 1970, in their order.
 
     The answer to what was asked before may have come at the instant when the clock was read; the operation's first packet
-    comes one reading later.
+    comes one reading later. Its last answer may come after its seconds have passed, but not after the next operation's begin.
     """
-    begin = int(began * 1e9)
-    return begin + READING_NS // 10, begin + int(seconds * 1e9) + READING_NS
+    begins = [int(began * 1e9) + READING_NS for _, began in found]
+    ends = [begin + int(seconds * 1e9) + ENDING_NS for (seconds, _), begin in zip(found, begins, strict=True)]
+    nexts = [min((other for other in begins if other > begin), default=end) for begin, end in zip(begins, ends, strict=True)]
+    return [
+        _Timed(seconds, begin, max(min(end, after - READING_NS), begin))
+        for (seconds, _), begin, end, after in zip(found, begins, ends, nexts, strict=True)
+    ]
 
 
-def _timed(net: Network, item: Item, served: Mapping[str, str]) -> dict[str, tuple[float, float]]:
-    """Return the seconds of each operation, and when it began, in seconds since 1970. Raises ToolError."""
+def _timed(net: Network, item: Item, served: Mapping[str, str]) -> dict[str, _Timed]:
+    """Do an item and return each of its operations by name. Raises ToolError."""
     with _folder(item) as folder:
         env = {
             **served, "HOME": str(folder), "TMP": str(folder), "CLIENT": net["client"].IP(),
@@ -126,16 +150,18 @@ def _timed(net: Network, item: Item, served: Mapping[str, str]) -> dict[str, tup
         missing = ", ".join(sorted(set(asked) - set(named))) or "one twice"
         fix = "let it time each operation once"
         raise ToolError(f"the client program did not time its operations: {missing}", fix=fix, raw=done.raw)
-    return {name: (float(seconds), float(began or 0)) for name, seconds, began in found}
+    timed = _by_client([(float(seconds), float(began or 0)) for _, seconds, began in found])
+    return dict(zip(named, timed, strict=True))
 
 
-def _commands(net: Network, item: Item, env: Mapping[str, str]) -> Iterator[tuple[str, tuple[float, float]]]:
+def _commands(net: Network, item: Item, env: Mapping[str, str]) -> Iterator[tuple[str, _Timed]]:
+    """Run the commands of an item. A command may end with its last answer, so the clock is read around all of it."""
     for each in item["operations"]:
         if each["before"]:
             run(net["client"], ["sh", "-ec", f'cd "$TMP"; {each["before"]}'], LIMIT_S, env=env)
-        began = time.time()
+        begin = time.time_ns()
         done = run(net["client"], ["sh", "-ec", f'cd "$TMP"; {each["run"]}'], LIMIT_S, env=env)
-        yield each["name"], (done.seconds, began)
+        yield each["name"], _Timed(done.seconds, begin, time.time_ns())
 
 
 @contextmanager

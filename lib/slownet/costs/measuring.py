@@ -105,7 +105,7 @@ def _prepared(group: Sequence[Item], found: dict[int, Measured], follow: Follow)
         follow(f"{item.name}: packages")
         try:
             server = find_server(item.entry)
-            packages.program(server)
+            packages.of_server(server)
             made.append(_Prepared(item, server, _client(item)))
         except SlownetError as error:
             found[id(item)] = Measured(item, failure=error.line)
@@ -250,7 +250,7 @@ def _servers(boot: Sequence[_Prepared]) -> list[dict[str, Any]]:
         {
             "name": server.name, "service": server.service, "options": server.options, "prepare": server.prepare,
             "run": server.run, "port": server.port, "env": dict(server.env), "settles": server.settles,
-            "found": packages.program(server),
+            **packages.of_server(server),
             "items": [_job(index, each) for index, each in enumerate(boot) if each.server.name == name],
         }
         for name, server in servers.items()

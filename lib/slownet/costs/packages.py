@@ -84,11 +84,11 @@ def commands(ecosystem: str, needs: Sequence[str]) -> Client:
     return Client("", env={"PACKAGES": str(found)} if found else {})
 
 
-def program(server: Server) -> dict[str, str]:
-    """Return what a server's commands find: ``$PACKAGES`` and its compiled ``$PROGRAM``, or empty texts. Raises LabError."""
+def of_server(server: Server) -> dict[str, str]:
+    """Return the folder of a server's packages, or how its compiled program runs; empty texts without. Raises LabError."""
     if server.code:
-        return {"PACKAGES": "", "PROGRAM": CLIENT[server.ecosystem](server.packages, server.code).argv}
-    return {"PACKAGES": str(folder(server.ecosystem, server.packages) or ""), "PROGRAM": ""}
+        return {"packages": "", "program": CLIENT[server.ecosystem](server.packages, server.code).argv}
+    return {"packages": str(folder(server.ecosystem, server.packages) or ""), "program": ""}
 
 
 def folder(ecosystem: str, needs: Sequence[str]) -> Path | None:
@@ -249,6 +249,10 @@ CLIENT: Mapping[str, Callable[[Sequence[str], str], Client]] = {
 } | dict.fromkeys(("php", "ruby", "perl", "debian"), _debian)  # fmt: skip
 
 
+ADDRESS = re.compile(r"\bhttps?://[^/\s)\]'\",]+")
+"""The registry that a program of this machine is set up for, in its messages: which one it is does not help."""
+
+
 def _run(argv: Sequence[str | Path], folder: Path, pattern: str, env: Mapping[str, str] | None = None) -> None:
     """Run a program on the host. Raises LabError with the line of its output that the pattern finds."""
     program = "pip" if argv[0] == sys.executable else str(argv[0])
@@ -267,4 +271,5 @@ def _run(argv: Sequence[str | Path], folder: Path, pattern: str, env: Mapping[st
         text = done.stderr + done.stdout
         found = re.search(pattern, text, re.MULTILINE) if pattern else None
         last = (text.strip().splitlines() or [f"status {done.returncode}"])[-1]
-        raise LabError(f"{program}: {found[1] if found else last}", fix="correct `packages` or `version`, or check the network")
+        reason = ADDRESS.sub("REGISTRY", found[1] if found else last)
+        raise LabError(f"{program}: {reason}", fix="correct `packages` or `version`, or check the network")

@@ -152,14 +152,16 @@ def _cell(value: object) -> object:
 
 
 def as_text(listed: Sequence[Mapping[str, Any]]) -> str:
-    """Return rows as text, those of one program below each other."""
+    """Return rows as text, those of one entry below each other."""
     lines: list[str] = []
-    program = ""
+    entry = server = ""
     width = max((len(each["id"]) for each in listed), default=0)
     for each in listed:
-        if each["program"] != program:
-            program = each["program"]
-            lines.append(" ".join(filter(None, [program, each["version"], f"({each['ecosystem']}, server {each['server']})"])))
+        if each["id"].partition("/")[0] != entry or each["server"] != server:
+            entry, server = each["id"].partition("/")[0], each["server"]
+            lines.append(
+                " ".join(filter(None, [each["program"], each["version"], f"({each['ecosystem']}, server {each['server']})"]))
+            )
             if each["failure"]:
                 lines.append(f"  {each['failure']}")
         lines.append(f"  {each['id']:<{width}}  {_number(each):>6}  {_about(each)}".rstrip())

@@ -24,16 +24,21 @@ class Scripted(Command):
 
     def __init__(self, host: Host, server: Mapping[str, Any], directory: Path) -> None:
         super().__init__(host, ["sh", "-ec", server["run"]], directory, port=server["port"], name=server["name"])
-        self.before, self.found = server["prepare"], server["found"]
+        self.before, self.packages, self.program = server["prepare"], server["packages"], server["program"]
 
     def prepare(self) -> None:
         """Run the first command. Raises ToolError."""
+        if self.program:
+            (self.state / "program").write_text(f"#!/bin/sh\nexec {self.program}\n")
+            (self.state / "program").chmod(0o755)
         if self.before:
             run(self.host, ["sh", "-ec", self.before], env=self.environment())
 
     def environment(self) -> Mapping[str, str]:
         """Return the variables of both."""
-        return {"STATE": str(self.state), "SERVER": self.host.IP(), **self.found}
+        return {"STATE": str(self.state), "SERVER": self.host.IP(), "PACKAGES": self.packages} | (
+            {"PROGRAM": str(self.state / "program")} if self.program else {}
+        )
 
 
 def _of_ssh(host: Host, directory: Path, options: Sequence[str]) -> Service:

@@ -69,6 +69,14 @@ def test_several_round_trips_have_one_name(tmp_path):
         ('server = "redis"', 'server = "redis"\ncode = "x"', "operation one has two ways to be done"),
         ('each = ["TCP", "GET"]', 'cured = "other"', "unknown operation 'other', `cured` of one"),
         ("[[operation]]", "[operation]", "`operation` is not a list"),
+        ('name = "one"', 'name = "<b>"', "'<b>' cannot name an operation, .*ask.toml: use letters"),
+        ('name = "one"', 'name = ""', "'' cannot name an operation"),
+        ('server = "redis"', 'server = "../redis"', "'../redis' cannot name a server"),
+        ("trips = 2", "trips = nan", "`trips` is not a number of round trips, operation one, .*: write 0 or more"),
+        ("trips = 2", "trips = -2", "`trips` is not a number of round trips"),
+        ("trips = 2", "trips = 2\nguess = inf", "`guess` is not a number of round trips"),
+        ("trips = 2", 'trips = 2\nearlier = { "1" = -1 }', "`earlier` of 1 is not a number of round trips"),
+        ('server = "redis"', 'server = "redis"\npackages = ["a=={vresion}"]', "'{vresion}' in a package's name is not known"),
         ('program = "ask"', "program = 7", "`program` is not a text"),
         ('program = "ask"', "program = ", "not TOML"),
         ('server = "redis"', 'server = "redis"\npackages = ["", "a"]', "`packages` is not a list of texts"),
@@ -103,6 +111,7 @@ def test_a_server_beside_an_entry_comes_first(tmp_path):
     [
         ("port = 7", "either a service or a command"),
         ('run = "x"', "needs the port"),
+        ('run = "x"\nport = 70000', "70000 is not a port"),
         ('run = "x"\nservice = "redis"\nport = 7', "either a service or a command"),
         ('run = "x"\nport = 7\npackages = ["a==1"]', "unknown ecosystem ''"),
         ('run = "x"\nport = 7\ncode = "x"', "unknown ecosystem ''"),
@@ -149,7 +158,13 @@ def test_each_entry_of_the_catalogue_is_whole():
         assert not found.service or found.service in SERVICES, each.name
         assert each.ecosystem == each.file.parent.name, each.name
         assert each.ecosystem in packages.CLIENT, each.name
-        assert not found.packages or found.ecosystem in packages.FETCHED, found.name
+        assert not found.packages or found.code or found.ecosystem in packages.FETCHED, found.name
         assert {one.group for one in each.operations} <= GROUPS.keys()
         assert all(set(one.earlier) <= set(each.versions) for one in each.operations), each.name
         assert not each.versions or each.version, each.name
+
+
+def test_operations_have_names_of_their_own(tmp_path):
+    text = OWN + OWN[OWN.index("[[operation]]") :]
+    with pytest.raises(ExperimentError, match=r"two operations are called 'one', .*: give each a name of its own"):
+        entry(written(tmp_path, text))

@@ -2,6 +2,7 @@
 
 import contextlib
 import csv
+import dataclasses
 import io
 import json
 import threading
@@ -163,3 +164,12 @@ def test_an_account_is_kept_where_its_packets_show_the_same_number():
 )  # fmt: skip
 def test_the_causes_of_an_account(account, says):
     assert record.causes(account) == says
+
+
+def test_entries_of_one_program_have_a_heading_each():
+    """So that the failure of the second one is printed, too."""
+    other = dataclasses.replace(ENTRY, name="other")
+    failed = {"other": {"versions": {"2.0": {"failure": "no such server"}}}}
+    text = record.as_text(record.rows([ENTRY, other], {**BOTH, **failed}))
+    assert text.count("Ask 2.0 (python, server redis)") == 2
+    assert "no such server" in text
