@@ -1,8 +1,10 @@
-"""Bulk transfers are analysed in bounded memory: 100,000 segments of 1448 bytes, which two hosts have in three files."""
+"""A hundred thousand steps are analysed in bounded memory: segments of 1448 bytes, and questions with their answers."""
 
 import struct
 import subprocess
 import sys
+
+import pytest
 
 LIMIT_MB = 300
 """The most memory of the whole process, of which Python with the package takes 60."""
@@ -18,7 +20,7 @@ found = account([HostCapture(name, (address,), folder, f"{name}.pcap", f"{name}.
 assert found.remainder_ns == 0 and abs(sum(each.ns for each in found.steps) - found.elapsed_ns) <= 1000
 print(len(found.steps), found.elapsed_ns, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
 """
-SEGMENTS, MSS, WAY_MS, TWO = 100_000, 1448, 20, 10
+SEGMENTS, MSS, WAY_MS, TWO = 100_000, 1448, 20, 2
 """Segments, bytes of each, ms of the way; and how many are sent when an ACK comes."""
 HEAD = struct.Struct("<IIII")
 FROM = 1_700_000_000 * 10**9
@@ -33,8 +35,8 @@ def frame(source, target, number, flags, sequence, acknowledged, payload=b""):
     return b"\2" * 6 + mac + b"\x08\x00" + head + one + other + segment
 
 
-def transfer(folder):
-    """Write the captures of an upload whose segments leave ten at a time, as the ACK of the ten before comes."""
+def transfer(folder, steps):
+    """Write the captures of a connection, and return when it ended, in ms."""
     files = {}
     for name in ENDS:
         for kind in ("", ".before"):
@@ -53,9 +55,17 @@ def transfer(folder):
     waiting = []
     waiting.append(goes("client", "server", 0, frame("client", "server", 1, 2, 99, 0)))
     waiting.append(goes("server", "client", WAY_MS, frame("server", "client", 1, 18, 499, 100)))
-    at, payload = 2 * WAY_MS, bytes(MSS)
     for each in waiting:
         write(*each)
+    at = steps(goes, write)
+    for each in files.values():
+        each.close()
+    return at
+
+
+def upload(goes, write):
+    """Segments leave two at a time, as the ACK of the two before comes."""
+    at, payload = 2 * WAY_MS, bytes(MSS)
     for first in range(0, SEGMENTS, TWO):
         for number in range(first, first + TWO):
             data = frame("client", "server", number + 2, 16, 100 + MSS * number, 500, payload)
@@ -66,13 +76,24 @@ def transfer(folder):
             )
         )
         at += 2 * WAY_MS
-    for each in files.values():
-        each.close()
     return at
 
 
-def test_a_transfer_of_100000_segments(tmp_path):
-    ended = transfer(tmp_path)
+def questions(goes, write):
+    """A question of 8 bytes is answered by 6."""
+    at = 2 * WAY_MS
+    for number in range(SEGMENTS // TWO):
+        asked, answered = 100 + 8 * number, 500 + 6 * number
+        write(*goes("client", "server", at, frame("client", "server", number + 2, 24, asked, answered, b"question")))
+        at += WAY_MS
+        write(*goes("server", "client", at, frame("server", "client", number + 2, 24, answered, asked + 8, b"answer")))
+        at += WAY_MS
+    return at
+
+
+@pytest.mark.parametrize("steps", [upload, questions])
+def test_a_hundred_thousand_steps(tmp_path, steps):
+    ended = transfer(tmp_path, steps)
     done = subprocess.run([sys.executable, "-c", PROGRAM, str(tmp_path)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     steps, elapsed, megabytes = map(int, done.stdout.split())

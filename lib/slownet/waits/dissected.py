@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterable, Sequence
+from threading import Thread
 from typing import BinaryIO
 
 from slownet.lab.run.outbox import RefusedError
@@ -17,6 +18,8 @@ from slownet.waits.packets import Packet
 from slownet.waits.trace import HostCapture
 
 MISSING = "tshark is not installed, so sizes and times only: apt install tshark"
+LARGE = 4 << 20
+"""Bytes of a capture that is dissected while the account is made, on another processor."""
 LARGEST = 64 << 20
 """Bytes of a capture that is still dissected: tshark reads some 5 MB in a second."""
 DEADLINE_S = 120.0
@@ -25,6 +28,7 @@ LONGEST = 200
 _FIELDS = ("frame.number", "_ws.col.Protocol", "_ws.col.Info", "mysql.query", "pgsql.query")
 _LETTERS = re.compile(r"(?:[<>](?:\w(?:/\w)*)?)?")
 """Messages that only state PostgreSQL's letter for their kind: "<d" for copied data, ">" for a question about TLS."""
+_ESCAPED = re.compile(r"\\[nt]")
 _TRANSPORT = {"TCP", "UDP", "QUIC", "TLSv1", "TLSv1.2", "TLSv1.3", "SSL"}
 """Protocols of which a step's cause says enough."""
 
@@ -54,6 +58,16 @@ class Messages:
         self._sizes: dict[str, int] = {}
         self._program = shutil.which("tshark")
         self.notes = [] if self._program else [MISSING]
+        self._ahead: tuple[str, Thread] | None = None
+        if self._program and self._captures and (os.cpu_count() or 1) > 1:
+            self._start(max(self._captures, key=self._size))
+
+    def _start(self, name: str) -> None:
+        """Dissect the largest capture meanwhile, unless that takes no time: it is the one that is asked for first."""
+        if self._size(name) >= LARGE:
+            thread = Thread(target=lambda: self._said.setdefault(name, self._of(self._captures[name])), daemon=True)
+            thread.start()
+            self._ahead = name, thread
 
     def __call__(self, packet: Packet) -> str:
         """Return a packet's message as text; empty if it is not known."""
@@ -63,6 +77,9 @@ class Messages:
         named = [name for name, number in seen.items() if number and name in self._captures]
         if not named:
             return ""
+        if self._ahead and self._ahead[0] in named:
+            self._ahead[1].join()
+            self._ahead = None
         known = [name for name in named if name in self._said]
         name = known[0] if known else max(named, key=self._size)
         if name not in self._said:
@@ -110,4 +127,7 @@ def _dissect(program: str, capture: BinaryIO, keys: bytes) -> Iterable[tuple[int
 
 
 def _line(text: str) -> str:
-    return visible(re.sub(r"(?:\\[nt]|\s)+", " ", text).strip())[:LONGEST]
+    if "\\" in text:
+        text = _ESCAPED.sub(" ", text)
+    text = " ".join(text.split())
+    return (text if text.isprintable() else visible(text))[:LONGEST]

@@ -7,6 +7,7 @@ numbers, and the payload's first bytes.
 from __future__ import annotations
 
 import struct
+from functools import lru_cache
 from ipaddress import ip_address
 from typing import Any
 
@@ -16,6 +17,8 @@ ARP, IPV4, IPV6 = 0x0806, 0x0800, 0x86DD
 TCP, UDP, ICMP, ICMPV6 = 6, 17, 1, 58
 FIN, SYN, RST, PSH, ACK = 1, 2, 4, 8, 16
 ETHERNET = 1
+PLAIN = b"\x08\x00\x45"
+"""Bytes 12 to 14 of a frame with a header of IPv4 that has no options."""
 TLS_TYPES = {20, 21, 22, 23}
 CONTROL = {4, 6, 8}
 """Types of HTTP/2's frames that control a connection: SETTINGS, PING, WINDOW_UPDATE."""
@@ -40,16 +43,18 @@ class Packet:
         The hosts, empty if unknown.
     connection : tuple
         Its ends and its protocol, the same for both directions.
+    hop : bytes or tuple
+        What identifies it on its hop, as `hop_key` returns it, or else its fields.
     """
 
     __slots__ = (
         "ack", "arrived", "connection", "data", "dport", "edge", "end", "flags", "flight", "frame", "frame_arrived",
-        "held", "highest", "identity", "interface", "interface_arrived", "kind", "left", "length", "mac", "mark", "mss",
+        "held", "highest", "hop", "identity", "interface", "interface_arrived", "kind", "left", "length", "mac", "mark", "mss",
         "of_hello", "opens", "options", "order", "phase", "protocol", "receiver", "repeated", "segments", "sender", "sent",
         "seq", "side", "size", "source", "sport", "target", "tls", "window",
     )  # fmt: skip
 
-    def __init__(self, frame: Frame) -> None:
+    def __init__(self, frame: Frame, hop: object = None) -> None:
         data = frame.data
         self.mac = data[6:12]
         self.size, self.frame, self.frame_arrived = frame.length, frame.number, 0
@@ -74,6 +79,7 @@ class Packet:
         one, other = ends if ends[0] <= ends[1] else ends[::-1]
         self.connection: Ends = (*one, *other, self.protocol)
         self.mark = 0 if self.protocol == TCP else hash(self.data)
+        self.hop = hop or self._key()
 
     def _ipv4(self, data: bytes) -> None:
         at = 14 + (data[14] & 15) * 4
@@ -102,9 +108,8 @@ class Packet:
         else:
             self.data, self.length = data[at : min(end, at + KEPT)], whole - at
 
-    @property
-    def key(self) -> tuple[object, ...]:
-        """The fields that identify it on its hop; a checksum may be filled in behind the queue, and ECN set."""
+    def _key(self) -> tuple[object, ...]:
+        """Return the fields that identify it on its hop; a checksum may be filled in behind the queue, and ECN set."""
         return self.mac, self.identity, self.sport, self.dport, self.seq, self.ack, self.flags, self.size, self.options, (
             self.mark if self.protocol != TCP else self.source
         ), self.target  # fmt: skip
@@ -190,6 +195,17 @@ class Packet:
         return f"{_end(self.source, self.sport)} > {_end(self.target, self.dport)}"
 
 
+def hop_key(data: bytes) -> bytes | None:
+    """Return what identifies a segment of TCP over IPv4 on its hop, of a frame's bytes; None for any other frame.
+
+    Most frames of a capture are such, and two of three are seen a second time: their fields need not be read then. Without the
+    checksums, which may be filled in behind the queue, and ECN.
+    """
+    if data[12:15] != PLAIN or len(data) < 54 or data[23] != TCP or (data[20] & 0x1F) or data[21]:
+        return None
+    return data[6:12] + data[16:20] + data[26:50] + data[54 : 34 + (data[46] >> 4 << 2)]
+
+
 class Shared:
     """Addresses that many packets share, kept once; and the connections that have shown records of TLS."""
 
@@ -210,6 +226,7 @@ class Shared:
             packet.data = packet.data[:HEAD]
 
 
+@lru_cache(maxsize=1 << 12)
 def _end(address: bytes, port: int) -> str:
     text = str(ip_address(address))
     text = f"[{text}]" if ":" in text and port else text

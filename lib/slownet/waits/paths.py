@@ -144,6 +144,8 @@ class _Way:
 
     def _per_byte(self, place: int) -> float:
         """Return the ns of a byte on the line, near a packet."""
+        if not self._stretched and not self._differences:
+            return 0.0
         found = []
         stretched = sorted(_near(self._stretched, place))
         if len(stretched) >= SURE:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, field
@@ -17,10 +17,10 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from slownet.lab.run.outbox import Outbox, RefusedError
-from slownet.links.packets.capture_file import MOST_BYTES, NO_TIME, CaptureFile
+from slownet.links.packets.capture_file import MOST_BYTES, NO_TIME, CaptureFile, Frame
 from slownet.model.errors import ToolError
 from slownet.model.options import CAPTURE
-from slownet.waits.packets import ETHERNET, UDP, Packet, Shared
+from slownet.waits.packets import ETHERNET, UDP, Packet, Shared, hop_key
 
 AT_ONCE_NS = 100_000
 """A host's longest time without a timer on a free clock: a hundred readings of the clock. The shortest sleep is longer
@@ -127,12 +127,12 @@ def read(captures: Sequence[HostCapture]) -> Trace:
     hosts = {each.host: Host(each.host, addresses=_own(captures, each.host)) for each in captures}
     notes: list[str] = []
     shared = Shared()
-    waiting: dict[tuple[object, ...], list[Packet]] = defaultdict(list)
+    waiting: dict[object, list[Packet]] = defaultdict(list)
     came: list[_Came] = []
     entered = [_sent(each, notes, shared) for each in captures]
     for packet in chain.from_iterable(entered):
         if packet.is_tcp:  # datagrams may be divided yet
-            waiting[packet.key].append(packet)
+            waiting[packet.hop].append(packet)
     for each, before in zip(captures, entered, strict=True):
         _left(each, before, waiting, came, notes, shared)
         hosts[each.host].sent += before
@@ -158,7 +158,7 @@ class _Came(NamedTuple):
 
 
 def _left(
-    capture: HostCapture, before: list[Packet], waiting: dict[tuple[object, ...], list[Packet]], came: list[_Came],
+    capture: HostCapture, before: list[Packet], waiting: dict[object, list[Packet]], came: list[_Came],
     notes: list[str], shared: Shared,
 ) -> None:  # fmt: skip
     """Read what crossed an interface: when what the host sent left its queue, and what came.
@@ -168,36 +168,55 @@ def _left(
     """
     macs = {packet.mac for packet in before}
     own = _own([capture], capture.host)
-    queued: dict[tuple[object, ...], list[Packet]] = defaultdict(list)
-    for packet in reversed(before):
-        queued[packet.key].append(packet)
+    queued: dict[object, list[Packet]] = defaultdict(list)
+    for each in reversed(before):
+        queued[each.hop].append(each)
     crossed: list[Packet] = []
-    for packet in _packets(capture, capture.main, notes, shared):
-        if packet.mac not in macs and not (capture.before is None and packet.source in own):
-            like = waiting.get(packet.key) if packet.is_tcp else None
-            came.append(_Came(packet.arrived, packet.frame, capture, like[0] if like else packet, bool(like)))
-        elif packet.is_tcp and (known := queued.get(packet.key)):
-            _leaves(known.pop(), packet, capture)
+    for frame in _frames(capture, capture.main, notes):
+        hop = hop_key(frame.data)
+        packet = None if hop else _packet(frame, None, shared)
+        if hop is None and packet is None:
+            continue
+        source = frame.data[26:30] if packet is None else packet.source
+        is_sent = frame.data[6:12] in macs or (capture.before is None and source in own)
+        of_tcp = queued if is_sent else waiting
+        known = of_tcp.get(hop if packet is None else packet.hop) if packet is None or packet.is_tcp else None
+        if is_sent and known:
+            _leaves(known.pop(), frame.ns, frame.number, capture)
+            continue
+        like = known[0] if known else packet or Packet(frame, hop)
+        if like is not packet and not known:
+            _dated(like, frame, shared)
+        if is_sent:
+            crossed.append(like)
         else:
-            crossed.append(packet)
+            came.append(_Came(frame.ns, frame.number, capture, like, bool(known)))
     _divide(before, queued, crossed)
+    _enter(crossed, before, queued, waiting, capture)
+
+
+def _enter(
+    crossed: Iterable[Packet], before: list[Packet], queued: Mapping[object, list[Packet]],
+    waiting: dict[object, list[Packet]], capture: HostCapture,
+) -> None:  # fmt: skip
+    """Add what a host sent and was not seen before its queue to what it sent: it entered as it left."""
     for packet in crossed:
-        if known := queued.get(packet.key):
-            _leaves(known.pop(), packet, capture)
+        if known := queued.get(packet.hop):
+            _leaves(known.pop(), packet.arrived, packet.frame, capture)
             continue
         packet.sender, packet.sent, packet.left = capture.host, packet.arrived, packet.arrived
         packet.arrived, packet.interface = -1, capture.name
         before.append(packet)
         if packet.is_tcp:
-            waiting[packet.key].append(packet)
+            waiting[packet.hop].append(packet)
     for packet in before:
         if not packet.is_tcp:
-            waiting[packet.key].append(packet)
+            waiting[packet.hop].append(packet)
 
 
-def _leaves(entered: Packet, seen: Packet, capture: HostCapture) -> None:
-    """Note when a packet left its queue."""
-    entered.left, entered.frame, entered.interface = seen.arrived, seen.frame, capture.name
+def _leaves(entered: Packet, ns: int, frame: int, capture: HostCapture) -> None:
+    """Note when a packet left its queue, and the number of its frame."""
+    entered.left, entered.frame, entered.interface = ns, frame, capture.name
 
 
 def _sent(capture: HostCapture, notes: list[str], shared: Shared) -> list[Packet]:
@@ -205,10 +224,12 @@ def _sent(capture: HostCapture, notes: list[str], shared: Shared) -> list[Packet
     if capture.before is None:
         notes.append(f"{capture.host}: no capture before the queue, so what a queue delayed counts as the host's")
         return []
-    found = list(_packets(capture, capture.before, notes, shared))
-    for packet in found:
-        packet.sender, packet.sent = capture.host, packet.arrived
-        packet.arrived, packet.frame = -1, 0
+    found = []
+    for frame in _frames(capture, capture.before, notes):
+        if (packet := _packet(frame, hop_key(frame.data), shared)) is not None:
+            packet.sender, packet.sent = capture.host, packet.arrived
+            packet.arrived, packet.frame = -1, 0
+            found.append(packet)
     return found
 
 
@@ -221,7 +242,7 @@ def _own(captures: Sequence[HostCapture], host: str) -> frozenset[bytes]:
     return frozenset(found)
 
 
-def _divide(before: list[Packet], queued: dict[tuple[object, ...], list[Packet]], crossed: Iterable[Packet]) -> None:
+def _divide(before: list[Packet], queued: dict[object, list[Packet]], crossed: Iterable[Packet]) -> None:
     """Replace each datagram that the kernel divided behind the filter (UDP_SEGMENT) by its parts.
 
     A program may give the kernel many datagrams of one size as one; they are divided when they enter a queue that counts
@@ -229,13 +250,13 @@ def _divide(before: list[Packet], queued: dict[tuple[object, ...], list[Packet]]
     """
     if not any(each.protocol == UDP for each in before):
         return
-    keys = {each.key for each in crossed if each.protocol == UDP}
-    large = [each for each in before if each.protocol == UDP and each.key not in keys]
+    keys = {each.hop for each in crossed if each.protocol == UDP}
+    large = [each for each in before if each.protocol == UDP and each.hop not in keys]
     if not large:
         return
     pieces: dict[tuple[object, ...], list[Packet]] = defaultdict(list)
     for each in crossed:
-        if each.protocol == UDP and each.key not in queued:
+        if each.protocol == UDP and each.hop not in queued:
             pieces[each.mac, each.source, each.sport, each.target, each.dport].append(each)
     divided: dict[int, list[Packet]] = {}
     for whole in large:
@@ -251,13 +272,25 @@ def _divide(before: list[Packet], queued: dict[tuple[object, ...], list[Packet]]
         divided[id(whole)] = made = [copy(each) for each in waiting[start:end]]
         for each in made:
             each.sender, each.sent, each.arrived, each.frame = whole.sender, whole.sent, -1, 0
-            queued[each.key].append(each)
+            queued[each.hop].append(each)
         del waiting[start:end]
     before[:] = chain.from_iterable(divided.get(id(each), (each,)) for each in before)
 
 
-def _packets(capture: HostCapture, name: str, notes: list[str], shared: Shared) -> Iterator[Packet]:
-    """Yield the packets of one of a capture's files, with their times in `arrived`. One that is cut off gives a note."""
+def _packet(frame: Frame, hop: object, shared: Shared) -> Packet | None:
+    """Return the packet of a frame, with its time in `arrived`; None for one that no program asked for."""
+    packet = Packet(frame, hop)
+    return None if packet.is_housekeeping else _dated(packet, frame, shared)
+
+
+def _dated(packet: Packet, frame: Frame, shared: Shared) -> Packet:
+    packet.arrived = frame.ns
+    shared.trim(packet)
+    return packet
+
+
+def _frames(capture: HostCapture, name: str, notes: list[str]) -> Iterator[Frame]:
+    """Yield the frames of one of a capture's files that are of its time. One that is cut off gives a note."""
     folder, (first, last) = capture.folder, capture.between
     again = f"measure it again with {CAPTURE}"
     try:
@@ -270,22 +303,18 @@ def _packets(capture: HostCapture, name: str, notes: list[str], shared: Shared) 
             if frame.link != ETHERNET:
                 raise ToolError("the capture is not of Ethernet", str(folder.folder / name), "capture a host's own interface")
             if frame.ns != NO_TIME and len(frame.data) >= 14 and first <= frame.ns <= last:
-                packet = Packet(frame)
-                packet.arrived = frame.ns
-                if not packet.is_housekeeping:
-                    shared.trim(packet)
-                    yield packet
+                yield frame
     if file.damage:
         notes.append(f"{PurePosixPath(name).name}: {file.damage}; {CUT_OFF}")
 
 
-def _match(came: Iterable[_Came], waiting: dict[tuple[object, ...], list[Packet]], hosts: dict[str, Host]) -> None:
+def _match(came: Iterable[_Came], waiting: dict[object, list[Packet]], hosts: dict[str, Host]) -> None:
     """Give each packet that arrived to the one that was sent: the first such that had left and that no one has received."""
     for packets in waiting.values():
         packets.sort(key=attrgetter("sent"), reverse=True)
     for each in sorted(came, key=attrgetter("ns")):
         receiver, name = each.capture.host, each.capture.name
-        packet = sent = _taken(waiting.get(each.packet.key, []), each.ns)
+        packet = sent = _taken(waiting.get(each.packet.hop, []), each.ns)
         if sent is None or sent.receiver:  # of a host without a capture, or a broadcast that several hosts receive
             packet = copy(each.packet) if each.is_like else each.packet
             packet.sender, packet.sent, packet.left = (sent.sender, sent.sent, sent.left) if sent else ("", -1, -1)

@@ -129,16 +129,19 @@ class CaptureFile:
 
     def _read(self, size: int) -> bytes:
         """Return the next bytes. Raises _EndError if they are missing, ToolError for more than a GiB in all."""
+        if len(found := self._rest(size)) < size:
+            raise _EndError(f"the file is cut short after frame {self.count}")
+        return found
+
+    def _rest(self, size: int) -> bytes:
+        """Return the next bytes, fewer at the end. Raises ToolError for more than a GiB in all, _EndError for damaged ones."""
         self._taken += size
         if self._taken > MOST_BYTES:
             raise ToolError("the capture has more than a GiB", self.where, CUT)
         try:
-            found = self._file.read(size)
+            return self._file.read(size)
         except (OSError, EOFError, zlib.error) as error:  # of gzip, and pyarrow's for the others
             raise _EndError(f"the compressed data end or are damaged after frame {self.count} ({error})") from error
-        if len(found) < size:
-            raise _EndError(f"the file is cut short after frame {self.count}")
-        return found
 
     def _skip(self, size: int) -> None:
         while size > 0:
@@ -149,11 +152,10 @@ class CaptureFile:
         self._records += 1
         if self._records > MOST_RECORDS:
             raise ToolError(f"the capture has more than {MOST_RECORDS:,} frames and blocks", self.where, CUT)
-        try:
-            first = self._file.read(1)
-        except (OSError, EOFError, zlib.error) as error:
-            raise _EndError(f"the compressed data end or are damaged after frame {self.count} ({error})") from error
-        return first + self._read(size - 1) if first else b""
+        found = self._rest(size)
+        if 0 < len(found) < size:
+            raise _EndError(f"the file is cut short after frame {self.count}")
+        return found
 
     def _pcap(self, order: str, fraction: int, header: int) -> Iterator[Frame]:
         _, minor, _, _, _, link = struct.unpack(order + "HHiIII", self._read(20))
