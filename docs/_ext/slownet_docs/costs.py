@@ -88,7 +88,7 @@ def table(rows: Sequence[Row]) -> str:
 
 def _operation(row: Row) -> str:
     """Return one operation: its name and number, and below what the round trips are."""
-    about = _why(row)
+    about = (_why(row) + _packets(row)).removeprefix("<br>")
     named = f"{_trips(row)} <span>{escape(row['operation'].replace('-', ' '))}</span>"
     ident = escape(row["id"])
     if not about:
@@ -108,12 +108,15 @@ def _number(trips: float) -> str:
 
 def _why(row: Row) -> str:
     """Return what explains a number: each round trip, the note, the cure with its number, other versions."""
-    parts = [escape(", ".join(row["each"])), escape(row["note"])]
+    parts = [escape(record.named(row["each"])), escape(row["note"])]
     if row["cure"]:
         cured = row["cured_round_trips"]
         parts.append(f"<i>{escape(row['cure'])}</i>" + (f": {_number(cured)}" if cured is not None else ""))
-    account = f"<small>Its packets: {escape(row['account'])}</small>" if row["account"] else ""
-    return "<br>".join(filter(None, [*parts, escape(record.changes(row)), account]))
+    return "<br>".join(filter(None, [*parts, escape(record.changes(row))]))
+
+
+def _packets(row: Row) -> str:
+    return f"<br><small>Its packets: {escape(row['account'])}</small>" if row["account"] else ""
 
 
 def write(app: Any, error: Exception | None) -> None:

@@ -45,7 +45,7 @@ def costs(
         each.require(chosen)  # before minutes are spent on measuring
     found, status = record.kept(), 0
     if measure or expected or version is not None:
-        results = _measured(chosen, version)
+        results = _measured(chosen, version, others=measure)
         found, status = record.of(results), _status(results)
     rows = record.rows(chosen, found, version)
     print((record.as_json if as_json else record.as_csv if as_csv else record.as_text)(rows).rstrip("\n"))
@@ -56,8 +56,8 @@ def costs(
     raise typer.Exit(max(status, int(grown)) if not expected or status == 2 else int(grown))
 
 
-def _measured(chosen: Sequence[Entry], version: str | None) -> list[Measured]:
-    """Measure entries and print how that goes, and a line for what is not as expected."""
+def _measured(chosen: Sequence[Entry], version: str | None, others: bool) -> list[Measured]:
+    """Measure entries and print how that goes. others: the entries' other versions, too, if no version is chosen."""
     from slownet.costs import measuring
 
     if version is not None and (
@@ -70,7 +70,7 @@ def _measured(chosen: Sequence[Entry], version: str | None) -> list[Measured]:
     items = [
         measuring.Item(each, one)
         for each in chosen
-        for one in ((each.version, *each.versions) if version is None else (version,))
+        for one in ((each.version, *(each.versions if others else ())) if version is None else (version,))
     ]  # fmt: skip
     follow = _follow if sys.stderr.isatty() else lambda line: None
     return measuring.measure(items, follow=follow, accounts=True)

@@ -24,6 +24,11 @@ TIMES = re.compile(r"(\d+) x ")
 """The beginning of a description that stands for several round trips."""
 
 
+def order(version: str) -> list[int]:
+    """Return what sorts versions by their numbers."""
+    return [int(each) for each in re.findall(r"\d+", version)]
+
+
 @dataclass(frozen=True)
 class Operation:
     """One thing that a program does.
@@ -63,8 +68,13 @@ class Operation:
     earlier: Mapping[str, float] = field(default_factory=dict)
 
     def expected(self, version: str) -> float:
-        """Return the round trips that are expected of a version."""
-        return self.earlier.get(version, self.trips)
+        """Return the round trips that are expected of a version: those of the newest earlier one that is not newer."""
+        if version in self.earlier:
+            return self.earlier[version]
+        known = sorted(self.earlier, key=order)
+        if not version or not known or order(version) > order(known[-1]):
+            return self.trips
+        return self.earlier[max((each for each in known if order(each) <= order(version)), key=order, default=known[0])]
 
 
 @dataclass(frozen=True)

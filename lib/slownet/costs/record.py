@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from slownet.costs.catalogue import HERE, entries
-from slownet.costs.entry import GROUPS, Entry, Operation
+from slownet.costs.entry import GROUPS, Entry, Operation, order
 from slownet.costs.judging import VARIES, WITHIN, Cost
 from slownet.costs.measuring import Measured
 from slownet.model import whole_file
@@ -81,15 +81,21 @@ def row(entry: Entry, operation: Operation, found: Mapping[str, Any], version: s
     cost = _cost(operation, shown, versions)
     cured = _cost(entry.operation(operation.cured), shown, versions) if operation.cured else None
     others = {each: one for each in versions if each != shown and (one := _cost(operation, each, versions))}
+    each = list(operation.each) if operation.expected(shown) == operation.trips else []  # of another number they are others
     values = (
         f"{entry.name}/{operation.name}", entry.program, shown, entry.ecosystem, entry.server, operation.name,
         operation.group, cost and shown_trips(cost), operation.expected(shown), cost and round(cost.spread, 2),
-        cost and cost.verdict, list(operation.each), operation.cure, operation.cured and f"{entry.name}/{operation.cured}",
+        cost and cost.verdict, each, operation.cure, operation.cured and f"{entry.name}/{operation.cured}",
         cured and shown_trips(cured), operation.note, operation.guess, {each: shown_trips(one) for each, one in others.items()},
         found.get("packages", {}), versions.get(shown, {}).get("failure", ""),
         causes(found.get("accounts", {}).get(operation.name, ())) if shown == entry.version else "",
     )  # fmt: skip
     return dict(zip(COLUMNS, values, strict=True))
+
+
+def named(each: Sequence[str]) -> str:
+    """Return the names of round trips as one text: "TCP, GET", or with semicolons if a name has a comma itself."""
+    return ("; " if any("," in one for one in each) else ", ").join(each)
 
 
 def causes(account: Sequence[str]) -> str:
@@ -119,16 +125,12 @@ def changes(row: Mapping[str, Any]) -> str:
     Empty if all of them have the same number.
     """
     numbers = {**row["other_versions"], row["version"]: row["round_trips"]}
-    ordered = sorted(numbers, key=_order)
+    ordered = sorted(numbers, key=order)
     (number, newest), *older = [(number, list(each)) for number, each in itertools.groupby(ordered, numbers.get)][::-1]
     if not older:
         return ""
     texts = [f"{number:g} in {each[0]}" + (f" to {each[-1]}" if len(each) > 1 else "") for number, each in older]
     return ", ".join([f"{number:g} since {newest[0]}", *texts])
-
-
-def _order(version: str) -> list[int]:
-    return [int(each) for each in re.findall(r"\d+", version)]
 
 
 def as_json(listed: Sequence[Mapping[str, Any]]) -> str:
@@ -178,7 +180,7 @@ def _about(row: Mapping[str, Any]) -> str:
     """Return what the round trips are, what cures them, and what other versions take."""
     if row["failure"]:
         return ""
-    each = ", ".join(row["each"]) or row["account"]
+    each = named(row["each"]) or row["account"]
     parts = [GROUPS[row["group"]] + (f": {each}" if each else "")]
     if row["cure"]:
         cured = row["cured_round_trips"]

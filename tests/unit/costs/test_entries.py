@@ -5,7 +5,7 @@ import re
 import pytest
 
 from slownet.costs import catalogue, packages
-from slownet.costs.entry import GROUPS, entry, server
+from slownet.costs.entry import GROUPS, Operation, entry, server
 from slownet.costs.served import SERVICES
 from slownet.model.errors import ExperimentError, LabError
 
@@ -48,7 +48,7 @@ def test_an_entry_of_commands(tmp_path):
 def test_a_version_chooses_the_packages_and_the_number(tmp_path):
     found = entry(written(tmp_path, CODED))
     assert found.needs("1.0") == ("asked==1.0", "besides==1")
-    assert [found.operations[0].expected(version) for version in ("2.0", "1.0", "0.9")] == [3, 2, 3]
+    assert [found.operations[0].expected(version) for version in ("2.0", "1.0", "0.9")] == [3, 2, 2]
 
 
 def test_several_round_trips_have_one_name(tmp_path):
@@ -168,3 +168,12 @@ def test_operations_have_names_of_their_own(tmp_path):
     text = OWN + OWN[OWN.index("[[operation]]") :]
     with pytest.raises(ExperimentError, match=r"two operations are called 'one', .*: give each a name of its own"):
         entry(written(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    ("version", "trips"),
+    [("8.1", 6), ("8.0", 6), ("7.4.1", 4), ("7.4.0", 4), ("5.0", 4), ("4.9", 2), ("4.6", 2), ("4.5", 2), ("", 6), ("9.0b1", 6)],
+)
+def test_a_version_that_is_not_named_has_the_number_of_the_one_before(version, trips):
+    operation = Operation("connect", "new", 6.0, earlier={"7.4.1": 4.0, "5.0": 4.0, "4.6": 2.0})
+    assert operation.expected(version) == trips

@@ -46,6 +46,7 @@ def test_a_row_has_the_cure_with_its_number_and_other_versions():
 def test_a_row_of_another_version_has_its_numbers():
     _, second = record.rows([ENTRY], BOTH, "1.0")
     assert (second["round_trips"], second["expected"], second["verdict"]) == (2, 2.0, "as expected")
+    assert second["each"] == []  # the names are those of the entry's own version
 
 
 def test_what_was_not_measured_has_no_number():
@@ -173,3 +174,11 @@ def test_entries_of_one_program_have_a_heading_each():
     text = record.as_text(record.rows([ENTRY, other], {**BOTH, **failed}))
     assert text.count("Ask 2.0 (python, server redis)") == 2
     assert "no such server" in text
+
+
+@pytest.mark.parametrize(
+    ("each", "says"),
+    [((), ""), (("TCP", "GET"), "TCP, GET"), (("TCP, of another connection", "GET"), "TCP, of another connection; GET")],
+)
+def test_names_with_commas_stay_apart(each, says):
+    assert record.named(each) == says
