@@ -87,7 +87,7 @@ def with_calls(
         Measures the cell once more; by default as the run was.
     """
     wait = timers.unnamed(found)
-    if not found.clock_is_free or of_run.is_traced(sample) or wait < timers.LEAST * found.elapsed_ns:
+    if not wait or not found.clock_is_free or of_run.is_traced(sample) or wait < timers.LEAST * found.elapsed_ns:
         return found
     if (sample.get("wall_s") or 0) > LONGEST_S:
         return found

@@ -32,11 +32,11 @@ def answer(account: Account) -> str:
     whole = account.elapsed_ns
     said = [(each.ns, _on_the_way(each, account.client)) for each in _between(account)]
     for (host, cause), ns in _on_hosts(account):
-        if ns >= LEAST * whole:
+        if ns and ns >= LEAST * whole:
             said.append((ns, f"{milliseconds(ns)} {cause} on {host}{_calls(account, host, cause)}"))
     for cause in (Cause.QUEUE, Cause.SERIALISATION):
         ns = sum(each.ns for each in account.of(cause))
-        if ns >= LEAST * whole:
+        if ns and ns >= LEAST * whole:
             said.append((ns, f"{milliseconds(ns)} {cause}"))
     if account.remainder_ns:
         said.append((account.remainder_ns, f"{milliseconds(account.remainder_ns)} {Cause.REMAINDER}"))

@@ -6,6 +6,8 @@ import gc
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from slownet.model.errors import ToolError
+from slownet.model.options import CAPTURE
 from slownet.waits import client_operation, flows, trace
 from slownet.waits.account import Account
 from slownet.waits.causes import Asked, Causes
@@ -44,10 +46,21 @@ def account(
     with _uncollected():
         seen = trace.read(captures)
         flows.follow(seen)
-        found = client_operation.find(seen, client, whole)
+        found = _operation(seen, client, whole)
         parts = Walk(seen, found.client, found.begin).back(found.last, arrived=True)
         steps = Causes(seen, parts, asked, free, (found.begin, found.last.arrived)).steps()
     return Account(found.words, found.client, tuple(steps), found.beside, seen.notes, free)
+
+
+def _operation(seen: trace.Trace, client: str | None, whole: bool) -> client_operation.Operation:
+    """Return the operation; where none is found, the error states which capture was cut off, if one was."""
+    try:
+        return client_operation.find(seen, client, whole)
+    except ToolError as error:
+        cut = next((each for each in seen.notes if trace.CUT_OFF in each), "")
+        if not cut:
+            raise
+        raise ToolError(f"{error.what} ({cut})", fix=f"measure it again with {CAPTURE}") from error
 
 
 @contextmanager

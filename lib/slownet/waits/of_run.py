@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -24,6 +25,8 @@ from slownet.waits.trace import HostCapture
 ENCRYPTED = "encrypted: sizes and times only, for no key log (SSLKEYLOGFILE) was left"
 COMMAND_MS = "command_ms"
 """The metric of a command's whole time, see `slownet.hypotheses.commanded`."""
+_KEY_LOG = re.compile(r"[-.]keys(\.\w+)?$")
+"""The names of key logs in `raw/`, of commands and of tools: 000-ran.keys, 004-handshake.keys.txt."""
 SHORT_MS, SILENT = 2.0, 0.01
 """Least time, and part of that time: a command that spent more of both without packets gets a note. The start of a program
 reads the clock a thousand times, a microsecond each, where the CPU is free."""
@@ -183,9 +186,9 @@ def _of_command(sample: Sample, made: Account) -> list[str]:
 
 
 def _keys(run: RunData, sample: Sample) -> bytes:
-    """Return the key log that a tool has left; nothing if it has left none. Raises RefusedError."""
-    name = next((each for each in sample.get("raw") or () if each.endswith("keys")), None)
-    return Outbox(run.directory).read(name) if name else b""
+    """Return the key logs that tools have left, one after the other; nothing if they left none. Raises RefusedError."""
+    names = [each for each in sample.get("raw") or () if _KEY_LOG.search(each)]
+    return b"\n".join(Outbox(run.directory).read(each) for each in names)
 
 
 def is_traced(sample: Sample) -> bool:

@@ -566,6 +566,25 @@ def test_captures_that_are_cut_off_before_their_first_packet_are_measured_again(
     assert "measure it again with" in str(caught.value.fix)
 
 
+def test_captures_of_one_host_that_are_cut_off_name_the_file(told):
+    """What the client sent is missing, so it seems to have asked nothing."""
+    page(told)
+    captures = told.captures()
+    for name in (name for each in captures if each.host == "client" for name in (each.main, each.before)):
+        (told.folder / name).write_bytes((told.folder / name).read_bytes()[:60])
+    with pytest.raises(ToolError, match=r"client asked nothing: .* \(client.before.pcap: the file is cut short"):
+        account(captures, "client")
+    with pytest.raises(ToolError, match="web asked nothing: there is nothing to account for: name another"):
+        account(told.captures(), "web")
+
+
+def test_an_operation_that_takes_no_time_has_no_parts_of_none(told):
+    opened(told, way=0.0)
+    told.say("client", "web", "PA", 101, 501, at=0.0, came=0.0, payload=b"?")
+    told.say("web", "client", "PA", 501, 102, at=0.0, came=0.0, ports=(80, 40000), payload=b"!")
+    assert answer(account(told.captures())) == "0 ms: 1 round trip to web of question and answer"
+
+
 def test_later_flights_are_not_slow_because_readings_of_the_clock_delay_them(told):
     """Each answer of two segments on a way of 100 ms follows the one before by 50 ms, and takes 2 us longer than that."""
     opened(told, way=100.0)

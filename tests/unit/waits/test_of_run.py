@@ -55,8 +55,10 @@ def test_a_clock_that_hides_something(measured, clock, tdf, cpu, kind):
 
 def test_tls_without_a_key_log(measured, tmp_path):
     assert measured(HELLO) == (ENCRYPTED,)
-    (tmp_path / "000-ran.keys").write_text("CLIENT_RANDOM 1 2\n")
-    assert measured(HELLO, raw=["000-ran.keys"]) == ()
+    for name in ("000-ran.keys", "000-handshake.keys.txt", "000-page.lossy.keys"):
+        (tmp_path / name).write_text("CLIENT_RANDOM 1 2\n")
+        assert measured(HELLO, raw=["000-ran.txt", name]) == ()
+    assert measured(HELLO, raw=["000-monkeys", "000-keyspace.txt"]) == (ENCRYPTED,)
 
 
 def test_why_a_sample_failed(measured):
