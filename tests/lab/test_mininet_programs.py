@@ -501,9 +501,7 @@ FULL = """
 def test_a_program_whose_terminal_is_full_is_named_at_the_end(tmp_path, stops):
     done = standin(code=FULL.format(waits="time.sleep(3)", stops=stops), folder=tmp_path)
     assert done.returncode == 0, done.stderr
-    line = (
-        "slownet: seq on h1 stands still, because nobody reads what it prints to its terminal: redirect it, as in h1.cmd('seq "
-    )
+    line = "slownet: seq on h1 stands still, because no program reads its terminal: redirect it, as in h1.cmd('seq "
     assert [each for each in done.stderr.splitlines() if each.startswith(line)] == done.stderr.splitlines() != []
 
 

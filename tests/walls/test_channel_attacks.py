@@ -149,7 +149,7 @@ EVENTS = {
 def test_an_event_that_is_none(attacked, said):
     status, err, _ = attacked(f"say({said})\ntime.sleep(3600)")
     assert status == 2, err
-    assert "slownet: the lab sent an event that is none: " in err
+    assert "slownet: the lab sent an invalid event: " in err
     assert len(err) < 2000
     assert attacked.peak < 700 * MEGABYTE
 
@@ -157,7 +157,7 @@ def test_an_event_that_is_none(attacked, said):
 def test_an_event_that_is_none_in_a_sweep(attacked):
     status, err, _ = attacked('say({"event": "sample", "index": "x"})\ntime.sleep(3600)', "sweep")
     assert status != 0
-    assert "the lab sent an event that is none" in err
+    assert "the lab sent an invalid event" in err
 
 
 def test_an_error_with_escape_codes(attacked):

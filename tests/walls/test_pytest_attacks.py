@@ -289,7 +289,7 @@ FORGED = {
 @pytest.mark.parametrize("kind", FORGED)
 def test_forged_events_end_the_session_with_one_line(attack, kind):
     done = attack(f"os.write(int(os.environ['SLOWNET_EVENTS']), b'\\x1eslownet-pytest' + {FORGED[kind]!r} + b'\\n')")
-    lines = [line for line in done.stderr.splitlines() if line.startswith("slownet: the lab sent an event that is none: ")]
+    lines = [line for line in done.stderr.splitlines() if line.startswith("slownet: the lab sent an invalid event: ")]
     assert len(lines) == 1, done.stdout + done.stderr
     assert done.returncode == 3
 

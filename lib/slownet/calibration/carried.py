@@ -41,7 +41,7 @@ def carried(link: Link, source: Any, target: Any, ip: IP = IPV4) -> float:
 
 
 def highest(through: Callable[[float], float]) -> float:
-    """Return the highest rate of which nearly all gets through; `through(rate)` measures how much of a stated rate does.
+    """Return the highest rate that is carried nearly whole; `through(rate)` measures how much of a stated rate does.
 
     A much higher rate does not show it: packets are then handled in batches, which takes less CPU per packet.
     """

@@ -26,7 +26,7 @@ class Mark:
     exercise: Exercise
     solution: Solution
     written: str
-    """As the student wrote it; empty if there is no answer."""
+    """As the student wrote it; empty without an answer."""
     number: float | None
     mark: str
 
@@ -36,7 +36,7 @@ class Marked:
     """A class, its exercises and all marks."""
 
     exercises: Sequence[Exercise]
-    """Several of one name are its variants, of which a student has one."""
+    """Several of one name are its variants; a student has one of them."""
     counted: Sequence[Counted]
     """A student's attempt each."""
     marks: Sequence[Mark]

@@ -20,7 +20,7 @@ from slownet.model.options import KEY
 from slownet.model.userfile import toml_text
 
 HEAD = f"""\
-# Measured by `{KEY.in_command("check")}`. Answers from low to high are right; a missing limit is none.
+# Measured by `{KEY.in_command("check")}`. Answers from low to high are right; without one of them that side is open.
 # Widen a range where more answers are.
 """
 OWN = {".toml": HEAD[:20], ".md": ""}

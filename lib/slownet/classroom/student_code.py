@@ -100,7 +100,7 @@ def _copy(folder: Path, target: Path) -> str:
 
 
 def _run(work: Path, tests: Sequence[str], limit_s: float, megabytes: int) -> tuple[dict[tuple[str, str], str], str]:
-    """Run tests in a lab; return what is wrong with each, empty if it passed, and why there is no result."""
+    """Run tests in a lab; return what is wrong with each, empty if it passed, and why a result is missing."""
     script = _SCRIPT.format(tests=" ".join(f"./{each}" for each in tests))
     words = [sys.executable, "-m", "slownet.cli", "lab", "exec", TDF.typed, "inf", MEMORY.typed, str(megabytes), "--"]
     process = subprocess.Popen(

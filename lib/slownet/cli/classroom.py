@@ -124,7 +124,10 @@ def bundle(
     slownet: Annotated[
         str | None,
         typer.Option(
-            "--slownet", envvar="SLOWNET", metavar="WHAT", help="What pip installs as slownet there: a wheel, which goes along."
+            "--slownet",
+            envvar="SLOWNET",
+            metavar="WHAT",
+            help="The package that pip installs as slownet there: a wheel, which goes along.",
         ),
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="The bundle. Default: KIND.zip.")] = None,

@@ -48,7 +48,7 @@ def doctor(
 
 
 def ready(found: Sequence[Finding]) -> bool:
-    """Return whether everything is there that experiments need."""
+    """Return whether everything that experiments need exists."""
     return all(each.good for each in found if each.needed)
 
 

@@ -50,7 +50,7 @@ class _Output(logging.Handler):
 
 
 class Prompt(PipedCLI):
-    """Mininet's CLI with conditions and counters; an error is one line. Without a terminal there is no prompt.
+    """Mininet's CLI with conditions and counters; an error is one line. No prompt is printed without a terminal.
 
     services: those of a compose project, in whose containers a service's commands run.
     """

@@ -1,6 +1,6 @@
 """Files that a program of a lab wrote to its folders, copied to the same folders of this machine.
 
-The lab reads the folders (`slownet.cli.in_folder`) and writes to one of its own, of which nothing is believed: regular
+The lab reads the folders (`slownet.cli.in_folder`) and writes to one of its own, whose contents are not trusted: regular
 files alone, to a size and a number, are taken out, without following a link on either side. What other programs of this machine
 would run or obey stays in the lab: names that begin with a dot, Python modules, makefiles, and files that are programs here.
 """

@@ -19,9 +19,9 @@ from slownet.lab.run.place import Place
 from slownet.model.errors import LabError
 
 ELSEWHERE = "/run/slownet-folders"
-"""Where a lab has folders that, at their own path, would hide one of its own; the overlay is at their own path."""
+"""The path in a lab of folders that, at their own path, would hide one of its own; the overlay is at their own path."""
 TOOLS = "/run/slownet-tools"
-"""Where a lab has the folder with the library that notes missing programs."""
+"""The path in a lab of the folder with the library that notes missing programs."""
 COVERED = ("/tmp", "/root")
 NOT_TAKEN = 2
 """The exit status if a file that the program wrote could not be taken out of the lab."""

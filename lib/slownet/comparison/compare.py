@@ -248,7 +248,7 @@ def compare(
 
 
 def usual_margin(first: RunData, second: RunData) -> float:
-    """Return the margin of a comparison for which none is stated, which is known before it: what both runs are good for.
+    """Return the margin of a comparison without a stated one, which is known before it: what both runs are good for.
 
     A run that was repeated until a difference would be found is good for half of it (`slownet.runner.finding`). Of others the
     clock says it: `COUNTED` where instructions are counted, and where the CPU is free and no number differs between boots.

@@ -20,7 +20,7 @@ HALF, NEARLY = 0.5, 0.05
 
 That it did not change is said if the interval excludes half of one."""
 LEAST_TRIPS = 0.01
-"""A smaller change of k is none, however exact it is: the kernel's timers make 0.02 ms of it."""
+"""A smaller change of k does not count, however exact it is: the kernel's timers make 0.02 ms of it."""
 RATES = ("per_s", "per_second")
 TIMES = ("ms", "s", "seconds", "us")
 COUNTS_OF_HARM = ("retransmits", "failed", "errors", "lost", "timeouts")
@@ -33,7 +33,7 @@ class Outcome:
     Parameters
     ----------
     word : str
-        "better", "worse", "equal", "different" (a metric differs of which neither direction is better) or "open"; with
+        "better", "worse", "equal", "different" (a metric differs, and neither direction is better) or "open"; with
         `gate`, "no slower" instead of "better" and "equal".
     text : str
         The greatest difference, or why it is open.

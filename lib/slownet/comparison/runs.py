@@ -51,7 +51,7 @@ def smallest(row: Row) -> tuple[float, float] | None:
 def note(rows: Sequence[Row], within: float, charged: Collection[Charging]) -> str:
     """Return the note of a comparison; empty if nothing was compared, or nothing that another clock would tell apart.
 
-    charged: what the clocks of both runs charge; in the field there is none.
+    charged: what the clocks of both runs charge; a field measurement has none.
     """
     seen = [(size, varies, row.name) for row in rows if (found := smallest(row)) for size, varies in [found]]
     if not seen:

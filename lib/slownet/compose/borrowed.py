@@ -33,7 +33,7 @@ def _stated(tree: Map) -> Iterator[tuple[str, bool | None, Place]]:
 def given(services: Sequence[Service], trees: Mapping[str, Map], counts: Mapping[str, int]) -> dict[str, Service]:
     """Return services, which come after those that they depend on, with the volumes of others. Raises ComposeError.
 
-    A volume without a name gets one, by which both have it. counts: how many replicas of each there are.
+    A volume without a name gets one, so that both have it. counts: how many replicas of each there are.
     """
     made = {each.name: each for each in services}
     for service in services:

@@ -14,7 +14,7 @@ Keys = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Place:
-    """Where something is written; line and column count from 1."""
+    """The place of something in a file; line and column count from 1."""
 
     file: str
     line: int

@@ -19,7 +19,7 @@ from slownet.lab.run.lab import Share
 from slownet.model.errors import ComposeError
 
 AT = "/opt/slownet/compose"
-"""Where a lab has the folders that projects mount."""
+"""The path in a lab of the folders that projects mount."""
 VARIABLE = "SLOWNET_COMPOSE"
 """The environment variable that names the folder with the projects."""
 PROJECTS, FILES = "projects.json", "files"

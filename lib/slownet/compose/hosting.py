@@ -129,7 +129,7 @@ class Hosted(Container):
             self._hook("post_start", hook)
 
     def stop(self) -> None:
-        """End it, after what the file says for before the end: an error of that is none of the network's."""
+        """End it, after what the file says for before the end: an error in that is not the network's."""
         hooks, self._before_end = self._before_end, ()
         for hook in hooks if self.running else ():
             with suppress(SlownetError):

@@ -21,7 +21,7 @@ NAMED = "condition"
 def condition(tree: Map, key: str, besides: Sequence[str] = ()) -> dict[str, str]:
     """Return the condition that a field states: a name (``LTE``), or fields with their values. Raises ComposeError.
 
-    besides: fields that may stand there, too, and are none of a condition's.
+    besides: fields that may stand there, too, and do not belong to a condition.
     """
     value = tree.get(key)
     if value is None:

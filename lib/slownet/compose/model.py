@@ -92,7 +92,7 @@ class Service:
     name: str
     image: str
     at: str = ""
-    """Where in the files it is."""
+    """Its place in the files."""
     command: tuple[str, ...] | None = None
     entrypoint: tuple[str, ...] | None = None
     environment: Mapping[str, str] = field(default_factory=dict)

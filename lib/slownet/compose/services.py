@@ -278,7 +278,7 @@ class Reader:
         return f"{self._project}-{name}"
 
     def _build(self, name: str, tree: Map) -> str:
-        """Return the arguments with which the image is built; empty if the file says nothing."""
+        """Return the arguments of the image's build; empty if the file says nothing."""
         found = tree.get("build")
         secrets = self._source.tree.get("secrets") or {}
         if not found:

@@ -55,7 +55,7 @@ class _Splitter:
         self._word, self._has_word = [], False
 
     def _quote(self, each: str) -> bool:
-        """Note what a character opens or closes; return whether it is none of the word itself."""
+        """Note what a character opens or closes; return True if it is not part of the word itself."""
         inside = self._quotes
         if each == "'" and not inside['"'] and not inside["$("]:
             inside["'"] = not inside["'"]

@@ -18,7 +18,7 @@ from slownet.model.errors import ImageError
 from slownet.model.options import SHARE
 
 INIT = "/dev/init"
-"""Where a container sees the init that starts its program."""
+"""The path at which a container sees the init that starts its program."""
 CONFIG, FILES = "config.json", "files"
 PROGRAM = "crun"
 """The runtime in `FILES`. From a file that can be written to, crun starts itself again from a copy that cannot."""
@@ -34,7 +34,7 @@ class Plan:
     folder: Path
     """Its private one: the bundle is made there."""
     volumes: Path
-    """Where the volumes with names are, which others share."""
+    """The folder of the volumes with names, which others share."""
     mounts: Sequence[Mount] = ()
     shown: Mapping[str, Path] = field(default_factory=dict)
     """Files of the network that it sees, as they change, by path."""

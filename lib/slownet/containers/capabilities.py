@@ -51,7 +51,7 @@ _REFUSED = [
 
 
 def seccomp() -> dict[str, object]:
-    """Return the filter of system calls. There is no clone3, so that libc takes clone, whose flags a filter can read."""
+    """Return the filter of system calls. clone3 is left out, so that libc takes clone, whose flags a filter can read."""
     return {
         "defaultAction": "SCMP_ACT_ALLOW",
         "architectures": ["SCMP_ARCH_X86_64", "SCMP_ARCH_X86", "SCMP_ARCH_X32"],

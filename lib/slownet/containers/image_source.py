@@ -64,7 +64,7 @@ def is_called(tag: str, name: str) -> bool:
 
 
 def choice(tag: str, found: Sequence[str], where: str) -> ImageError:
-    """Return the error for several images of which none is chosen, or one that is not there."""
+    """Return the error for several images without a choice, or one that is not there."""
     which = ", ".join(dict.fromkeys(found))
     if tag:
         return ImageError(f"it has no image '{tag}', but {which}", where=where, fix=f"write for example {TAG.set(found[0])}")

@@ -169,7 +169,7 @@ def _descriptors(index: Mapping[str, Json], what: str, where: str) -> list[_Desc
 
 
 def _descriptor(value: Any) -> _Descriptor:
-    """Raises KeyError and TypeError for what is none."""
+    """Raises KeyError and TypeError for anything else."""
     if not isinstance(value, dict):
         raise TypeError("descriptors")
     notes, platform = value.get("annotations") or {}, value.get("platform")

@@ -193,7 +193,7 @@ def _at_most(unpacked: Chunks, most: int, where: str) -> Chunks:
     for data in unpacked:
         size += len(data)
         if size > most:
-            what = f"{where} contains more than {most >> 20} MiB, for which there is no room"
+            what = f"{where} contains more than {most >> 20} MiB, too much for this machine's memory"
             fix = "free space, or set XDG_CACHE_HOME to a folder on another disk"
             if most >= MOST_UNPACKED:
                 what, fix = f"{where} contains more than {most >> 30} GiB", "so large an image is not added: leave files out"

@@ -40,7 +40,7 @@ class Node:
     """The target of a symbolic link."""
     size: int = 0
     origin: tuple[int, int] = (0, 0)
-    """Where a file's content is: the layer's number, and the member's number in it."""
+    """The place of a file's content: the layer's number, and the member's number in it."""
     children: dict[str, Node] = field(default_factory=dict)
 
 
@@ -64,7 +64,7 @@ class Changes:
     entries: Sequence[Entry]
     removed: Sequence[Path] = ()
     opaque: Sequence[Path] = ()
-    """Folders of which nothing below is kept."""
+    """Folders whose contents are left out."""
     where: str = ""
     """The name in error messages."""
 

@@ -74,7 +74,7 @@ def _group(whose: str, group: str, text: str, where: str) -> int:
 
 
 def _rows(text: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield names and the other columns, at least five: those that a short line lacks are empty. A comment is no entry."""
+    """Yield names and the other columns, at least five: those that a short line lacks are empty. A comment is not an entry."""
     for line in text.splitlines():
         name, *fields = line.strip().split(":")
         if name and not name.startswith("#"):

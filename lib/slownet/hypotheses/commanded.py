@@ -168,7 +168,8 @@ def run(host: Any, command: Sequence[str], limit_s: float = LIMIT_S) -> Ran:
 class _Interruptible:
     """A host whose program an interrupt ends, and nothing else.
 
-    KeyboardInterrupt would not do: whoever gets it waits for the program, on a clock that may stand still until that has ended.
+    KeyboardInterrupt would not do: the code that gets it waits for the program, on a clock that may stand still until that
+    has ended.
     """
 
     def __init__(self, host: Any) -> None:

@@ -290,7 +290,7 @@ class Experiment:
         Raises
         ------
         ClaimError
-            One of them is no claim.
+            One of them is not a claim.
         """
         from slownet.judge.claim import validation
 
@@ -528,7 +528,7 @@ def experiment(
     Raises
     ------
     ExperimentError
-        An argument is none of its kind, neither or both of ``vary`` and ``cells`` are given, there is no topology of this name,
+        An argument has the wrong type, neither or both of ``vary`` and ``cells`` are given, there is no topology of this name,
         or the function has other parameters than the network, the service and the cells' conditions.
     UnitError
         A cell's value cannot be read.

@@ -47,7 +47,7 @@ def whole(name: str, parts: Sequence[str], known: Sequence[str], of: str) -> lis
     Raises
     ------
     ExperimentError
-        A value is none of them, although some have a comma: those are names that the experiment alone knows.
+        A value is not among them, although some have a comma: those are names that the experiment alone knows.
     """
     if not any("," in each for each in known):
         return list(parts)

@@ -198,7 +198,7 @@ def place_of(error: BaseException) -> str:
 
 
 def _is_own(name: str) -> bool:
-    """Return whether a file of source is a user's; ``<string>`` is none."""
+    """Return whether a file of source is a user's; ``<string>`` is not."""
     return not name.startswith("<") and os.path.dirname(os.path.realpath(name)) in _folders
 
 

@@ -44,7 +44,7 @@ def _line(node: str, pid: int) -> str:
     with suppress(OSError):
         name = Path(f"/proc/{pid}/comm").read_text().strip()
     fix = f"redirect it, as in {node}.cmd('{name} ... > {name}.txt &'), or read it with {node}.monitor()"
-    return f"{name} on {node} stands still, because nobody reads what it prints to its terminal: {fix}"
+    return f"{name} on {node} stands still, because no program reads its terminal: {fix}"
 
 
 def report(nodes: Iterable[Any]) -> None:

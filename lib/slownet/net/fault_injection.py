@@ -309,7 +309,7 @@ def _single(services: Iterable[Any]) -> Iterator[Faulty]:
 
 
 def _names(services: Collection[Faulty]) -> Mapping[str, str]:
-    """Return what services may be called, and their labels: a name that two of them have is none, unless it is one's label."""
+    """Return the names of services with their labels: a name of two does not count, unless it is the label of one."""
     found: dict[str, set[str]] = {}
     own = {each.label: each.label for each in services}
     for each in services:

@@ -57,7 +57,7 @@ class Echoes:
     sent, received, errors, duplicates : int
         Numbers of packets.
     rtt_ms : Rtt or None
-        Round-trip times in ms; None if there was no reply.
+        Round-trip times in ms; None without a reply.
     replies : tuple of Reply
         Each reply, without duplicates.
     lasted_ms : int or None

@@ -43,7 +43,7 @@ class QuickNode(Renamed, Node):  # type: ignore[misc]  # Mininet has no types
 
     namespace: Namespace | None
     stated_at = Place()
-    """Where the program states it, for errors while it is configured."""
+    """The line of the program that states it, for errors while it is configured."""
     unconfigured = configuring = False
     """True if its network will still configure it, so that a route that is stated before waits for its addresses; and whether
     it does so now."""

@@ -34,7 +34,7 @@ _NOT_STATED = {"self", "node", "link", "node1", "node2", "intf", "args", "kwargs
 _METHODS = ("__init__", "config", "build", "start")
 OF_CPU = ("cpu", "cores", "sched", "period_us")
 BASE = "10.0.0.0/8"
-"""Where Mininet takes hosts' addresses from, unless a program says it."""
+"""The network that Mininet takes hosts' addresses from, unless a program says it."""
 
 
 def check_base(base: str) -> None:

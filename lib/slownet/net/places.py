@@ -27,7 +27,7 @@ _RUNS = ("runpy", "importlib", "contextlib", "functools")
 
 @dataclass(frozen=True)
 class Place:
-    """A line of a program; without a file if the program is none of a user's, such as mn."""
+    """A line of a program; without a file if the program is not the user's own, such as mn."""
 
     file: str = ""
     line: int = 0

@@ -122,7 +122,7 @@ def changed(interface: Any, stated: OneWay, shown: Sequence[Qdisc]) -> bool:
 
 
 def observed(interface: Any, shown: Sequence[Qdisc]) -> OneWay:
-    """Return what an interface's qdiscs do now, whoever made them. Raises ConditionError if no condition can state it."""
+    """Return what an interface's qdiscs do now, whatever made them. Raises ConditionError if no condition can state it."""
     return OneWay(shaper.observed(shown, class_rates(interface)))
 
 

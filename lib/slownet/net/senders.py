@@ -39,7 +39,7 @@ COOKIE, COOKIE_AT = struct.Struct("=Q"), 44
 """The key of a connection in struct inet_diag_msg."""
 TIMES, SENT = struct.Struct("=QQ"), struct.Struct("=Q")
 TIMES_AT, SENT_AT = 168, 200
-"""Where tcp_info has the times, and tcpi_bytes_sent (Linux 4.19 and later)."""
+"""The offsets in tcp_info of the times, and of tcpi_bytes_sent (Linux 4.19 and later)."""
 BULK = 64 * 1024
 """Bytes from which a connection counts: smaller ones fit into the first windows."""
 ANSWER_S = 5.0

@@ -69,11 +69,11 @@ WINDOWS = "tkinter"
 CLUSTER = re.compile(
     r"^\s*(?:from|import)\s.*\b(?:mininet\.examples\.cluster|MininetCluster)\b|^class MininetCluster\b", re.MULTILINE
 )
-"""Where a program uses Mininet's cluster edition: an import of it, or a copy."""
+"""The line in which a program uses Mininet's cluster edition: an import of it, or a copy."""
 
 
 OWN_STP = re.compile(r"\br?stp[_-]enable\s*=\s*true\b", re.IGNORECASE)
-"""Where a program starts the spanning tree itself, by ovs-vsctl, once its loops are there."""
+"""The line in which a program starts the spanning tree itself, by ovs-vsctl, once its loops are there."""
 
 
 def install(stp: bool = False) -> None:

@@ -51,7 +51,7 @@ class Keep:
 
 @dataclass(frozen=True)
 class Plan:
-    """Where a session's files belong on this machine; the lab has no say in it."""
+    """The places of a session's files on this machine; the lab has no say in it."""
 
     root: Path
     records: Path | None = None

@@ -69,7 +69,7 @@ class ReportError(LabError):
     @classmethod
     def of(cls, what: str) -> ReportError:
         fix = "the lab was ended; a test, or a program that it runs, printed the mark of slownet's events"
-        return cls(f"the lab sent an event that is none: {what}", fix=fix)
+        return cls(f"the lab sent an invalid event: {what}", fix=fix)
 
 
 class Lines:

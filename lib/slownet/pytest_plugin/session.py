@@ -63,7 +63,7 @@ class Session:
             projects.hand_over(self._config, projects.of(session.items))
 
     def pytest_report_collectionfinish(self, items: Sequence[pytest.Item]) -> list[str]:
-        """Say where the tests run, as pytest's header would; with -q there is none."""
+        """Say where the tests run, as pytest's header would; with -q nothing is printed."""
         if self._config.get_verbosity() < 0:
             return []
         return [

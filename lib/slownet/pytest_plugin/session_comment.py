@@ -34,7 +34,7 @@ LONGEST = 120
 MOST = 1000
 """Numbers of one test that are taken."""
 LEAST_PERCENT = 0.05
-"""A change that rounds to less is none."""
+"""A change that rounds to less does not count."""
 
 
 def attach(item: pytest.Item, report: pytest.TestReport) -> pytest.TestReport:

@@ -36,7 +36,7 @@ EARLY = 0.9
 
 
 def has_plugin(config: pytest.Config, module: str) -> bool:
-    """Return whether a plugin is there by its module, whatever name pytest has it under."""
+    """Return whether a plugin is registered, by its module, whatever name pytest has it under."""
     found = sys.modules.get(module)
     return found is not None and config.pluginmanager.is_registered(found)
 

@@ -29,6 +29,6 @@ def take_topologies(name: str) -> None:
 
 
 def _is_topology(value: object) -> bool:
-    """Return whether the value is a subclass of Mininet's Topo; there is none before Mininet was imported."""
+    """Return whether the value is a subclass of Mininet's Topo; none exists before Mininet was imported."""
     mininets = sys.modules.get("mininet.topo")
     return mininets is not None and isinstance(value, type) and issubclass(value, mininets.Topo)

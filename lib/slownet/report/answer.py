@@ -35,7 +35,7 @@ NARROW = 0.005
 BEND = 0.01
 """A bend is said if a time is off the line by more than this part of the longest one."""
 ROUNDED = 0.01
-"""Where a sentence does not say "about", two digits of a time that are off by more than this part of it are not enough."""
+"""In a sentence without "about", two digits of a time that are off by more than this part of it are not enough."""
 FEW = 3
 """Groups of up to this many cells are listed."""
 

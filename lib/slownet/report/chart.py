@@ -80,7 +80,7 @@ class Chart:
     def points(
         self, points: Iterable[Point], name: str = "", colour: str = "measured", hollow: bool = False, shape: str = DIAMOND
     ) -> None:  # fmt: skip
-        """Add marks: filled circles with intervals, or hollow shapes. Without any there is no entry in the legend."""
+        """Add marks: filled circles with intervals, or hollow shapes. Without any the legend has no entry for them."""
         found = list(points)
         for point in found:
             across, up = self.place(point.x, point.y)

@@ -60,7 +60,7 @@ def beside_claims(seen: View) -> str:
 
 
 def among_claims(seen: View) -> str:
-    """Explain why a supported claim can stand beside a refuted one; empty if there are no two such claims."""
+    """Explain why a supported claim can stand beside a refuted one; empty without two such claims."""
     found = {claim.verdict for claim in seen.run.claims}
     if not {SUPPORTED, REFUTED} <= found:
         return ""

@@ -86,7 +86,7 @@ class _Room:
 
 @dataclass(frozen=True)
 class _Frame:
-    """Where a map draws its squares."""
+    """The places of a map's squares."""
 
     across: Factor
     up: Factor

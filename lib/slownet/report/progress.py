@@ -28,7 +28,7 @@ BAR = 20
 
 
 class Shown(Protocol):
-    """Where progress is shown."""
+    """The places where progress is shown."""
 
     def begin(self) -> None:
         """Begin to show."""

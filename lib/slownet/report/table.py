@@ -26,7 +26,7 @@ from slownet.report.view import (
 from slownet.report.words import claim_sentence
 
 MANY = 12
-"""Cells of which two factors are printed as a matrix."""
+"""Cells with two factors are printed as a matrix."""
 STYLES = {"supported": "green", "refuted": "bold red", "inconclusive": "yellow", "not judged": "yellow", "failed": "bold red"}
 
 

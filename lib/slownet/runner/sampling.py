@@ -147,7 +147,7 @@ class RemainingBudget:
 
     @property
     def why(self) -> str:
-        """Why there is no further boot."""
+        """The reason to boot no further."""
         if not self.is_time:
             return f"the maximum is {_count(self.rule.most)}"
         bound = show_duration(self.rule.budget_s)

@@ -29,7 +29,7 @@ SPARE = 0.1
 def room(megabytes: int, processors: int | None = None) -> int:
     """Return how many labs of that memory run at the same time on this machine: one a processor, if they fit into memory.
 
-    Raises SweepError if there is no room for one.
+    Raises SweepError if not even one fits.
     """
     folder = memory_folder(megabytes)
     room = os.statvfs(folder)

@@ -67,7 +67,7 @@ class Nginx(Service):
         return self.state / "sock"
 
     def prepare(self) -> None:
-        """Write the configuration. Raises ServiceError if there is no folder to serve."""
+        """Write the configuration. Raises ServiceError if the folder to serve is missing."""
         state, root = self.state, self.root.absolute()  # nginx takes a relative one from its own folder
         if not root.is_dir():
             what = f"there is no folder {root} to serve"

@@ -421,7 +421,7 @@ class Service:
         Raises
         ------
         ServiceError
-            The server is not started, or these are no numbers.
+            The server is not started, or one of these is not a number.
         """
         after, seconds = arguments.seconds(after, "stalls()", "after"), arguments.seconds(seconds, "stalls()", "seconds")
         process = self._started()

@@ -98,7 +98,7 @@ class Unbound(Service):
 
     @property
     def address(self) -> str:
-        """Where it answers."""
+        """The address at which it answers."""
         return LOCAL if self.forward else self.host.IP()
 
     @property

@@ -50,7 +50,7 @@ class Criterion:
     def judge(self, run: RunData) -> dict[str, Judgement]:
         """Return the judgement of each cell by its title. Raises ExperimentError if no such metric exists.
 
-        On programs that slownet does not know a cell's verdict takes several repetitions, as that of a claim does.
+        On programs that slownet does not know a cell's verdict requires several repetitions, as that of a claim does.
         """
         run = run.for_verdicts(run.confidence) if run.terms.own_programs else run
         good = [cell for cell in run.cells if cell.status == "ok"]

@@ -182,7 +182,7 @@ def run(
         A factor and a step, ``"rtt:1ms"``: measure more of its values, down to that step, where the criterion's verdict
         flips; without a criterion, where the first metric bends.
     resume : bool
-        Whether the folder may hold a sweep already, of which only what failed is measured again.
+        Whether the folder may hold a sweep already; only its failed boots are measured again.
     merge : sequence of Path or str
         Folders of other sweeps of the experiment, whose samples are taken over.
     labs : int, optional

@@ -75,7 +75,8 @@ class Law:
         Standard deviation of the points around the line, in ms; estimated from the points unless given.
     late : tuple of float
         By how many ms each time may be longer because processors woke late, or a paint waited for its frame; by nothing unless
-        given. No repetition tells that from a longer operation, so intervals contain both, and what it explains is no bend.
+        given. No repetition tells that from a longer operation, so intervals contain both, and a step that it explains is not
+        a bend.
     """
 
     delays: tuple[float, ...]

@@ -1,4 +1,4 @@
-"""Theory of which share each TCP connection gets of a bottleneck: pure functions of its pipe and its queue.
+"""Theory of the share that each TCP connection gets of a bottleneck: pure functions of its pipe and its queue.
 
 The pipe is what a path without a queue holds, rate times round trip; it and queues are in segments. Each function is derived in
 its notes from the rules of the algorithms: RFC 9438 (CUBIC), RFC 8257 (DCTCP), Linux's tcp_bbr.c (BBR's first version).

@@ -251,7 +251,7 @@ def limited_by_rate(rate: float, mss: int = MSS) -> float:
 
 
 def check_loss(loss: float) -> None:
-    """Raise SlownetError if a loss is no fraction above 0 and below 1."""
+    """Raise SlownetError if a loss is not a fraction above 0 and below 1."""
     if not 0 < loss < 1:
         raise SlownetError(f"no steady rate at a loss of {loss:g}", fix="give a fraction above 0 and below 1")
 

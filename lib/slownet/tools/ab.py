@@ -329,7 +329,7 @@ class _Report:
         return found
 
     def rate(self, complete: int) -> float:
-        """Return the requests per second, which are no number if the test took no time. Raises ToolError.
+        """Return the requests per second, which do not exist if the test took no time. Raises ToolError.
 
         ab prints two decimals: 0.17 of 20 requests in two minutes. The time then says it more exactly.
         """

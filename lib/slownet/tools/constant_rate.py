@@ -143,7 +143,7 @@ def constant_rate(
     ToolError
         No request succeeded, or the program failed.
     SlownetError
-        A number is not above 0, there are too many connections, or the URL is none of http.
+        A number is not above 0, there are too many connections, or the URL is not an http one.
 
     Notes
     -----

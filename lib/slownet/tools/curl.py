@@ -163,7 +163,7 @@ def parse(text: str, command: Sequence[str] = ("curl",)) -> Curl:
     Raises
     ------
     ToolError
-        There is no transfer, or a number is missing.
+        No transfer was printed, or a number is missing.
     """
     try:
         found = [userfile.json(line) for line in text.splitlines() if line.startswith("{")]

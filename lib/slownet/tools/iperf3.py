@@ -26,7 +26,7 @@ Report = Mapping[str, Json]
 """The output of ``iperf3 --json``."""
 UP_S = 30.0
 PORT = 5201
-"""Where a server listens by default."""
+"""The port at which a server listens by default."""
 _LIMITED = re.compile(r"^qdisc (?:(?:htb|hfsc|tbf|cake) |netem .* (?:delay|rate) )", re.MULTILINE)
 _LISTENING = "Server listening on"
 _WINDOW = re.compile(rf"^\[ *(\d+)\] .* sec .* \d+ +({DECIMAL}) ([KMG]?)Bytes *$", re.MULTILINE)

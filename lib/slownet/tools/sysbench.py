@@ -205,7 +205,8 @@ def oltp(
     Raises
     ------
     ToolError
-        ``sysbench`` is missing, cannot connect, takes too long, its output is not understood, or ``database`` is no account.
+        ``sysbench`` is missing, cannot connect or takes too long, its output is not understood, or ``database`` is not an
+        account.
 
     Examples
     --------

@@ -38,7 +38,7 @@ ARCHIVE = "\nThe source packages are in Debian's archive and in its snapshots of
 def make(into: Path) -> bool:
     """Fill a folder, which must not exist yet; return whether it has a site.
 
-    It has none if there is no image on this machine, or one that was built before sites were kept.
+    It has none without an image on this machine, or one that was built before sites were kept.
     Raises LabError if the kernel was not built, or if the site is damaged.
     """
     found = kernel.find()

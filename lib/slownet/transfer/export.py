@@ -50,7 +50,7 @@ def write(path: Path, of: Project | None, images: bool, *, only_base: bool = Fal
 
     It holds kernel, init and image, the wide kernel, too, if it is built, the layers that projects on this machine use, and
     with `images` all kept container images. `only_base`: what every machine builds, so without the wide kernel and the layers.
-    What was measured of this machine is no part of it. The file gets its name when it is whole.
+    Measurements of this machine are not part of it. The file gets its name when it is whole.
     Raises LabError; ExperimentError if it cannot be written.
     """
     folder = path.absolute().parent

@@ -47,7 +47,7 @@ class Manifest:
     keys: Mapping[str, str]
     """The keys of its kernel, image and init."""
     sources: Mapping[str, str]
-    """Where the source code of the programs in it is, as their licences require."""
+    """The places of the source code of the programs in it, as their licences require."""
     slownet: str = __version__
     machine: str = platform.machine()
     format: int = FORMAT

@@ -30,7 +30,7 @@ _LETTERS = re.compile(r"(?:[<>](?:\w(?:/\w)*)?)?")
 """Messages that only state PostgreSQL's letter for their kind: "<d" for copied data, ">" for a question about TLS."""
 _ESCAPED = re.compile(r"\\[nt]")
 _TRANSPORT = {"TCP", "UDP", "QUIC", "TLSv1", "TLSv1.2", "TLSv1.3", "SSL"}
-"""Protocols of which a step's cause says enough."""
+"""Protocols whose steps are described by their cause alone."""
 
 
 class Messages:

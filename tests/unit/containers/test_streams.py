@@ -159,13 +159,13 @@ def test_what_a_bomb_contains_is_limited(make):
         taken.extend(map(len, streams.decompressed(iter([make()]), "layer 1", 20 << 20)))
     assert sum(taken) <= 20 << 20
     fix = "free space, or set XDG_CACHE_HOME to a folder on another disk"
-    assert str(caught.value) == f"layer 1 contains more than 20 MiB, for which there is no room: {fix}"
+    assert str(caught.value) == f"layer 1 contains more than 20 MiB, too much for this machine's memory: {fix}"
 
 
 def test_the_limit_is_the_free_space_or_a_fixed_one(monkeypatch, tmp_path):
     usage = shutil.disk_usage(tmp_path)
     monkeypatch.setattr(streams.shutil, "disk_usage", lambda path: usage._replace(free=5 << 20))
-    with pytest.raises(ImageError, match="more than 4 MiB, for which there is no room"):
+    with pytest.raises(ImageError, match="more than 4 MiB, too much for this machine's memory"):
         whole([dense_gzip()])
     monkeypatch.setattr(streams.shutil, "disk_usage", lambda path: usage._replace(free=1 << 50))
     monkeypatch.setattr(streams, "MOST_UNPACKED", 1 << 23)

@@ -207,7 +207,7 @@ def test_a_forged_event_is_one_line(text, what):
     with pytest.raises(EventError) as error:
         parted(mark(text), 1 << 16)
     line = str(error.value)
-    assert line.startswith("the lab sent an event that is none: ")
+    assert line.startswith("the lab sent an invalid event: ")
     assert what in line
     assert len(line) < 400
     assert line.isprintable()
@@ -221,7 +221,7 @@ def test_an_event_that_never_ends_is_one_line_and_bounded():
                 take(b"x" * 65536)
                 assert len(take._pending) <= EVENT_BYTES + 65536 + len(MARK)
 
-    with pytest.raises(EventError, match="the lab sent an event that is none: more than 32 MB or 4000000 values: "):
+    with pytest.raises(EventError, match="the lab sent an invalid event: more than 32 MB or 4000000 values: "):
         endless()
 
 
@@ -236,7 +236,7 @@ def test_an_event_that_never_ends_is_one_line_and_bounded():
     ],
 )
 def test_each_event_comes_once(told, what):
-    with pytest.raises(EventError, match=f"the lab sent an event that is none: {what}: "):
+    with pytest.raises(EventError, match=f"the lab sent an invalid event: {what}: "):
         parted(b"".join(events.line(**each) for each in told))
 
 

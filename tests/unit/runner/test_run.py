@@ -546,7 +546,7 @@ def events(*names, samples=()):
 
 
 BOTH = [sample(0, 5.0, 0), sample(10, 45.0, 1)]
-FORGED = "the lab sent an event that is none"
+FORGED = "the lab sent an invalid event"
 ENDINGS = {
     "status 0 and one of two": (events("end", samples=BOTH[:1]), 0, "example ended with 1 of 2 measurements in cell rtt 0ms, "),
     "status 0 and no end": (events(samples=BOTH), 0, "example ended with 2 of 2 measurements in cell rtt 0ms, "),

@@ -423,7 +423,7 @@ def test_a_part_that_is_none_of_its_own_is_named(folder):
     measured(folder, journal=False)
     for each in ("samples", "records"):
         shutil.copy(folder / each / "part-000001.parquet", folder / each / "part-000009.parquet")
-    with pytest.warns(DamageWarning, match="samples/part-000009.parquet is none of its parts"):
+    with pytest.warns(DamageWarning, match="samples/part-000009.parquet is not one of its parts"):
         found = sweep_samples.read_samples(folder)
     assert units(found) == list("aabbccdd")
 

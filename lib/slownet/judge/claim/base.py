@@ -56,7 +56,7 @@ class Claim(Protocol):
 
 
 class Judged(NoTruth):
-    """The base class of claims, of which a run decides: a claim that is only written down is neither true nor false."""
+    """The base class of claims, which a run decides: a claim that is only written down is neither true nor false."""
 
     instead = "judge it with a run, as in: assert law(...).judge(run)"
     in_files: ClassVar[bool] = True

@@ -246,7 +246,7 @@ def _pair(run: RunData, at: Mapping[str, str], of: Mapping[str, str] | None) -> 
 
 
 def _means_nothing(base: Cell, metric: str, run: RunData) -> Statement | None:
-    """State why there is no ratio to a cell's number; None if there is one.
+    """Return why a cell's number has no ratio; None if it has one.
 
     Over a link with a delay a short time means something: a row of a batch has its share of the batch's round trips.
     """

@@ -26,7 +26,7 @@ class all_of(Judged):  # noqa: N801
     Raises
     ------
     ExperimentError
-        No claim is given, or what is given is none.
+        No claim is given, or an argument is not a claim.
     """
 
     in_files: ClassVar[bool] = False  # it is written as a table of others
@@ -53,7 +53,7 @@ class any_of(Judged):  # noqa: N801
     Raises
     ------
     ExperimentError
-        No claim is given, or what is given is none.
+        No claim is given, or an argument is not a claim.
     """
 
     in_files: ClassVar[bool] = False  # it is written as a table of others

@@ -108,7 +108,7 @@ def conditions_phrase(label: Mapping[str, str], names: Iterable[str]) -> str:
 
 
 def _rate(text: str) -> str:
-    """Say a rate as people do, "2 Mbit/s" for 2000kbit; nothing if it is none."""
+    """Say a rate as people do, "2 Mbit/s" for 2000kbit; an empty text otherwise."""
     try:
         return f"{show_rate(rate(text))}/s"
     except UnitError:

@@ -40,7 +40,7 @@ from slownet.theory.stats import CONFIDENCE, DECIDING
 
 NANOSECONDS = {"_ms": 1e6, "_us": 1e3, "_s": 1e9}
 NO_DELAY_MS = 0.1
-"""The longest round trip that is none: within the lab, a ping takes about 0.01 ms."""
+"""The longest round trip that counts as zero: within the lab, a ping takes about 0.01 ms."""
 
 
 def instructions_per_ns(facts: Facts) -> int | None:
@@ -332,7 +332,7 @@ class RunData:
         Raises
         ------
         ExperimentError
-            There are no two delays, the cells differ in another condition, too, or the metric is not a time.
+            Fewer than two delays exist, the cells differ in another condition, too, or the metric is not a time.
         """
         pairs = self.where(at).along(along)
         if len(pairs) < 2:

@@ -117,7 +117,7 @@ def alike(one: Any, other: Any) -> bool:
 
 
 def settle(sample: Sample, metric: str) -> Reading:
-    """Return a sample's record of a metric without its warm-up, which there is none of under a schedule."""
+    """Return a sample's record of a metric without its warm-up, which runs under a schedule do not have."""
     record: Reading = sample["metrics"][metric]
     cut = warm_up(record["values"]) if record.get("ordered") and not sample.get("played") else 0
     if not cut:

@@ -212,7 +212,7 @@ def checked(lines: Iterable[str], name: str, parse: Parse) -> Log:
 
 
 def is_whole(line: str, found: str) -> bool:
-    """Return whether a line is the one of which that sum was made."""
+    """Return True if that sum is the line's."""
     text = line.rpartition(f', "{SUM}": ')[0]
     return found == _sum(text) and line == f'{text}, "{SUM}": "{found}"}}'
 

@@ -168,7 +168,7 @@ def _look(directory: Path) -> Found:
     found.journal, found.aside = _journal(directory), _aside(directory, found.header)
     found.damage += [*found.journal.damage, *found.aside.damage]
     if found.unlisted and not found.journal.sums:
-        found.damage += [f"{SAMPLES}/{each} is none of its parts, and was left out" for each in found.unlisted]
+        found.damage += [f"{SAMPLES}/{each} is not one of its parts, and was left out" for each in found.unlisted]
     return found
 
 

@@ -165,7 +165,7 @@ def checked(folder: Path, files: Mapping[str, Digest], notes: Sequence[Path], ti
 
 
 def keep_note(notes: Sequence[Path], note: Note) -> None:
-    """Keep the note of a check; without room or permission there is none, and the next check reads everything again."""
+    """Keep the note of a check; it is not written without room or permission, and the next check reads everything again."""
     with contextlib.suppress(OSError):
         for path in notes[:1]:
             path.parent.mkdir(parents=True, exist_ok=True)

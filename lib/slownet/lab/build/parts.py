@@ -247,7 +247,7 @@ def build(report: Report = lambda what, done: None, *, only_exact: bool = False)
 
 
 def _whole(shelf: Shelf[T], key: str, report: Report = lambda what, done: None) -> T | None:
-    """Return a part; None if it has to be built because there is none or only a damaged one, which is reported."""
+    """Return a part; None if it is missing or damaged and has to be built; damage is reported."""
     try:
         return shelf.find(key)
     except DamagedError as error:

@@ -36,7 +36,7 @@ def scope() -> str | None:
 def why_not(
     paranoid: Callable[[], str] = lambda: PARANOID.read_text(),
 ) -> tuple[str, str]:
-    """Return why there is no counter, and what to do about it."""
+    """Return why no counter can be used, and how to change that."""
     try:
         level = int(paranoid())
     except (OSError, ValueError):

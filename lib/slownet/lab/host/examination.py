@@ -48,7 +48,7 @@ class Finding:
     text : str
         What was found.
     mend : str
-        What fixes a problem: a command where one does; empty if there is no lack, or no cure.
+        What fixes a problem: a command where one does; empty if nothing is missing, or nothing helps.
     needed : bool
         Whether nothing can be measured without it.
     """

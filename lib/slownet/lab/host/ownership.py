@@ -19,7 +19,7 @@ from functools import lru_cache
 from pathlib import Path
 
 SAFE = "SLOWNET_SAFE_FOLDERS"
-"""The variable with folders whose files are obeyed whoever owns them, separated by colons; ``*`` for all."""
+"""The variable with folders whose files are read whatever user owns them, separated by colons; ``*`` for all."""
 WITHOUT_MODES = {"9p", "cifs", "drvfs", "exfat", "fuseblk", "ntfs3", "smb3", "vboxsf", "vfat"}
 """File systems that give all files one mode, often 0777, which shows nothing of who can write."""
 CHECKOUTS = ("CI_PROJECT_DIR", "GITHUB_WORKSPACE")

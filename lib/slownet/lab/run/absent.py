@@ -1,4 +1,4 @@
-"""Programs that processes of this lab could not start because they are not there, whoever started them: see absent.c."""
+"""Programs that processes of this lab could not start because they are not there, whatever started them: see absent.c."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ OF_ONE_SPEED = ("real", EXACT)
 SPEED, MOST_SPEED = 3, 20
 """Instructions in a nanosecond of the exact clock, unless asked for others, and at most."""
 IDLE_POLL_US = 200
-"""How long before a timer an idle lab begins to poll: a sleeping process wakes about 0.1 ms late, on every
+"""The time before a timer at which an idle lab begins to poll: a sleeping process wakes about 0.1 ms late, on every
 crossing of a delayed link."""
 LIMIT_S = 30 * 86_400
 """Idling for that long on the virtual clock takes about ten seconds of CPU."""

@@ -45,7 +45,7 @@ class EventError(LabError):
     def of(cls, what: str) -> EventError:
         """Return the error; its constructor is that of all errors, with which a sweep's workers send it to the planner."""
         fix = "the boot was ended; an experiment, or a program that it runs, printed the mark of slownet's events"
-        return cls(f"the lab sent an event that is none: {what}", fix=fix)
+        return cls(f"the lab sent an invalid event: {what}", fix=fix)
 
 
 def line(event: str, **values: Any) -> bytes:
@@ -100,7 +100,7 @@ class Reader:
         self.close()
 
     def close(self) -> None:
-        """Pass on what was printed without the end of a line. An event that was cut short is none."""
+        """Pass on what was printed without the end of a line. An event that was cut short does not count."""
         printed = bytes(self._pending).partition(MARK)[0]
         self._pending.clear()
         self._searched = 0

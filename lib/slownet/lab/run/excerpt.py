@@ -115,7 +115,7 @@ def _size(count: int) -> str:
 
 
 def tail(path: Path, lines: int = LOG_LINES, start: int = 0) -> str:
-    """Return the last lines of a log that are not blank, from a byte of it on; empty if there is no log."""
+    """Return the last lines of a log that are not blank, from a byte of it on; empty without a log."""
     try:
         with path.open("rb") as log:
             log.seek(max(start, os.fstat(log.fileno()).st_size - TAIL_BYTES))

@@ -327,7 +327,7 @@ class Entry:
         return all(map(fnmatchcase, below.parts, self.pattern))
 
     def walk(self, top: Path) -> Iterator[PurePosixPath]:
-        """Yield the paths that are kept and are no folders below a folder that stands for the base."""
+        """Yield the paths that are kept, without folders below a folder that stands for the base."""
         return _walk(top, PurePosixPath(), self.may_have, self.has)
 
 
@@ -397,7 +397,7 @@ class Walls:
         return None
 
     def copy(self, final: bool = True) -> list[str]:
-        """Copy what is kept to OUT, unless it was copied as it is; return what is none of the files that can be kept.
+        """Copy what is kept to OUT, unless it was copied as it is; return the rest, which cannot be kept.
 
         final: all of it, not only what is to be copied after every test.
         """

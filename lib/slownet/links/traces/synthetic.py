@@ -170,7 +170,7 @@ def mobile(generation: str, seed: int, *, handover_every: str, length: str = "10
     Raises
     ------
     UnitError, TraceError
-        A text is wrong, there is no such generation, or the trace would be too long.
+        A text is wrong, the generation is unknown, or the trace would be too long.
     """
     names = {name.lower(): name for name in GENERATIONS}
     if generation.lower() not in names:

@@ -86,7 +86,7 @@ def write(content: bytes, path: Path) -> None:
 
 
 def without_failed(directory: Path, names: Iterable[str]) -> Iterator[dict[str, bytes]]:
-    """Yield parts, samples first, without the units of which a sample failed, where there are any. Raises SweepError.
+    """Yield parts, samples first, without the units that have a failed sample. Raises SweepError.
 
     A kill between the two of a part leaves records of no sample.
     """

@@ -48,7 +48,7 @@ FULL = os.strerror(errno.ENOSPC)
 FREE_SPACE = f"free space, then {RESUME}"
 """The fix for a full disk."""
 LEAST_FREE = 2**20
-"""Bytes, with less of which a disk counts as full."""
+"""A disk with fewer free bytes counts as full."""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """The critical path to the first paint of a page: the chain of requests that ended last before it. Pure.
 
-A page is painted when its document has begun to come and everything that blocks it is there: stylesheets and scripts without
+A page is painted when its document has begun to come and everything that blocks it has come: stylesheets and scripts without
 ``async`` or ``defer``. Of these the last one counts, and what asked for it, back to the document.
 """
 

@@ -38,7 +38,7 @@ class Expected:
         self._until(lambda one: (one.is_visible(), "is not visible" if not self._negated else "is visible"), timeout)
 
     def to_be_hidden(self, *, timeout: float = PATIENCE_MS) -> None:
-        """Wait until there is no visible element."""
+        """Wait until no element is visible."""
         self.not_.to_be_visible(timeout=timeout)
 
     def to_have_count(self, count: int, *, timeout: float = PATIENCE_MS) -> None:

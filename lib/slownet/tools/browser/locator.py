@@ -75,7 +75,7 @@ def _answered(tab: Tab, number: int) -> bool:
 
 
 def where(tab: Tab) -> str:
-    """Say on which host's page something happened."""
+    """Name the host of the page where something happened."""
     return f"host '{tab.browser.host.name}', {tab.url}"
 
 
