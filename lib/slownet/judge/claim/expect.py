@@ -74,7 +74,7 @@ class _Trips:
         return (time - self.start) / self.unit(measured)
 
     def alone(self, measured: Measured) -> bool:
-        """True if only they are shown: the time without them means nothing: with a free CPU, or beside theirs."""
+        """Return True if only they are shown: the time without them means nothing: with a free CPU, or beside theirs."""
         if self.start <= 0 or self.times > MOST_TIMES:
             return True
         charging = measured.setting.charging
