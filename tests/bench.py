@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import bench_growth
+import bench_live
 import bench_sweep
 from trust import rates, t0
 from trust.steps import Log, Options
@@ -162,7 +163,7 @@ with Network(Star(n=10)) as net:
 def main(wanted: Sequence[str]) -> None:
     known = (
         wrong_verdicts, first_command, completion, switch, building, changes, round_trips, calibration, clocks, decided,
-        charged, memory, growth, reproduction, containers, images, layer, compose, browser, sweep,
+        charged, memory, growth, reproduction, containers, images, layer, compose, browser, live, sweep,
     )  # fmt: skip
     sections = {each.__name__: each for each in known}
     if unknown := [name for name in wanted if name not in sections]:
@@ -379,6 +380,11 @@ def resident(words: Sequence[str | Path], folder: Path) -> tuple[float, float]:
 def growth() -> None:
     """Measure how CPU time grows with hosts, flows, packets, cells and values."""
     bench_growth.growth(say)
+
+
+def live() -> None:
+    """Open the page of `slownet live` in Chromium: first paint, frames, memory, and a slider's way to tc."""
+    bench_live.live(say)
 
 
 def reproduction() -> None:

@@ -11,9 +11,10 @@ import typer
 from slownet.cli import completing
 from slownet.cli.option_fields import of_fields
 from slownet.cli.options import ExplainClockOption, InLabs, OutOption
-from slownet.cli.outputs import OF_RUNS, Outputs
+from slownet.cli.outputs import OF_RUNS, Outputs, need_place
+from slownet.model import whole_file
 from slownet.model.errors import ExperimentError
-from slownet.model.options import same, stated
+from slownet.model.options import Option, same, stated
 from slownet.runner.run_options import RunOptions
 
 
@@ -53,6 +54,11 @@ def check(
         raise ExperimentError("a key contains no predictions", "--key", "leave out --blind, --answers and --out")
     caller.set_variables(where.env, where.share)
     outputs = Outputs.read(out or [], OF_RUNS)
+    if options.key:
+        from slownet.classroom import key
+
+        need_place(options.key, "--key", key.OWN)
+    whole_file.need_folder(options.runs, Option("runs"))
     read = checking.read(files)  # a mistake is reported before a lab is looked for
     chosen = where.choose(exact=True)
     if options.key:

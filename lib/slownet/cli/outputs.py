@@ -37,7 +37,9 @@ def need_place(path: Path, option: str, own: Mapping[str, str] = whole_file.NONE
         raise ExperimentError(f"no folder {path.absolute().parent}", option, "make it, or name another file")
     if path.is_dir():
         raise ExperimentError(f"{path} is a folder", option, "name a file in it")
-    if not os.access(path if path.exists() else path.absolute().parent, os.W_OK):
+    if not path.exists():
+        whole_file.need_folder(path.absolute().parent, option)
+    elif not os.access(path, os.W_OK):
         raise ExperimentError(f"{path} cannot be written", option, "name another file")
     whole_file.check(path, option, own)
 

@@ -15,8 +15,9 @@ from slownet.cli import completing
 from slownet.cli.option_fields import Shown, of_fields
 from slownet.cli.options import ExplainClockOption, InOneLab, OutOption
 from slownet.cli.outputs import OF_RUNS, Outputs
+from slownet.model import whole_file
 from slownet.model.errors import ExperimentError
-from slownet.model.options import same, stated
+from slownet.model.options import Option, same, stated
 from slownet.runner.rule import BUDGET
 from slownet.runner.run_options import RunOptions
 
@@ -58,6 +59,7 @@ def reproduce(
 
     rule, outputs = read_rule(options.repeat, options.budget), Outputs.read(out or [], OF_RUNS)
     names = selected(options.only, options.all)
+    whole_file.need_folder(options.runs, Option("runs"))
     chosen = where.choose(exact=True)
     raise typer.Exit(reproduce_and_show(names, chosen, options.runs, rule, outputs, explain_clock))
 

@@ -15,6 +15,7 @@ from slownet.judge.histories.checks import words_of
 from slownet.judge.records.sweep_samples import HEADER, read_header
 from slownet.links.fault_file import FaultFile
 from slownet.links.faults import Faults
+from slownet.model import whole_file
 from slownet.model.errors import ExperimentError, SlownetError
 from slownet.model.importing import Terminated
 from slownet.model.options import RESUME, Option
@@ -84,6 +85,7 @@ class Hunt:
             raise ExperimentError(f"{self.directory} contains a sweep", Option("out"), "name another folder")
         if (self.directory / HEADER).exists() and not self.resume:
             raise ExperimentError(f"{self.directory} has a hunt", Option("out"), f"go on with {RESUME}, or name another folder")
+        whole_file.need_folder(self.directory, Option("out"))
         self._until = time.monotonic() + self.budget_s
         with Store(self.directory) as store:
             earlier = store.header.get("hunt") or {}

@@ -44,10 +44,10 @@ def chosen(record: Options, project: Project) -> tuple[Card | OwnCommand, Option
     tool = card(TOOLS[name])
     if tool.services and not {"url", "database", "address"} & {*tool.bound}:
         raise ExperimentError(f"{name} needs {tool.services[0]} of slownet's own", TOOL, nearest("", sorted(TOOLS)))
+    hosts = (FROM, TO, *ACCOUNT) if "database" in tool.bound else tool.hosts
+    options = _options(name, (*hosts, *tool.bound, *tool.options), record["options"], project, tool)
     if "url" in tool.bound:
         _check_address(name, record["url"], project)
-    hosts = (FROM, TO, *ACCOUNT) if "database" in tool.bound else tool.hosts
-    options = _options(name, (*hosts, *tool.options), record["options"], project, tool)
     if TO in hosts and TO not in options:
         raise ExperimentError(f"{name} needs a host to measure", OPTION, f"write {OPTION} to={project.services[0].name}")
     for each in tool.options.values():

@@ -15,6 +15,7 @@ import select
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
@@ -34,7 +35,7 @@ from slownet.live.scene import HOST, ROUTER, SWITCH, Node, Scene, Wire
 from slownet.live.shells import Shells
 from slownet.model.errors import ConditionError, ExperimentError, SlownetError
 from slownet.model.shapes import Json
-from slownet.net import machine
+from slownet.net import counting, machine
 from slownet.net.layout import named
 from slownet.net.namespace import inside
 from slownet.net.network import Network
@@ -85,6 +86,7 @@ class Engine:
         self._shells = Shells(post)
         self._actions = Actions(network, pages, post, self._setting)
         self._lines = Lines()
+        self._waiting: deque[Mapping[str, Any]] = deque()
         self._ended = self._released = False
         self._pages = pages
         for key, cable in named(network.mininet.links):
@@ -266,9 +268,8 @@ class Engine:
     def _meters(self) -> None:
         now = time.monotonic()
         with self._changing:
-            counted = self._network.counters()
-            names = {cable: name for name, cable in named(self._network.mininet.links)}
-            links = [self._of_link(key, counted[names[cable]], now) for key, cable in self._cables.items()]
+            counted = counting.counters(self._cables.values(), self._network.shaping.gone, self._take_settings)
+            links = [self._of_link(key, counted[cable], now) for key, cable in self._cables.items()]
             hosts = [self._of_host(each, now) for each in self._network.hosts]
         self._post(kind="meters", at=round(now, 3), links=links, hosts=hosts)
 
@@ -320,7 +321,7 @@ class Engine:
 
     def _serve(self, timeout: float) -> None:
         """Wait for orders and shells, and attend to them."""
-        ready, _, _ = select.select([0, *self._shells.readable], [], [], timeout)
+        ready, _, _ = select.select([0, *self._shells.readable], [], [], 0 if self._waiting else timeout)
         for descriptor in ready:
             if descriptor != 0:
                 self._shells.read(descriptor)
@@ -328,8 +329,16 @@ class Engine:
             data = os.read(0, 4096)
             if not data:
                 self._ended = True
-            for each in self._lines.feed(data):
-                self.take(json.loads(each))
+            self._waiting += map(json.loads, self._lines.feed(data))
+        while self._waiting:
+            self.take(self._waiting.popleft())
+
+    def _take_settings(self) -> None:
+        """Set links whose orders have come, while meters are read: a slider does not wait for the meters of all links."""
+        while select.select([0], [], [], 0)[0] and (data := os.read(0, 4096)):
+            self._waiting += map(json.loads, self._lines.feed(data))
+        while self._waiting and self._waiting[0]["do"] == "set":
+            self.take(self._waiting.popleft())
 
     def _hold(self) -> None:
         """Let no time pass until the host lets it go on: a lab that computes is not idle, so its clock does not jump."""

@@ -55,6 +55,26 @@ READER_S = 5.0
 _LINKS = 40
 
 
+def need_folder(path: Path, where: str | Option) -> None:
+    """Raise ExperimentError if a folder cannot be made or written in, before something is measured for it.
+
+    Parameters
+    ----------
+    path : Path
+        The folder, which need not exist.
+    where : str or Option
+        The option that names it.
+    """
+    nearest = next(each for each in (path.absolute(), *path.absolute().parents) if each.exists())
+    if not nearest.is_dir():
+        raise ExperimentError(f"{nearest} is not a folder", where, "name another folder")
+    try:
+        with tempfile.TemporaryFile(dir=nearest):  # rights say too little: root has all, and /proc takes no file
+            pass
+    except OSError as error:
+        raise ExperimentError(f"cannot write in {nearest} ({error.strerror})", where, "name another folder") from error
+
+
 @contextlib.contextmanager
 def output(
     path: Path | str, where: str | Option = "", own: Mapping[str, str] = NONE, *, is_input: bool = False

@@ -15,22 +15,30 @@ OF_QDISCS = ("dropped", "overlimits", "requeues")
 """Counts that a replaced queueing discipline takes with it."""
 
 
-def counters(cables: Iterable[Any], gone: Callable[[Any], Flow]) -> dict[Any, Counters]:
+def counters(
+    cables: Iterable[Any], gone: Callable[[Any], Flow], between: Callable[[], None] = lambda: None
+) -> dict[Any, Counters]:
     """Return what each of Mininet's links has carried so far; "up" is what its intf1 sent. Raises NetworkError.
 
-    gone: returns the counts of an interface's replaced queueing disciplines.
+    gone: returns the counts of an interface's replaced queueing disciplines. between: called after each node's interfaces, to
+    do what cannot wait for all of them; it may change the links' conditions.
     """
     cables = list(cables)
-    spaces: dict[Any, Any] = {}  # one node stands for all in the machine's own namespace
+    spaces: dict[Any, list[Any]] = {}  # all nodes in the machine's own namespace are one
     for cable in cables:
         for end in (cable.intf1, cable.intf2):
-            spaces[end.node if end.node.inNamespace else None] = end.node
-    found = {space: _flows(node) for space, node in spaces.items()}
+            spaces.setdefault(end.node if end.node.inNamespace else None, []).append(end)
+    found: dict[Any, dict[str, Flow]] = {}
+    replaced: dict[Any, Flow] = {}
     none = Flow()
+    for space, ends in spaces.items():
+        found[space] = _flows(ends[-1].node)
+        replaced |= {end: gone(end) for end in ends}
+        between()
 
     def of(end: Any) -> Flow:
         flow = found[end.node if end.node.inNamespace else None].get(end.name, none)
-        before = gone(end)
+        before = replaced[end]
         return Flow(
             **flow.to_json() | {name: getattr(flow, name) + getattr(before, name) for name in OF_QDISCS},
             qdiscs=flow.qdiscs,

@@ -15,7 +15,7 @@ from slownet.lab.run import caller
 from slownet.lab.run.clock import EXACT, ClockRequest
 from slownet.lab.run.place import Place, choose, with_given
 from slownet.links import fault_file
-from slownet.model import userfile
+from slownet.model import userfile, whole_file
 from slownet.model.errors import ExperimentError, LabError, SlownetError, nearest
 from slownet.model.options import CLOCK, CPU, KERNEL, RESUME, TDF, Option
 from slownet.runner import compose_project, planning
@@ -67,6 +67,8 @@ class RunRequest(RunOptions):
         planning.check(named, chosen)  # a mistake is reported before a lab is looked for
         capture = self.capture.split(",") if self.capture else []
         planning.check_capture(named, capture)
+        if not self.resume:
+            whole_file.need_folder(self.runs, Option("runs"))
         where, asked, kernel = self.place, ClockRequest(self.clock, self.tdf, self.cpu), self.kernel
         if self.resume:
             where, asked, kernel = planning.where_it_ran(self.resume)

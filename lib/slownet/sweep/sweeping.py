@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -20,6 +20,7 @@ from slownet.judge.records.result import RunData
 from slownet.judge.records.samples import cell_key
 from slownet.judge.records.sweep_samples import HEADER, Aside
 from slownet.lab.run.place import Place
+from slownet.model import whole_file
 from slownet.model.errors import SlownetError, SweepError
 from slownet.model.options import RESUME, Option
 from slownet.model.units import show_duration
@@ -59,6 +60,13 @@ def factors_of(experiment: Experiment, vary: Mapping[str, Sequence[str]]) -> Fac
     found = {**experiment.conditions, **experiment.whole(vary)}
     experiment.cells({name: texts[:1] for name, texts in found.items()})  # refuses a factor that it does not have
     return {name: tuple(texts) for name, texts in found.items()}
+
+
+def _need_folders(directory: Path, merge: Iterable[Path | str]) -> None:
+    """Raise SlownetError if samples cannot be written there, or nothing can be merged."""
+    whole_file.need_folder(directory, Option("out"))
+    if lacking := next((each for each in map(Path, merge) if not (each / HEADER).is_file()), None):
+        raise SweepError(f"{lacking} contains no sweep", Option("merge"), f"name a folder with a {HEADER}")
 
 
 def check_values(experiment: Experiment, vary: Mapping[str, Sequence[str]]) -> Factors:
@@ -242,6 +250,7 @@ def run(
     check_values(named, values)
     test = Criterion.read(spec.criterion) if spec.criterion else None
     refinement = Refinement.read(spec.refine, factors_of(named, values)) if spec.refine else None
+    _need_folders(directory, merge)
     place = task.place_of(spec.where, spec.experiment)  # after all that a mistake may be in: the lab may not be built
     check_labs(labs, place)
     spec = replace(spec, repeat=spec.repeat or _repetitions(named, place, bool(spec.criterion)))
