@@ -20,6 +20,7 @@ from slownet.containers import store
 from slownet.lab.build import cache
 from slownet.lab.host import owner
 from slownet.lab.run import container_shares
+from slownet.net import sleeping_calls
 from slownet.net.process import wait_until
 from slownet.topologies import ClientWebDb, Star
 
@@ -468,6 +469,7 @@ sys.path[:0] = {sys.path!r}
 from slownet import Container, Network
 from slownet.lab.build import cache
 from slownet.lab.run import container_shares
+from slownet.net import sleeping_calls
 from slownet.topologies import ClientWebDb
 container_shares.root = lambda: cache.root() / container_shares.KIND
 with Network(ClientWebDb) as net, Container(net["web"], "server:1", port=80, directory={str(tmp_path)!r}):
@@ -605,3 +607,21 @@ def test_a_killed_container_starts_again_with_a_new_root_and_its_volumes(net, tm
             assert server.running
         assert server.log.read_text().splitlines() == ["own 1 kept 1", "own 1 kept 2"]
     assert not server.running
+
+
+def test_its_sleeping_calls_have_names(net, monkeypatch):
+    monkeypatch.setenv(sleeping_calls.VARIABLE, "1")
+    sleeping_calls.taken(0, 0)
+    found = []
+
+    def slept():
+        found.extend(each for each in sleeping_calls.taken(0, sys.maxsize) if each.limit_ms and each.host == "web")
+        return any(round(each.limit_ms) == 35 and each.ended == "limit" for each in found)
+
+    program = ["python3", "-c", "import time; time.sleep(0.035); time.sleep(1e6)"]
+    with Container(net["web"], "python:1", command=program, mounts=[USR]):
+        assert wait_until(slept, 10.0), found
+    (owner.directory() / "sleeping-calls-web").unlink()
+    assert {(each.call, each.program.partition("3")[0]) for each in found if round(each.limit_ms) == 35} == {
+        ("sleep", "python")
+    }

@@ -101,7 +101,7 @@ def with_calls(
     if (left := timers.nameless(made)) < timers.LEAST * made.elapsed_ns:
         return made
     note = (
-        f"no call was found for {milliseconds(left)} of timers: those of containers, of slownet's own process and of sockets "
+        f"no call was found for {milliseconds(left)} of timers: those of slownet's own process and of sockets "
         "(SO_RCVTIMEO, as ping has) are not traced"
     )
     return replace(made, notes=(*made.notes, note))

@@ -85,12 +85,13 @@ class QuickNode(Renamed, Node):  # type: ignore[misc]  # Mininet has no types
 
     def _popen(self, cmd: Sequence[str], **params: Any) -> subprocess.Popen[Any]:
         start: Callable[..., subprocess.Popen[Any]] = self.namespace.popen if self.namespace else subprocess.Popen
+        mounted = "mounts" in params  # so the program may not be there yet
         if "mounts" in params and not self.namespace:
             start = partial(apart, params.pop("mounts"))
         # The shell's output is a terminal, where ip writes colours; programs read what `cmd` returns.
         plain = {"NO_COLOR": "1"} if self._opening else {}
         params["env"] = {**(params.get("env") or os.environ), **plain, owner.VARIABLE: owner.this().mark}
-        words = sleeping_calls.under_strace(self.name, cmd, params["env"].get("PATH"))
+        words = sleeping_calls.under_strace(self.name, cmd, params["env"].get("PATH"), mounted)
         try:
             return start(words, **params)
         except FileNotFoundError:

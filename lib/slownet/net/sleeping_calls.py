@@ -84,13 +84,15 @@ def are_wanted() -> bool:
     return os.environ.get(VARIABLE, "") not in ("", "0")
 
 
-def under_strace(host: str, words: Sequence[str], path: str | None) -> list[str]:
+def under_strace(host: str, words: Sequence[str], path: str | None, mounted: bool = False) -> list[str]:
     """Return the command that runs a program of a host under strace, if that is asked for; else its own words.
 
-    path: the value of PATH that the program is looked for with.
+    path: the value of PATH that the program is looked for with. mounted: whether it may be in what is mounted for it, as the
+    crun of a container is.
     """
     plain = list(words)
-    if not are_wanted() or Path(plain[0]).name in UNTRACED or not (strace.is_there() and shutil.which(plain[0], path=path)):
+    is_found = (mounted and plain[0].startswith("/")) or shutil.which(plain[0], path=path)
+    if not are_wanted() or Path(plain[0]).name in UNTRACED or not (strace.is_there() and is_found):
         return plain
     output = _file(host)
     output.parent.mkdir(parents=True, exist_ok=True)

@@ -82,6 +82,12 @@ def test_programs_run_as_they_are_unless_calls_are_asked_for(monkeypatch, tmp_pa
     assert (words[0], words[-3:]) == ("strace", ["--", "true", "-x"])
     for plain in (["tcpdump"], ["strace", "true"], ["no-such-program-anywhere"]):
         assert under_strace("web", plain, None) == plain
+    assert under_strace("web", ("/of/a/container/crun", "run"), None) == ["/of/a/container/crun", "run"]
+    assert under_strace("web", ("/of/a/container/crun", "run"), None, mounted=True)[-3:] == [
+        "--",
+        "/of/a/container/crun",
+        "run",
+    ]
     monkeypatch.setattr(sleeping_calls.strace, "is_there", lambda: False)
     assert under_strace("web", ("true",), None) == ["true"]
 
