@@ -24,8 +24,12 @@ OF_RUNS = (JSON, JUNIT, MARKDOWN, OPENMETRICS)
 OF_COMPARISONS = (JSON, JUNIT, MARKDOWN, COMMENT, HISTORY)
 PICTURES = ("svg", "png", "pdf")
 """`slownet.report.figure.KINDS`, whose import is not worth it to complete or refuse a word."""
-HISTORIES = {".jsonl": "", ".json": ""}
-"""The ends of names of a history, which is added to."""
+OWN = {
+    HISTORY: {".jsonl": "", ".json": ""},  # which is added to
+    "speedscope": {".json": '{"exporter": "slownet"'},
+    "chrome-trace": {".json": '{"otherData": {"exporter": "slownet"'},
+}
+"""How files begin that may be overwritten, by kind and the ends of their names; see `whole_file.check`."""
 
 
 def need_place(path: Path, option: str, own: Mapping[str, str] = whole_file.NONE) -> None:
@@ -81,7 +85,7 @@ class Outputs:
             if path == STDOUT and kind != JSON:
                 raise ExperimentError(f"only {JSON} goes to standard output", _where(kind), "name a file")
             if path != STDOUT:
-                need_place(path, _where(kind), HISTORIES if kind == HISTORY else whole_file.NONE)
+                need_place(path, _where(kind), OWN.get(kind, whole_file.NONE))
         if history := self.files.get(HISTORY):
             from slownet.comparison import comment
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from slownet.cli.outputs import JSON, OUT, PICTURES, Outputs
+from slownet.cli.outputs import JSON, OUT, OWN, PICTURES, Outputs
 from slownet.cli.why_options import CHROME, FLAME, FOLDED, PAGE, SPEEDSCOPE
 from slownet.model import whole_file
 
@@ -37,4 +37,4 @@ def write(wanted: Outputs, account: Account, links: Links, title: str, outcomes:
                 SPEEDSCOPE: lambda: json.dumps(viewers.speedscope(account, title)),
                 CHROME: lambda: json.dumps(viewers.chrome_trace(account, title)),
             }[kind]()
-            whole_file.write(path, text, where)
+            whole_file.write(path, text, where, OWN.get(kind, whole_file.NONE))

@@ -175,7 +175,8 @@ def _gain(account: Account, each: Outcome) -> Gain:
     because = f"{each.cure.because}{f'; {each.metric} with it' if each.metric else ''}"
     if each.saved_ms is None or each.after_ms is None:
         why = each.error or each.cure.not_switched or f"{CURES.in_command('why')} measures it"
-        return Gain(each.cure.name, milliseconds(each.cure.saves_ns), "", "", f"{because}; not measured: {why}")
+        left = milliseconds(each.cure.remains_ns(account))
+        return Gain(each.cure.name, milliseconds(each.cure.saves_ns), "", left, f"{because}; not measured: {why}")
     saved, remains = (f"{ms:.3f} ms" for ms in (each.saved_ms, each.after_ms))
     return Gain(each.cure.name, milliseconds(each.cure.saves_ns), saved, remains, because)
 

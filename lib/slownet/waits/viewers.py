@@ -15,6 +15,8 @@ from slownet.waits.account import Account, Step
 from slownet.waits.account_text import answer, stack
 
 SCHEMA = "https://www.speedscope.app/file-format-schema.json"
+BY = "slownet"
+"""The exporter, which both files begin with: by that, one is known as slownet's, and may be overwritten."""
 PATH = 1
 """The thread of each host that has its part of the deciding path."""
 
@@ -35,8 +37,8 @@ def speedscope(account: Account, name: str) -> dict[str, Any]:
         "events": events,
     }  # fmt: skip
     return {
-        "$schema": SCHEMA, "shared": {"frames": [{"name": each} for each in frames]}, "profiles": [profile], "name": name,
-        "activeProfileIndex": 0, "exporter": "slownet",
+        "exporter": BY, "$schema": SCHEMA, "shared": {"frames": [{"name": each} for each in frames]}, "profiles": [profile],
+        "name": name, "activeProfileIndex": 0,
     }  # fmt: skip
 
 
@@ -61,7 +63,8 @@ def chrome_trace(account: Account, name: str) -> dict[str, Any]:
     hosts |= dict.fromkeys(each.source for each in account.beside)
     numbers = {host: number for number, host in enumerate(hosts, 1)}
     events = [*_names(numbers), *_slices(account, numbers), *_beside(account, numbers)]
-    return {"traceEvents": events, "displayTimeUnit": "ms", "otherData": {"name": name, "answer": answer(account)}}
+    about = {"exporter": BY, "name": name, "answer": answer(account)}
+    return {"otherData": about, "traceEvents": events, "displayTimeUnit": "ms"}
 
 
 def _names(numbers: dict[str, int]) -> Iterator[dict[str, Any]]:

@@ -1,10 +1,15 @@
 """Files for other viewers: what they say is the account, in the forms that these formats ask for."""
 
 import itertools
+import json
 
 import pytest
 from accounts import Path, mixed, page, repeated
 
+from slownet.cli.outputs import Outputs
+from slownet.cli.why_options import OF_ACCOUNTS
+from slownet.cli.why_outputs import write
+from slownet.model.errors import ExperimentError
 from slownet.waits.account_text import folded
 from slownet.waits.viewers import chrome_trace, speedscope
 
@@ -62,3 +67,16 @@ def test_a_trace_has_a_process_for_each_host_and_slices_that_follow_each_other(a
 def test_stacks_are_three_frames_and_whole_microseconds():
     account = Path().stay("web", 0.0004, detail="a; b").stay("web", 2.0).account()
     assert list(folded(account.steps)) == ["web;timer of the program;a, b 1", "web;timer of the program 2000"]
+
+
+def test_both_files_begin_with_their_exporter_and_may_be_overwritten(tmp_path):
+    """A file of another program's stays, though it is of the same format."""
+    wanted = Outputs.read([f"{kind}={tmp_path / kind}.json" for kind in ("speedscope", "chrome-trace")], OF_ACCOUNTS)
+    for _ in range(2):
+        write(wanted, page(), {}, "a run")
+        Outputs(wanted.files)
+    for path in wanted.files.values():
+        path.write_text(json.dumps({name: value for name, value in json.loads(path.read_text()).items() if name[0] in "$t"}))
+        with pytest.raises(ExperimentError, match="holds something else"):
+            Outputs(wanted.files)
+        path.unlink()
