@@ -69,6 +69,7 @@ docs-figures: $(VENV)/dev lab ## measure what the documentation shows, and draw 
 	$(BIN)/python docs/figures.py docs/_build/runs
 	$(BIN)/python docs/repeats.py
 	$(BIN)/python docs/growth.py
+	$(BIN)/python docs/calls.py
 
 proof: $(VENV)/dev lab ## reproduce all experiments, and write into README what that came to: docs/proof.json; half an hour
 	$(BIN)/slownet reproduce --all --runs docs/_build/runs

@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import bench_calls
 import bench_growth
 import bench_live
 import bench_sweep
@@ -163,7 +164,7 @@ with Network(Star(n=10)) as net:
 def main(wanted: Sequence[str]) -> None:
     known = (
         wrong_verdicts, first_command, completion, switch, building, changes, round_trips, calibration, clocks, decided,
-        charged, memory, growth, reproduction, containers, images, layer, compose, browser, live, sweep,
+        charged, calls, memory, growth, reproduction, containers, images, layer, compose, browser, live, sweep,
     )  # fmt: skip
     sections = {each.__name__: each for each in known}
     if unknown := [name for name in wanted if name not in sections]:
@@ -375,6 +376,11 @@ def resident(words: Sequence[str | Path], folder: Path) -> tuple[float, float]:
         most = max([most, *labs(process.pid)])
         time.sleep(0.2)
     return time.monotonic() - began, most / 1024
+
+
+def calls() -> None:
+    """Measure what system calls, faults, forks and round trips cost in labs and natively."""
+    bench_calls.calls(say)
 
 
 def growth() -> None:

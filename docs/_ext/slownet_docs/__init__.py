@@ -28,6 +28,8 @@ PAGES = {
     "query-cost": tables.query_cost,
     "records": tables.records,
     "growth": tables.growth,
+    "calls": tables.calls,
+    "call-parts": tables.call_parts,
     "repeats": tables.repeats,
     "samples": tables.sample_fields,
     "reasons": tables.reasons,

@@ -286,6 +286,31 @@ def growth() -> str:
     return _table(head, rows)
 
 
+# ---- what a lab's system calls cost ----
+
+CALLS = Path(__file__).parents[2] / "figures/calls.json"
+
+
+def calls() -> str:
+    """Return what operations cost in a lab and natively, as docs/calls.py measured it."""
+    found = json.loads(CALLS.read_text(encoding="utf-8"))
+    rows = []
+    for name, lab in found["lab"].items():
+        native = found["native"][name]
+        rows.append([name, _microseconds(lab), _microseconds(native), f"{lab['median_us'] / native['median_us']:.2g}"])
+    return _table(["operation", "in a lab, µs", "natively, µs", "times"], rows)
+
+
+def call_parts() -> str:
+    """Return what the host's share of a lab's system calls and page faults costs."""
+    parts = json.loads(CALLS.read_text(encoding="utf-8"))["parts"]
+    return _table(["on the host", "µs"], [[name, _microseconds(cost)] for name, cost in parts.items()])
+
+
+def _microseconds(cost: Mapping[str, float]) -> str:
+    return f"{cost['median_us']:.3g} ({cost['least_us']:.3g} to {cost['most_us']:.3g})"
+
+
 # ---- what a query costs ----
 
 FIGURES = Path(__file__).parents[2] / "figures/figures.json"
