@@ -29,7 +29,7 @@ OWN = {
     "speedscope": {".json": '{"exporter": "slownet"'},
     "chrome-trace": {".json": '{"otherData": {"exporter": "slownet"'},
 }
-"""How files begin that may be overwritten, by kind and the ends of their names; see `whole_file.check`."""
+"""The begins of files that may be overwritten, by kind and the ends of their names; see `whole_file.check`."""
 
 
 def need_place(path: Path, option: str, own: Mapping[str, str] = whole_file.NONE) -> None:
