@@ -41,6 +41,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from slownet.hypotheses import own, predictions
 from slownet.hypotheses.experiment import Experiment, condition, grid, once
@@ -55,7 +56,7 @@ from slownet.model.errors import ExperimentError, SlownetError, nearest
 from slownet.model.importing import described
 from slownet.model.shapes import Json
 from slownet.model.units import size
-from slownet.services.in_files import SERVICES
+from slownet.services.in_files import SERVICES, Page
 from slownet.tools.register import TOOLS, Card
 from slownet.tools.register import own as own_tools
 
@@ -78,6 +79,8 @@ LINK = "link"
 NAMED = "condition"
 """The parameter for a named condition in Python experiments, such as LTE."""
 PAGE = "52kB"
+URL = "url"
+"""The option of tools that request pages, of a compose project's service."""
 HOSTS = ("from", "to")
 """The options of tools that are names of hosts."""
 
@@ -115,6 +118,8 @@ class Hypothesis:
         tool = own.tool(self.tool, folder, make is not None)
         service = (lambda net, directory: make(net, directory, self.page)) if make else None
 
+        reached = Page(str(self.options[URL])) if isinstance(tool, Card) and URL in self.options else None
+
         def measure(net: Any, *rest: Any, **cell: str) -> Any:
             for option in filter(self.options.get, HOSTS):
                 with self._standing_at(option):
@@ -124,7 +129,7 @@ class Hypothesis:
             with link.set(**self.fixed, **cell), ExitStack() as broken:
                 if self.faults:
                     broken.enter_context(net.faults(self.faults, *filter(_can_break, rest)))
-                return tool.run(net, rest[0] if rest else None, self.options)
+                return tool.run(net, rest[0] if rest else reached, self.options)
 
         topology = own.topology(self.topology, folder)
         if self.parameters and not is_project(topology):
@@ -176,25 +181,24 @@ class _Reader:
         tool = self._one_of("tool", TOOLS)
         service = self._one_of("service", SERVICES) if "service" in data else None
         named = self._source.tried(lambda: own.tool(tool, self._path.parent, service is not None), ("tool",))
-        usable = named.services
-        if service is None and usable:
-            fix = f'{nearest("", usable)}; or your own: service = "mine.py:shop"'
-            self._source.fail(f"{tool} needs a service", ("tool",), fix)
-        if service and usable and service not in usable and not own.is_own(service):
-            self._source.fail(f"{tool} cannot measure {service}", ("service",), nearest("", usable))
+        topology = self._string("topology", "client_web_db")
+        reaches = service is None and own.is_project(topology) and isinstance(named, Card) and URL in named.bound
+        if not reaches:
+            self._check_service(tool, service, named.services)
         if "page" in data and service != "nginx":
             self._source.fail("page is for nginx only", ("page",), 'set service = "nginx", or leave page out')
         self._source.tried(lambda: size(self._string("page", PAGE)), ("page",))
         options = data.get("options", {})
-        self._source.known(options, named.names, ("options",))
+        self._source.known(options, (*named.names, *([URL] if reaches else [])), ("options",))
         for name, value in options.items():
             option = named.options.get(name) if isinstance(named, Card) else None
             if option and not option.fits(value):
                 self._source.fail(f"{name} is {value!r}", ("options", name), option.how)
         link, fixed, vary = self._conditions()
-        topology = self._string("topology", "client_web_db")
         if own.is_project(topology):
-            own.topology(topology, self._path.parent)  # whose errors have the compose file's lines
+            made = own.topology(topology, self._path.parent)  # whose errors have the compose file's lines
+            if reaches:
+                self._check_url(tool, options.get(URL), made.project)
             if data.get("parameters"):
                 self._source.fail("a compose project takes no parameters", ("parameters",), "leave the table out")
         else:
@@ -206,6 +210,26 @@ class _Reader:
             self._unit(tool), self._warm_up(), self._faults(),
             {LINK: self._source.place(("conditions", LINK)), **{each: self._source.place(("options", each)) for each in HOSTS}},
         )  # fmt: skip
+
+    def _check_service(self, tool: str, service: str | None, usable: Sequence[str]) -> None:
+        """Raise ExperimentError if a tool lacks its service, or cannot measure it. usable: those that it can."""
+        if service is None and usable:
+            fix = f'{nearest("", usable)}; or your own: service = "mine.py:shop"'
+            self._source.fail(f"{tool} needs a service", ("tool",), fix)
+        if service and usable and service not in usable and not own.is_own(service):
+            self._source.fail(f"{tool} cannot measure {service}", ("service",), nearest("", usable))
+
+    def _check_url(self, tool: str, url: Json, project: Any) -> None:
+        """Raise ExperimentError unless a tool has the address of a service of the compose project."""
+        service = project.services[-1]
+        fix = f'write url = "http://{service.name}:{service.ports[0] if service.ports else 80}/" into [options]'
+        if url is None:
+            self._source.fail(f"{tool} needs the address of a service", ("tool",), fix)
+        host = urlsplit(url).hostname if isinstance(url, str) and url.startswith(("http://", "https://")) else None
+        if not host:
+            self._source.fail(f"url is {url!r}", ("options", URL), fix)
+        if host not in project.hosts and not host.replace(".", "").isdigit():
+            self._source.fail(f"no host '{host}' in {project.name}", ("options", URL), nearest(host, project.hosts))
 
     def _check_parameters(self, topology: Any, options: Iterable[str]) -> None:
         given = self._data.get("parameters", {})

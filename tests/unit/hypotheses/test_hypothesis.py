@@ -536,3 +536,41 @@ def test_a_claim_whose_types_only_a_type_checker_finds_is_one_line(file, monkeyp
     said = r"odd has a field of an unknown type: .*OnlyForTypeCheckers.*:17:1: import the type outside of TYPE_CHECKING$"
     with pytest.raises(ExperimentError, match=said):
         read(file(WHOLE.replace('claim = "law"', 'claim = "odd"')))
+
+
+PROJECT = "name: shop\nservices:\n  web:\n    image: web:1\n    ports: ['8000']\n"
+OF_PROJECT = """\
+question = "How many round trips is a page of the shop?"
+topology = "compose.yaml"
+tool = "fetch"
+[options]
+url = "http://web:8000/"
+[conditions]
+link = ["web", "switch"]
+rtt = ["0ms", "40ms"]
+[[prediction]]
+claim = "law"
+metric = "time_per_request_ms"
+round_trips = 2
+"""
+
+
+def test_a_tool_of_slownets_measures_a_compose_projects_service_by_its_address(file, tmp_path):
+    (tmp_path / "compose.yaml").write_text(PROJECT)
+    assert read(file(OF_PROJECT)).options == {"url": "http://web:8000/"}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "line"),
+    [
+        ('url = "http://web:8000/"\n', "", r'fetch needs the address of a service, .*3:1: write url = "http://web:8000/" into'),
+        ("http://web:8000/", "http://wbe:8000/", r"no host 'wbe' in shop, .*5:1: did you mean 'web'"),
+        ('"http://web:8000/"', '"web:8000"', r"url is 'web:8000', .*5:1: write url = "),
+        ('"http://web:8000/"', "8000", r"url is 8000, .*5:1: write url = "),
+        ('"compose.yaml"', '"client_web_db"', r"fetch needs a service, .*3:1: choose from nginx"),
+    ],
+)
+def test_an_address_that_leads_nowhere_is_one_line_with_its_place(file, tmp_path, before, after, line):
+    (tmp_path / "compose.yaml").write_text(PROJECT)
+    with pytest.raises(ExperimentError, match=line):
+        read(file(OF_PROJECT.replace(before, after, 1)))
