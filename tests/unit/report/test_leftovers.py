@@ -1,4 +1,4 @@
-"""What no page and no table says of any experiment: keys for words, a count without its thing, noise where there is none."""
+"""Leftovers that no page or table of an experiment may have: keys for words, wrong plurals, noise where the CPU is free."""
 
 import io
 import re
@@ -87,6 +87,6 @@ def test_a_table_fits_80_columns(name):
 
 
 def test_the_text_itself_is_tried():
-    """What is looked for is found where it stands."""
+    """The patterns match the leftovers that people met."""
     lines = ("1 more notes", "none.", "4 outliers of time_per_request_ms", "wall_s", "-11.39 to 24.24 ms", "is None ms")
     assert all(any(left.search(each) for left in LEFT.values()) for each in lines)
