@@ -37,6 +37,8 @@ LINE = re.compile(r"^slownet-cost (\S+) ([0-9.]+(?:e-?[0-9]+)?)(?: ([0-9.]+))?$"
 """A line that a client program prints for each operation: its name, its seconds, and when it began, in seconds since 1970."""
 READING_NS = 500
 """Less than a reading of a clock at free CPU, which takes a us."""
+ROUNDING_NS = 5_000
+"""More than an operation's seconds and begin lose, which are rounded to a us each."""
 ENDING_NS = 100_000
 """More than the threads of a client program take from the last answer to the reading of a clock, at free CPU."""
 LIMIT_S = 900.0
@@ -106,17 +108,24 @@ def _account(net: Network, item: Item, served: Mapping[str, str]) -> None:
     with suppress(ToolError, OSError), Captured(net, "client") as captured:
         done = _timed(net, item, served)
         captured.stop()
-        found = {name: accounts.of(captured, each.begin_ns, each.end_ns) for name, each in done.items()}
+        found = {name: _shown(captured, each) for name, each in done.items()}
         tell("accounts", index=item["index"], operations=found)
 
 
 @dataclass(frozen=True)
 class _Timed:
-    """An operation that was done: its seconds, and two instants in ns since 1970 between which only its packets are."""
+    """An operation that was done: its seconds, and its begin, its end and the latest one, in ns since 1970."""
 
     seconds: float
     begin_ns: int
     end_ns: int
+    latest_ns: int
+
+
+def _shown(captured: Captured, done: _Timed) -> dict[str, Any]:
+    """Return the account of an operation until its latest end; until its end if what came next is in it, without its answer."""
+    found = accounts.of(captured, done.begin_ns, done.latest_ns)
+    return found if found["trips"] % 1 == 0 else accounts.of(captured, done.begin_ns, done.end_ns)
 
 
 def _by_client(found: Sequence[tuple[float, float]]) -> list[_Timed]:
@@ -126,12 +135,13 @@ def _by_client(found: Sequence[tuple[float, float]]) -> list[_Timed]:
     comes one reading later. Its last answer may come after its seconds have passed, but not after the next operation's begin.
     """
     begins = [int(began * 1e9) + READING_NS for _, began in found]
-    ends = [begin + int(seconds * 1e9) + ENDING_NS for (seconds, _), begin in zip(found, begins, strict=True)]
-    nexts = [min((other for other in begins if other > begin), default=end) for begin, end in zip(begins, ends, strict=True)]
-    return [
-        _Timed(seconds, begin, max(min(end, after - READING_NS), begin))
-        for (seconds, _), begin, end, after in zip(found, begins, ends, nexts, strict=True)
-    ]
+    timed = []
+    for (seconds, _), begin in zip(found, begins, strict=True):
+        taken = begin + int(seconds * 1e9)
+        after = min((other - READING_NS for other in begins if other > begin), default=taken + ENDING_NS)
+        end, latest = (max(begin, min(taken + more, after)) for more in (ROUNDING_NS, ENDING_NS))
+        timed.append(_Timed(seconds, begin, end, latest))
+    return timed
 
 
 def _timed(net: Network, item: Item, served: Mapping[str, str]) -> dict[str, _Timed]:
@@ -161,7 +171,8 @@ def _commands(net: Network, item: Item, env: Mapping[str, str]) -> Iterator[tupl
             run(net["client"], ["sh", "-ec", f'cd "$TMP"; {each["before"]}'], LIMIT_S, env=env)
         begin = time.time_ns()
         done = run(net["client"], ["sh", "-ec", f'cd "$TMP"; {each["run"]}'], LIMIT_S, env=env)
-        yield each["name"], _Timed(done.seconds, begin, time.time_ns())
+        end = time.time_ns()
+        yield each["name"], _Timed(done.seconds, begin, end, end)
 
 
 @contextmanager
