@@ -38,11 +38,11 @@ class Where:
     )
     tdf: str | None = field(
         default=None,
-        metadata=stated("N|inf|auto", "How much faster its CPU looks on the virtual clock.", ("inf", "auto", "1")),
+        metadata=stated("N|inf|auto", "Factor of the CPU's speed on the virtual clock.", ("inf", "auto", "1")),
     )
     cpu: str | None = field(
         default=None,
-        metadata=stated("work|time|auto", "Whether that clock charges instructions or time.", ("work", "time", "auto")),
+        metadata=stated("work|time|auto", "Unit that this clock charges: instructions or time.", ("work", "time", "auto")),
     )
     memory: int = field(
         default=MEGABYTES,
