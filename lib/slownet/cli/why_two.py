@@ -55,6 +55,8 @@ def show(found: tuple[tuple[Account, RunData], tuple[Account, RunData]], wanted:
 
 def _record(found: Difference, names: tuple[str, str]) -> Json:
     """Return the difference as data: times in ms; steps and ms are those before and after."""
+    from slownet.waits.difference_text import difference_notes
+
     return {
         "runs": list(names), "difference_ms": found.ns / 1e6,
         "elapsed_ms": [found.before.elapsed_ns / 1e6, found.after.elapsed_ns / 1e6],
@@ -65,4 +67,5 @@ def _record(found: Difference, names: tuple[str, str]) -> Json:
             }
             for each in found.changes
         ],
+        "notes": difference_notes(found),
     }  # fmt: skip

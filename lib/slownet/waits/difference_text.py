@@ -9,6 +9,8 @@ from slownet.waits.account import Account, Cause
 from slownet.waits.account_text import LEAST, LINES, PARTS, SAID, WIDTH, limited, milliseconds, wrapped
 from slownet.waits.difference import Change, Difference
 
+NOTE, NOTES = 3, 8
+"""Lines of a note, and of all notes, at most."""
 ALIKE = 4
 """Kinds of messages between two hosts that are one row if they only take longer: at least so many."""
 HEAD = ("ms more", "before", "after", "what")
@@ -121,12 +123,21 @@ def difference_text(found: Difference, names: tuple[str, str]) -> str:
     head = [*limited(wrapped(difference_answer(found)), PARTS), ""]
     for word, name, account in zip(("before", "after"), names, (found.before, found.after), strict=True):
         head += limited(wrapped(f"{word}: {name}, {_size(account)}"), 2)
-    room = LINES - len(head) - 3
+    notes = [line for note in difference_notes(found) for line in limited(wrapped(f"note: {note}"), NOTE)]
+    notes = limited(notes, NOTES)
+    room = LINES - len(head) - len(notes) - 4
     rows = [
         f"{each.ns / 1e6:+10.3f} {each.before:>7} {each.after:>7}  {each.what}"[:WIDTH].rstrip() for each in table(found, room)
     ]
     titles = f"{HEAD[0]:>10} {HEAD[1]:>7} {HEAD[2]:>7}  {HEAD[3]} (round trips, or steps on a host)"
-    return "\n".join([*head, *(["", titles, *rows] if rows else [])])
+    return "\n".join([*head, *(["", titles, *rows] if rows else []), *(["", *notes] if notes else [])])
+
+
+def difference_notes(found: Difference) -> list[str]:
+    """Return what could not be known of the two accounts: what is true of both once, the others with their place."""
+    both = [each for each in found.before.notes if each in found.after.notes]
+    places = (("before", found.before), ("after", found.after))
+    return [*both, *(f"{word}: {each}" for word, of in places for each in of.notes if each not in both)]
 
 
 def _size(account: Account) -> str:

@@ -1,5 +1,7 @@
 """Two accounts beside each other: which steps came, went or grew, and that all changes together are the difference."""
 
+from dataclasses import replace
+
 import pytest
 from accounts import Path, mixed, page, repeated
 
@@ -117,3 +119,23 @@ def test_a_text_has_at_most_40_lines_of_80_columns(before, after):
     assert len(lines) <= LINES
     assert max(map(len, lines)) <= WIDTH
     assert difference_answer(found).startswith(lines[0].rstrip())
+
+
+def test_what_could_not_be_known_is_printed_with_its_place():
+    """The clock of both is one line; a command that failed in one of them is that one's."""
+    failed = "curl ended with status 7: Failed to connect " * 9
+    before, after = queries("SELECT a"), queries("SELECT a", "SELECT b")
+    before = replace(before, notes=("the clock is real", *(f"lost {number}" for number in range(9))))
+    after = replace(after, notes=("the clock is real", failed))
+    lines = difference_text(difference(before, after), NAMES).splitlines()
+    assert len(lines) <= LINES
+    assert max(map(len, lines)) <= WIDTH
+    assert lines[lines.index("note: the clock is real") - 1] == ""
+    assert "note: before: lost 0" in lines
+    assert lines[-1] == "  ..."
+    lines = difference_text(difference(queries("SELECT a"), after), NAMES).splitlines()
+    assert [each for each in lines if each.startswith("note: ")] == [
+        "note: after: the clock is real", lines[-3]
+    ]  # fmt: skip
+    assert lines[-3].startswith("note: after: curl ended with status 7")
+    assert "note" not in difference_text(difference(queries("SELECT a"), queries("SELECT b")), NAMES)
