@@ -125,7 +125,7 @@ class _Timed:
 def _shown(captured: Captured, done: _Timed) -> dict[str, Any]:
     """Return the account of an operation until its latest end; until its end if what came next is in it, without its answer."""
     found = accounts.of(captured, done.begin_ns, done.latest_ns)
-    return found if found["trips"] % 1 == 0 else accounts.of(captured, done.begin_ns, done.end_ns)
+    return found if found["parts"] and found["trips"] % 1 == 0 else accounts.of(captured, done.begin_ns, done.end_ns)
 
 
 def _by_client(found: Sequence[tuple[float, float]]) -> list[_Timed]:
