@@ -289,6 +289,15 @@ def test_a_page_left_open_keeps_two_minutes_of_meters(visit):
     assert page.evaluate("live.state.times.length") == 480
 
 
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_names_of_a_small_network_are_legible_however_small_it_is_drawn(visit, width):
+    page = visit(star(12), width)
+    sizes = "live.graph.elements().map(each => parseFloat(each.style('font-size')) * live.graph.zoom())"
+    until(page, f"Math.min(...{sizes}) >= 11")
+    page.evaluate("void live.graph.zoom(0.3)")  # which returns all that is drawn
+    until(page, f"Math.min(...{sizes}) >= 11 && Math.max(...{sizes}) <= 22")
+
+
 def test_a_network_of_500_hosts_is_drawn_and_followed(visit):
     page = visit(star(500))
     lab_does(page, lambda lab: [lab.meters(number / 4) for number in range(8)])

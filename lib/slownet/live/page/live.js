@@ -49,6 +49,8 @@ function draw() {
       send({do: "move", name: event.target.id(), x: Math.round(x), y: Math.round(y)});
     });
     dark.addEventListener("change", style);
+    let styling = false;
+    graph.on("zoom", () => { if (!styling) { styling = true; requestAnimationFrame(() => { styling = false; style(); }); } });
     addEventListener("resize", () => { graph.resize(); fit(); });
   }
   const before = new Set(graph.elements().map(each => each.id()));
@@ -85,14 +87,18 @@ function draw() {
 function fit() {
   graph.fit(undefined, 45);
   if (graph.zoom() > 1.5) { graph.zoom(1.5); graph.center(); }
+  style();
 }
+// Names of a network that can be overlooked have the same size, however small it is drawn; of a larger one they vanish.
+const LEGIBLE = 60;
+const sized = size => state.nodes.length <= LEGIBLE ? size / Math.min(1, graph.zoom()) : size;
 function style() {
   graph.style([
-    {selector: "node", style: {label: "data(id)", "font-size": 13, color: css("--ink"), "text-valign": "bottom", "text-margin-y": 4,
+    {selector: "node", style: {label: "data(id)", "font-size": sized(13), color: css("--ink"), "text-valign": "bottom", "text-margin-y": 4,
       "background-color": css("--panel"), "border-width": 2, "border-color": css("--accent"), width: 34, height: 34, "min-zoomed-font-size": 7}},
     {selector: "node[kind='switch']", style: {shape: "round-rectangle", "border-color": css("--faint"), width: 64, height: 26, "text-valign": "center", "text-margin-y": 0}},
     {selector: "node[kind='router']", style: {shape: "diamond", width: 38, height: 38}},
-    {selector: "edge", style: {width: 3, "line-color": css("--faint"), label: "data(words)", "font-size": 12, color: css("--ink"),
+    {selector: "edge", style: {width: 3, "line-color": css("--faint"), label: "data(words)", "font-size": sized(12), color: css("--ink"),
       "curve-style": "bezier",
       "text-rotation": "autorotate", "text-margin-y": -11, "min-zoomed-font-size": 7}},
     {selector: "edge.cut", style: {"line-style": "dashed", "line-color": css("--bad")}},
@@ -453,6 +459,7 @@ const heard = {
     Object.assign(state, {nodes: message.nodes, wires: message.wires, playing: message.playing, pages: message.pages ?? [], containers: message.containers ?? []});
     $("undo").disabled = !message.undo;
     $("undo").title = message.undo ? `Undo: ${message.undo.replace(/ g\d+$/, "")}` : "";
+    if ($("status").textContent.startsWith("The network is being built")) $("status").textContent = "";
     lists();
     offerInside();
     draw();
