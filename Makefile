@@ -52,8 +52,8 @@ e2e: $(VENV)/dev lab ## run the tests of the commands, which boot labs, one of t
 		tests/docs/test_docs_executed.py::test_a_quick_page \
 		'tests/walls/test_run_directory_attacks.py::test_nothing_can_be_planted_where_the_host_acts[root-Landlock-run]'
 
-bench: $(VENV)/dev lab ## measure performance and print it next to the targets (ONLY="building clocks")
-	$(BIN)/python tests/bench.py $(ONLY)
+bench: $(VENV)/dev lab ## measure performance and print it next to the targets (ONLY="building clocks", or AGAINST=REV for CPU beside it)
+	AGAINST=$(AGAINST) $(BIN)/python tests/bench.py $(ONLY)
 
 nightly: $(VENV)/dev lab ## run the long tests below, each to its end; many hours (ONLY="provision soak")
 	$(BIN)/python tests/nightly.py $(ONLY)

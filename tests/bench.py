@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import bench_against
 import bench_calls
 import bench_growth
 import bench_live
@@ -167,6 +168,9 @@ def main(wanted: Sequence[str]) -> None:
         charged, calls, memory, growth, reproduction, containers, images, layer, compose, browser, live, sweep,
     )  # fmt: skip
     sections = {each.__name__: each for each in known}
+    if revision := os.environ.get("AGAINST"):
+        bench_against.against(revision, say)
+        return
     if unknown := [name for name in wanted if name not in sections]:
         sys.exit(f"bench: unknown section {', '.join(unknown)}: choose from {', '.join(sections)}")
     print(f"{'figure':<58}{'measured':>12}  wanted")

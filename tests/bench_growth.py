@@ -63,7 +63,7 @@ Costs = Mapping[str, Mapping[int, float]]
 def measured() -> Iterator[tuple[str, Mapping[int, float]]]:
     """Yield what grows, and the CPU seconds of each size."""
     lab = ["lab", "exec", "--tdf", "inf", "--memory", "2048", "--", "python", "-c"]
-    ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER: programs of a lab that outlive it are counted, too
+    count_all()
     yield "hosts of a network", {size: cpu([*lab, HOSTS, str(size)]) for size in (2, 100, 300, 1000)}
     yield "flows at once, 5 s on 20 Mbit/s", {size: cpu([*lab, FLOWS, str(size), "5"]) for size in (1, 32, 64, 128)}
     packets = {round(seconds * 20e6 / 8 / 1514): cpu([*lab, FLOWS, "1", str(seconds)]) for seconds in (1, 40, 80, 160)}
@@ -101,12 +101,22 @@ def of_a_run(program: str, size: int) -> float:
         return cpu(["run", "many.py", "--repeat", "1"], folder)
 
 
+def count_all() -> None:
+    """Let `cpu_of` count programs of a lab that outlive it."""
+    ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
+
+
 def cpu(words: Sequence[str], folder: str | None = None) -> float:
-    """Return the CPU seconds of a command and of all that it starts."""
+    """Return the CPU seconds of a command of slownet and of all that it starts."""
+    return cpu_of([SLOWNET, *words], folder)
+
+
+def cpu_of(words: Sequence[str | Path], folder: str | None = None, env: Mapping[str, str] | None = None) -> float:
+    """Return the CPU seconds of a command and of all that it starts; see `count_all`. Exits with its message if it fails."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run([SLOWNET, *words], cwd=folder, capture_output=True, text=True, check=False)
+    done = subprocess.run(words, cwd=folder, env=env, capture_output=True, text=True, check=False)
     if done.returncode:
-        sys.exit(done.stderr)
+        sys.exit(done.stdout + done.stderr)
     try:
         while True:
             os.wait()
