@@ -1,8 +1,8 @@
 """How much CPU this version costs beside an earlier one, for `make bench AGAINST=REV`: the same commands of both, in turn.
 
 CPU time alone is compared, as it depends less on other load than wall time, and ratios within one call of this: the same work
-takes 10 to 19 % more or less of it from one moment to another. The earlier version gets a checkout and an environment of its own
-in a temporary folder, and shares the caches; parts of its lab that are not in these are built, which takes minutes.
+takes 10 to 19 % more or less of it from one moment to another. The earlier version gets a checkout and an environment of its
+own in a temporary folder, and shares the caches; parts of its lab that are not in these are built, which takes minutes.
 """
 
 from __future__ import annotations
