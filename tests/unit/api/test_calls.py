@@ -220,5 +220,5 @@ def test_where_runs_are_compared_is_a_dict(tmp_path):
 
 def test_what_two_runs_do_not_need_is_named_as_an_argument(tmp_path):
     directory = saved(tmp_path / "run")
-    with pytest.raises(slownet.SlownetError, match=r"T0 applies to the field measurement, t0=: give it with a run and a field\.json"):
+    with pytest.raises(slownet.SlownetError, match=r"T0 applies to the field measurement, t0=: give it with a run and a field"):
         slownet.compare(directory, directory, t0="3ms")

@@ -39,7 +39,7 @@ def test_bursts_are_geometric_only_if_their_end_does_not_depend_on_the_past():
 
 
 def test_correlated_losses_are_not_a_chain():
-    with pytest.raises(ConditionError, match="not a Markov chain"):
+    with pytest.raises(ConditionError, match="cannot be judged as a Markov chain"):
         Chain.of(Chance(0.1, 0.25))
 
 

@@ -62,7 +62,7 @@ WRONG = {
         "the services wait for each other",
         "take out",
     ),
-    "networks": (A + "host, networks: [default]}\n", "a has a network_mode and networks", "leave one of them out"),
+    "networks": (A + "host, networks: [default]}\n", "a has both network_mode and networks", "leave one of them out"),
     "an address": (
         A + "host, mac_address: '02:42:ac:11:00:03'}\n",
         "mac_address of a, which has the network of client",

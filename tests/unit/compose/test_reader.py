@@ -210,7 +210,7 @@ WRONG = {
     "replica's name": (
         WEB + "    scale: 2\n  web-2: {image: x}\n",
         "5:10",
-        "a replica of web is called 'web-2'",
+        "a replica of web has the name of a service, 'web-2'",
         "rename the service",
     ),
     "include": ("include: [a.yaml]\n" + WEB, "1:11", "no file ", "include names files relative to "),

@@ -1,6 +1,8 @@
 """JUnit XML and Markdown for CI services."""
 
+import errno
 import json
+import os
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from pathlib import Path
@@ -121,8 +123,14 @@ def test_a_file_of_another_user_is_refused_before_anything_is_measured(tmp_path,
     there = tmp_path / "there"
     there.touch()
     denied = {tmp_path}
+
+    def refused(**place):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
     monkeypatch.setattr("os.access", lambda path, mode: Path(path) not in denied)
-    with pytest.raises(ExperimentError, match=rf"new cannot be written, --out {option}: name another file"):
+    monkeypatch.setattr("slownet.model.whole_file.tempfile.TemporaryFile", refused)
+    line = rf"^cannot write in {tmp_path} \(Permission denied\), --out {option}: name another folder"
+    with pytest.raises(ExperimentError, match=line):
         Outputs({option: tmp_path / "new"})
     if option != "openmetrics":  # which takes the place of the old one
         Outputs({option: there})

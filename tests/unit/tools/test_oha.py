@@ -134,7 +134,7 @@ def test_a_rate_with_a_fraction(here):
 
 @pytest.mark.parametrize("name", ["404", "refused"])
 def test_no_request_succeeds(here, name):
-    with pytest.raises(ToolError, match="none of 20 requests succeeded, host 'here', http://x/") as caught:
+    with pytest.raises(ToolError, match="none of the 20 requests succeeded, host 'here', http://x/") as caught:
         oha(here(name), "http://x/", rate=100, seconds=0.2)
     assert caught.value.raw == (DATA / f"oha-{name}.json").read_text()
 

@@ -164,7 +164,7 @@ def test_the_page_with_its_query_is_asked(page):
 
 def test_no_answer_says_why(page):
     page.status = 404
-    with pytest.raises(ToolError, match=r"^none of 2 requests succeeded \(HTTP/1.1 404 Not Found\), host 'here', http:"):
+    with pytest.raises(ToolError, match=r"^none of the 2 requests succeeded \(HTTP/1.1 404 Not Found\), host 'here', http:"):
         constant_rate(Here(), f"http://127.0.0.1:{page.port}/", rate=20, seconds=0.1)
 
 
