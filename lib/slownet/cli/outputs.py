@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from slownet.model import whole_file
 from slownet.model.errors import ExperimentError, nearest
+from slownet.model.version import __version__
 
 if TYPE_CHECKING:  # most commands write neither
     from slownet.comparison.runs import Comparison
@@ -25,6 +26,7 @@ OF_COMPARISONS = (JSON, JUNIT, MARKDOWN, COMMENT, HISTORY)
 PICTURES = ("svg", "png", "pdf")
 """`slownet.report.figure.KINDS`, whose import is not worth it to complete or refuse a word."""
 OWN = {
+    JSON: {".json": '{"slownet": "'},
     HISTORY: {".jsonl": "", ".json": ""},  # which is added to
     "speedscope": {".json": '{"exporter": "slownet"'},
     "chrome-trace": {".json": '{"otherData": {"exporter": "slownet"'},
@@ -92,15 +94,15 @@ class Outputs:
             comment.read(history)
 
     def write_json(self, record: Callable[[], Json]) -> bool:
-        """Write the result as one JSON object; return whether that was on standard output, in place of the text."""
+        """Write the result, with the version of slownet, as one JSON object; return whether that was on standard output."""
         path = self.files.get(JSON)
         if path is None:
             return False
-        text = json.dumps(record(), allow_nan=False)
+        text = json.dumps({"slownet": __version__, **record()}, allow_nan=False)
         if path == STDOUT:
             print(text)
         else:
-            whole_file.write(path, f"{text}\n", _where(JSON))
+            whole_file.write(path, f"{text}\n", _where(JSON), OWN[JSON])
         return path == STDOUT
 
     def write(self, runs: Sequence[RunData]) -> None:

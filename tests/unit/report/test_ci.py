@@ -17,6 +17,7 @@ from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.result import gather
 from slownet.judge.records.statement import TEXT
 from slownet.model.errors import ExperimentError
+from slownet.model.version import __version__
 from slownet.report import junit, summary
 
 FILES = ("junit", "markdown", "comment", "history", "openmetrics")
@@ -96,9 +97,14 @@ def test_a_file_that_cannot_be_written_is_said_before_anything_is_measured(tmp_p
 def test_json_is_written_or_printed_in_place_of_the_text(tmp_path, capsys):
     assert not Outputs().write_json(dict)
     assert not Outputs.read([f"json={tmp_path / 'a.json'}"], OF_RUNS).write_json(lambda: {"runs": []})
-    assert json.loads((tmp_path / "a.json").read_text()) == {"runs": []}
+    assert json.loads((tmp_path / "a.json").read_text()) == {"slownet": __version__, "runs": []}
     assert Outputs.read(["json=-"], OF_RUNS).write_json(lambda: {"runs": []})
-    assert json.loads(capsys.readouterr().out) == {"runs": []}
+    assert json.loads(capsys.readouterr().out) == {"slownet": __version__, "runs": []}
+    assert not Outputs.read([f"json={tmp_path / 'a.json'}"], OF_RUNS).write_json(lambda: {"runs": [1]})  # as CI does again
+    assert json.loads((tmp_path / "a.json").read_text())["runs"] == [1]
+    (tmp_path / "b.json").write_text('{"name": "shop"}')
+    with pytest.raises(ExperimentError, match=r"b\.json holds something else, and was not overwritten, --out json"):
+        Outputs.read([f"json={tmp_path / 'b.json'}"], OF_RUNS)
 
 
 @pytest.mark.parametrize(
