@@ -188,6 +188,8 @@ def _asked(words: Sequence[str], measured: Sequence[str], options: WhyOptions, c
         what = f"{measured[0]} is not an experiment, so it has no network for a command"
         raise ExperimentError(what, fix="name an experiment or its file, or leave out the command to account for a run")
     limit_s = duration(command.limit, "--limit") if command.limit is not None else commanded.LIMIT_S
+    if not limit_s:
+        raise ExperimentError(f"a limit of {command.limit} leaves no time", "--limit", "give more than 0, such as 10s")
     return commanded.Request(
         command=tuple(words), topology=topology, experiment=measured[0] if measured else None,
         files=tuple(project_files.named(compose)) if compose else (), profiles=options.profile, host=options.from_,

@@ -58,6 +58,7 @@ MISTAKES = [
     (["why", "--topology", "two_hosts", "--limit", "5", "--", "true"], "--limit"),
     (["why", "--topology", "two_hosts", "--cell", "rtt=1ms", "--", "true"], "a command has no cells, --cell"),
     (["why", "--topology", "two_hosts", "--profile", "x", "--", "true"], "--profile: add --compose"),
+    (["why", "--topology", "two_hosts", "--limit", "0s", "--", "true"], "leaves no time, --limit: give more than 0"),
     (["why", "--compose", "nothing.yaml", "--", "true"], "nothing.yaml"),
     (["why", "client_delay", "more", "words"], "3 runs, RUN: name one, or two to compare; a command stands after --"),
     (["rnu"], "no command 'rnu': did you mean `slownet run`?"),
