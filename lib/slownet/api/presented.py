@@ -180,8 +180,7 @@ class Run(NoTruth, RunData):
         return as_text(self.__rich__())
 
     def __repr__(self) -> str:
-        claims = verdicts_counted(self.claims) if self.claims else "no claims"
-        return visible(f"<Run {self.experiment}: {claims}, {near(self.directory)}>")
+        return visible(f"<Run {self.experiment}: {verdicts_counted(self.claims)}, {near(self.directory)}>")
 
     def _repr_html_(self) -> str:
         picture = next(iter(self._plots.values()))._repr_html_() if self._plots else ""

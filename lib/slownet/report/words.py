@@ -31,8 +31,10 @@ def instructions_compared(one: float, other: float) -> str:
 
 
 def verdicts_counted(claims: Iterable[Judgement]) -> str:
-    """Count the verdicts: ``3 of 5 claims supported, 1 inconclusive, 1 not judged``."""
+    """Count the verdicts: ``3 of 5 claims supported, 1 inconclusive, 1 not judged``, or ``no claims``."""
     found = [claim.verdict for claim in claims]
+    if not found:
+        return "no claims"
     others = [f"{found.count(each)} {each}" for each in WORST_FIRST if each != SUPPORTED and each in found]
     return ", ".join([f"{found.count(SUPPORTED)} of {len(found)} claims supported", *others])
 

@@ -633,6 +633,7 @@ def test_a_claim_about_cells_that_were_not_measured_is_told_and_is_status_1(tmp_
     said = "A request costs four round trips (within 5 %): rtt 0ms and rtt 10ms were not measured"
     assert f"not judged   {said}" in shown.getvalue()
     assert verdicts_counted(done.claims) == "1 of 2 claims supported, 1 not judged"
+    assert verdicts_counted([]) == "no claims"
     counted = tally(done)
     assert (counted.supported, counted.claims, counted.not_judged) == (1, 2, 1)
 
