@@ -112,7 +112,7 @@ def test_blind_asks_and_records_before_it_measures(check, tmp_path):
     assert [done.stdout.index(each) for each in (question, said, field)] == sorted(
         map(done.stdout.index, (question, said, field))
     )
-    assert "'three' is not a number (round trips): write 4" in done.stdout
+    assert "'three' is not a number (round trips): write a number, such as 2.5" in done.stdout
     assert (tmp_path / "ada.toml").read_text() == 'student = "Ada"\n\n[page]\nround_trips = 3\n'
     assert json.loads(done.stdout[done.stdout.index("{") :])["runs"][0]["marks"] == ["right"]
     (run,) = (tmp_path / "runs").iterdir()

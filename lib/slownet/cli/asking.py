@@ -78,7 +78,7 @@ def _asked(question: Question, ask: Ask) -> float:
         try:
             return question.number(ask(prompt))
         except EOFError as error:
-            raise ExperimentError("no answer", where=question.name, fix="enter a number such as 4") from error
+            raise ExperimentError("no answer", where=question.name, fix="enter a number such as 2.5") from error
         except ExperimentError as error:
             print(f"  {error.what}: {error.fix}")
             prompt = f"  {question.asks} "

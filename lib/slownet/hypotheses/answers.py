@@ -43,7 +43,7 @@ _FRACTIONS: Mapping[str, _Reader] = {SHARE: (percent, 1.0, "0.1 or 10%"), "%": (
 
 
 def _of_time(unit: TimeUnit) -> _Reader:
-    return duration, float(1 / unit.seconds), f"{'100 or 100' if unit.seconds < 1 else '2 or 2'}{unit.name}"
+    return duration, float(1 / unit.seconds), f"2.5 or 2.5{unit.name}"
 
 
 def _of_rate(unit: str) -> _Reader:
@@ -51,7 +51,7 @@ def _of_rate(unit: str) -> _Reader:
     of_bits = unit.removesuffix("/s")
     of_bytes = BYTES.get(of_bits.lower())
     bits = 8 * of_bytes if of_bytes else BITS_PER_SECOND[of_bits.lower()]
-    return rate, float(1 / bits), f"10 or 80{of_bits[:-1]}bit" if of_bytes else f"10 or 10{of_bits}"
+    return rate, float(1 / bits), f"2.5 or 20{of_bits[:-1]}bit" if of_bytes else f"2.5 or 2.5{of_bits}"
 
 
 _WITH_UNIT: Mapping[str, _Reader] = {
@@ -105,9 +105,9 @@ def number(text: str | float, unit: str, name: str) -> float:
     """Read an answer to the question of that name, in that unit. Raises ExperimentError."""
     found = _read(str(text).strip(), unit)
     if found is None or not math.isfinite(found):
-        example = _WITH_UNIT[unit][2] if unit in _WITH_UNIT else "4"
+        example = _WITH_UNIT[unit][2] if unit in _WITH_UNIT else "2.5"
         what = f"'{text}' is not a number" + (f" ({unit})" if unit else "")
-        raise ExperimentError(what, where=name, fix=f"write {example}")
+        raise ExperimentError(what, where=name, fix=f"write a number, such as {example}")
     return found
 
 

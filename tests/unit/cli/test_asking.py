@@ -53,8 +53,8 @@ def test_a_typo_is_asked_again(capsys):
     person = Person("for", "10 Mbit", "4", "1", "2", "4")
     answered([ONE], person, None)
     assert capsys.readouterr().out.splitlines()[2:] == [
-        "  'for' is not a number (round trips): write 4",
-        "  '10 Mbit' is not a number (round trips): write 4",
+        "  'for' is not a number (round trips): write a number, such as 2.5",
+        "  '10 Mbit' is not a number (round trips): write a number, such as 2.5",
     ]
     assert person.lines == []
 
@@ -90,8 +90,8 @@ def test_what_is_left_open_is_one_line(tmp_path):
             None,
             "round_trips is left to be predicted, A page costs so many round trips: write a number, or run it with --b",
         ),
-        (None, path, f"'many' is not a number (round trips), {path}, round_trips: write 4"),
-        (Person(), None, "no answer, round_trips: enter a number such as 4"),
+        (None, path, f"'many' is not a number (round trips), {path}, round_trips: write a number, such as 2.5"),
+        (Person(), None, "no answer, round_trips: enter a number such as 2.5"),
         (Person(), tmp_path / "new.toml", "no answer, student: enter your name"),
         (None, tmp_path / "new.toml", f"cannot read {tmp_path / 'new.toml'}: No such file or directory"),
     ):

@@ -59,12 +59,12 @@ def test_an_answer_has_the_unit_of_its_metric_or_says_another(prediction, unit, 
 @pytest.mark.parametrize(
     ("prediction", "text", "line"),
     [
-        (LAW, "many", "'many' is not a number (round trips), round_trips: write 4"),
-        (LAW, "100ms", "'100ms' is not a number (round trips), round_trips: write 4"),
-        (TIME, "100 Mbit", "'100 Mbit' is not a number (ms), expected: write 100 or 100ms"),
-        (TIME, "", "'' is not a number (ms), expected: write 100 or 100ms"),
-        (TIME, "inf", "'inf' is not a number (ms), expected: write 100 or 100ms"),
-        (RATIO, "nan", "'nan' is not a number (times), expected: write 4"),
+        (LAW, "many", "'many' is not a number (round trips), round_trips: write a number, such as 2.5"),
+        (LAW, "100ms", "'100ms' is not a number (round trips), round_trips: write a number, such as 2.5"),
+        (TIME, "100 Mbit", "'100 Mbit' is not a number (ms), expected: write a number, such as 2.5 or 2.5ms"),
+        (TIME, "", "'' is not a number (ms), expected: write a number, such as 2.5 or 2.5ms"),
+        (TIME, "inf", "'inf' is not a number (ms), expected: write a number, such as 2.5 or 2.5ms"),
+        (RATIO, "nan", "'nan' is not a number (times), expected: write a number, such as 2.5"),
     ],
 )
 def test_what_is_no_number_is_one_line_with_an_example(prediction, text, line):
