@@ -149,7 +149,11 @@ def test_a_hypothesis_about_it(shop):
         ("return visits(net, service, QUERIES)", "return None", "no measurement: None, returned by checkout"),
         (', unit="ms")', ")", 'a number without a unit, returned by checkout: return {"checkout_ms": ...}'),
         ("python3 server.py", "nosuchprogram", "nosuchprogram is not installed, host 'web'"),
-        ("python3 server.py", "sleep 999", "sleep does not answer after 60 s, 0.0 s of them CPU, host 'web'"),
+        (
+            "python3 server.py",
+            "sleep 999",
+            "sleep does not answer GET / on port 8000 after 60 s of the virtual clock, 0.0 s of them CPU",
+        ),
         ("from helper import", "from helpre import", "No module named 'helpre'"),
     ],
 )

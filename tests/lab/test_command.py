@@ -89,7 +89,7 @@ def test_environment_directory_and_name(net, argv, tmp_path):
         (["nosuchserver"], {}, "nosuchserver is not installed, host 'web'"),
         (["./serve.py"], {}, r"there is no program /.*/serve.py, host 'web': name an existing file"),
         (["sh", "-c", "echo why; exit 3"], {"port": 8000}, r"sh ended with status 3 before it answered(.|\n)*why"),
-        (["sleep", "60"], {"port": 8000, "timeout": 0.5}, "sleep does not answer after 0.5 s"),
+        (["sleep", "60"], {"port": 8000, "timeout": 0.5}, "sleep does not answer on port 8000 after 0.5 s"),
         (["sleep", "60"], {"ready": http("/")}, r"no port to ask, http\('/'\)"),
         ([], {}, "no program"),
     ],

@@ -411,7 +411,7 @@ def test_an_unhealthy_container(net, tmp_path, test, options, said):
         ("whole:1", {"stop_signal": "SIGTREM"}, "unknown signal 'SIGTREM', image whole:1: did you mean 'SIGTERM'"),
         ("whole:1", {"mounts": [Mount("/no/such", "/a")]}, "/no/such, the mount at /a"),
         ("whole:1", {"mounts": [Mount("", "/a", "tmpfs"), Mount("/usr", "/a/")]}, "two mounts are at /a, image whole:1"),
-        ("whole:1", {"port": 81, "timeout": 1}, "whole does not answer after 1 s"),
+        ("whole:1", {"port": 81, "timeout": 1}, "whole does not answer on port 81 after 1 s"),
     ],
 )
 def test_mistakes(net, tmp_path, image, options, said):

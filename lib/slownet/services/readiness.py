@@ -5,10 +5,12 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from slownet.model.errors import ServiceError
+from slownet.net import listening
 from slownet.net.namespace import inside
 from slownet.net.process import Host
 from slownet.services import arguments
@@ -84,6 +86,20 @@ class Awaited(Service):
         self.connect(self.port).close()
         return True
 
+    def _waits_for(self) -> tuple[str, str]:
+        """Name the port that it waits for, and the ports that listen on the host instead."""
+        asked = self.ready if isinstance(self.ready, _Get) else None
+        port = (asked and asked.port) or self.port
+        if port is None or isinstance(self.ready, str):
+            return "", ""
+        found = listening.ports(self.host)
+        heard = f"TCP port{'s' * (len(found) != 1)} {', '.join(map(str, found))}" if found else "no TCP port"
+        where = "" if self.ready and not asked else f" on port {port}"
+        return (
+            f" GET {asked.path}{where}" if asked else where,
+            f"{heard} {'listen' if len(found) > 1 else 'listens'} on {self.host.name}; ",
+        )
+
     def _has_logged(self, text: bytes) -> bool:
         """Return whether the log has a text; what was read once and cannot be a part of it is not read again."""
         with self.log.open("rb") as log:
@@ -127,27 +143,32 @@ def http(path: str = "/", port: int | None = None, status: int | Sequence[int] =
     if not isinstance(path, str) or not path.startswith("/") or path.split() != [path]:
         fix = 'write it as in a URL, from its slash on: http("/health")'
         raise ServiceError(f"{path!r} is not a path of a page", "http()", fix)
-    from http.client import HTTPConnection, HTTPException  # here: it imports ssl and email, and most conditions need none
-
     given = (status,) if isinstance(status, int) else tuple(status)
     codes = tuple(each for each in given if not isinstance(each, str))
     if len(codes) < len(given):  # "404" is a sequence of its digits, and would match none
         raise ServiceError(f"status is {status!r}", "http()", "give numbers: status=404, or status=[200, 404]")
-    port = None if port is None else arguments.port(port, "http()")
+    return _Get(path, None if port is None else arguments.port(port, "http()"), codes)
 
-    def answered(service: Awaited) -> bool:
-        at = port or service.port
+
+@dataclass(frozen=True)
+class _Get:
+    path: str
+    port: int | None
+    codes: tuple[int, ...]
+
+    def __call__(self, service: Awaited) -> bool:
+        from http.client import HTTPConnection, HTTPException  # here: it imports ssl and email, and most conditions need none
+
+        at = self.port or service.port
         if at is None:
-            raise ServiceError("no port to ask", f"http({path!r})", f"write {type(service).__name__}(..., port=8000)")
+            raise ServiceError("no port to ask", f"http({self.path!r})", f"write {type(service).__name__}(..., port=8000)")
         client = HTTPConnection(service.host.IP(), at)
         try:
             client.sock = service.connect(at)
-            client.request("GET", path)
+            client.request("GET", self.path)
             found = client.getresponse().status
         except HTTPException:
             return False
         finally:
             client.close()
-        return found in codes if codes else found < SERVER_ERROR
-
-    return answered
+        return found in self.codes if self.codes else found < SERVER_ERROR

@@ -19,7 +19,7 @@ from typing import IO, Self
 
 from slownet.lab.host import owner
 from slownet.lab.run import missing_programs as absent
-from slownet.lab.run.charge import charged_s, charged_since
+from slownet.lab.run.charge import charged_s, charged_since, clock_words
 from slownet.lab.run.excerpt import LOG_LINES, tail
 from slownet.model.beside import beside
 from slownet.model.errors import ServiceError
@@ -234,8 +234,7 @@ class Service:
                 if status is not None:
                     raise self._why_it_ended(status)
                 if time.monotonic() > deadline:
-                    where, fix = self._waits_for()
-                    raise self.error(f"{self.name} does not answer{where} after {self.deadline_s:g} s{_of_cpu(charged)}", fix)
+                    raise self._silent(charged)
                 time.sleep(POLL_S)
             status = process.poll()
             if status is not None and not (
@@ -245,6 +244,11 @@ class Service:
         except BaseException:
             self.stop()
             raise
+
+    def _silent(self, charged: float | None) -> ServiceError:
+        where, fix = self._waits_for()
+        waited = f"{self.deadline_s:g} s{clock_words()}{_of_cpu(charged)}"
+        return self.error(f"{self.name} does not answer{where} after {waited}", fix)
 
     def _waits_for(self) -> tuple[str, str]:
         """Return where an answer is awaited, and what to do without one, each for the middle of an error."""

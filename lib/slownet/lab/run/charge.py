@@ -7,7 +7,7 @@ import re
 import time
 from pathlib import Path
 
-from slownet.lab.host.native import INSIDE
+from slownet.lab.host.native import INSIDE, clock_facts
 from slownet.lab.run.clock import EXACT
 
 CLOCK = Path("/proc/skip_idle")
@@ -28,6 +28,12 @@ def charged_s(file: Path = CLOCK, timers: Path = TIMERS) -> float | None:
         return int(values["charged"]) / 1e9
     except (OSError, ValueError, KeyError):  # the real clock, or not in a lab
         return None
+
+
+def clock_words() -> str:
+    """Return which clock seconds in this process are of, for the middle of a message; empty on the real one."""
+    kind = str(clock_facts()["clock"])
+    return "" if kind == "real" else f" of the {kind} clock"
 
 
 def _busy_s(timers: Path) -> float | None:
