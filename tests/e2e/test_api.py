@@ -38,7 +38,7 @@ def test_an_interrupt_keeps_the_samples_and_says_how_to_continue(pages):
     out, errors = program.communicate(timeout=120)
     assert (program.returncode, errors) == (3, "")
     (note,) = json.loads(out)
-    assert note.endswith(f"of 16 measurements of pages are saved, continue with slownet.run(resume='{samples.parent}')")
+    assert note.endswith(f"of 16 measurements of pages are saved. Continue with slownet.run(resume='{samples.parent}')")
     pages.go_on()
     again = python(CONTINUED, str(samples.parent))
     out, errors = again.communicate(timeout=300)

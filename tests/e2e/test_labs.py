@@ -185,7 +185,7 @@ def test_an_end_ends_every_lab_and_the_run_can_be_continued(pages, number):
     if number == signal.SIGINT:
         assert process.returncode == 130
         assert "Traceback" not in errors
-        assert f"of {PLACES} measurements of pages are saved, continue with: slownet run --resume {directory}" in errors
+        assert f"of {PLACES} measurements of pages are saved. Continue with: slownet run --resume {directory}" in errors
     resumed(pages, directory, "--labs", "1")
 
 

@@ -100,7 +100,9 @@ def test_an_interrupt_keeps_and_shows_what_was_measured(tmp_path):
     shown, errors = process.communicate(timeout=120)
     assert process.returncode == 130
     assert "Traceback" not in errors
-    assert re.search(r"of 8 measurements of packet_loss are saved, continue with: slownet run --resume \S+-packet_loss", errors)
+    assert re.search(
+        r"of 8 measurements of packet_loss are saved\. Continue with: slownet run --resume \S+-packet_loss", errors
+    )
     assert re.search(r"^packet_loss: interrupted", shown, re.MULTILINE)
     assert "broken off: packet_loss" in shown or "broken off: packet_loss, crafted_segments" in shown
     (page,) = tmp_path.glob("runs/*-reproduce/report.html")

@@ -150,7 +150,7 @@ def test_an_interrupt_says_how_to_go_on(folder):
     output, said = process.communicate(timeout=60)
     assert (process.returncode, output) == (130, "")
     kept, interrupted = said.splitlines()
-    assert kept.endswith("of 12 samples are saved, continue with: slownet sweep --out out --resume")
+    assert kept.endswith("of 12 samples are saved. Continue with: slownet sweep --out out --resume")
     assert interrupted == "slownet: interrupted"
     assert not (folder / "out" / ".work").exists()
     assert {each["status"] for each in sweep_samples.read_samples(folder / "out")} == {"ok"}

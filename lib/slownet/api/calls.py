@@ -262,7 +262,7 @@ def _measured(plans: Sequence[planning.Plan], place: Place, follow: Follow) -> R
         raise
     except (SlownetError, KeyboardInterrupt) as error:
         if left := what_is_left(plans[0]):
-            error.add_note(f"{left}, continue with slownet.run(resume={str(plans[0].directory)!r})")
+            error.add_note(f"{left}. Continue with slownet.run(resume={str(plans[0].directory)!r})")
         raise
     for line in last_lines([done]):
         print(f"slownet: {visible(here(line))}", file=sys.stderr)

@@ -188,7 +188,7 @@ class Follower:
             stored = "1 example is stored" if self._known == 1 else f"{self._known} examples are stored"
             typed = [each for each in without_values(sys.argv[1:]) if each != "--resume"]
             go_on = f"slownet {shlex.join([*typed, '--resume'])}"
-            print(f"slownet: {stored}, continue with: {go_on}", file=sys.stderr)
+            print(f"slownet: {stored}. Continue with: {go_on}", file=sys.stderr)
 
 
 def _short(example: Example) -> str:

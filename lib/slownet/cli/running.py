@@ -77,4 +77,4 @@ def say_how_to_judge(wrong: runs.ClaimsError) -> None:
 def say_what_is_left(plan: planning.Plan) -> None:
     """Print how to continue a run that has some of its samples."""
     if left := what_is_left(plan):
-        print(f"slownet: {left}, continue with: slownet run --resume {plan.directory}", file=sys.stderr)
+        print(f"slownet: {left}. Continue with: slownet run --resume {plan.directory}", file=sys.stderr)

@@ -147,4 +147,4 @@ class Follower:
         self._progress.stop()
         if kind and 0 < self._done < self._cells:
             kept = f"{self._done} of {self._cells} samples are saved"
-            print(f"slownet: {kept}, continue with: slownet sweep --out {self._folder} --resume", file=sys.stderr)
+            print(f"slownet: {kept}. Continue with: slownet sweep --out {self._folder} --resume", file=sys.stderr)

@@ -96,10 +96,14 @@ def _range(text: str, where: str) -> tuple[str, ...]:
     return tuple(values)
 
 
+def _no_number(text: str) -> str:
+    return "negative" if text.startswith("-") and VALUE.fullmatch(text[1:]) else "not a number"
+
+
 def _number(text: str, unit: str, whole: str, where: str) -> Decimal:
     found = VALUE.fullmatch(text)
     if not found or found[2] not in ("", unit):
-        what = f"'{text}' is not a number" if not found else f"two units, {found[2]} and {unit}"
+        what = f"two units, {found[2]} and {unit}" if found else f"'{text}' is {_no_number(text)}"
         raise ExperimentError(f"{what} in the range '{whole}'", where, _FORMS)
     try:
         return Decimal(found[1])

@@ -111,7 +111,8 @@ def _judged_law(seen: View, claim: Judgement | None, thing: str, then: str, abou
         return f"{with_article(thing)} costs {counted(about_k, 'round trip')}: {then}"
     if expected and verdict == REFUTED:
         wanted = counted(expected, "round trip")
-        return f"{with_article(thing)} does not cost the {wanted} that were expected, but {found}: {about}"
+        was = "was" if wanted == counted(1, "round trip") else "were"
+        return f"{with_article(thing)} does not cost the {wanted} that {was} expected, but {found}: {about}"
     if verdict == INCONCLUSIVE:
         return f"not decided: {with_article(thing).lower()} seems to cost {found}, so that {about}"
     far = max(time.mean for time in seen.law.times)

@@ -17,7 +17,7 @@ def interrupted(folder, saved):
 
 def test_what_is_on_disk_counts_although_nobody_was_told(tmp_path, capsys):
     interrupted(tmp_path, 4)
-    assert f"4 of 12 samples are saved, continue with: slownet sweep --out {tmp_path} --resume" in capsys.readouterr().err
+    assert f"4 of 12 samples are saved. Continue with: slownet sweep --out {tmp_path} --resume" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("saved", [0, 12])

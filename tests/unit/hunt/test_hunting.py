@@ -378,4 +378,4 @@ def test_an_interrupted_hunt_names_the_command_as_it_was_typed(labs, mine, tmp_p
     with pytest.raises((KeyboardInterrupt, SystemExit)):
         main(words)
     asked = f"slownet hunt {mine} --seed 7 --env TOKEN --out {tmp_path / 'hunt'} --resume"
-    assert f"examples are stored, continue with: {asked}\n" in capsys.readouterr().err
+    assert f"examples are stored. Continue with: {asked}\n" in capsys.readouterr().err

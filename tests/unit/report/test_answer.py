@@ -53,6 +53,12 @@ def test_the_law_is_said_as_surely_as_its_claim(run, verdict, wanted):
     assert said(run) == wanted
 
 
+def test_one_round_trip_that_was_expected_is_singular():
+    assert said(page(2, expected=1)).startswith(
+        "A page does not cost the one round trip that was expected, but 2 round trips: "
+    )
+
+
 def test_three_round_trips_of_35_ms_are_105_ms():
     cells = tuple(cell({"rtt": f"{d}ms"}, **{TIME: 1 + 3 * d}) for d in (0, 35))
     run = RunData(Path("x"), "x", {"operation": "page"}, cells)

@@ -432,6 +432,7 @@ def test_a_supported_and_a_refuted_claim_side_by_side_are_explained():
     run = run_of(LINE)
     assert "Each claim is about a number of its own" in render_page([view(run.judged([CLAIM, refuted]))])
     assert "Each claim is about a number of its own" not in render_page([view(run)])
+    assert "Each claim is about a number of its own" not in render_page([view(run.judged([refuted]))])
 
 
 def text_of(made):
