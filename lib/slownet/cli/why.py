@@ -270,7 +270,7 @@ def _show(found: Account, run: RunData, wanted: Outputs, options: WhyOptions, me
         print(json.dumps(record, indent=1))
         return False
     if measured:
-        print(cures_text(found, measured))
+        print(cures_text(found, measured, links))
     elif options.steps:
         print("\n".join([answer(found), *steps(found)]))
     else:

@@ -14,6 +14,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+OR_A_TIMER = "or a timer"
+"""The beginning of the detail of computing where the clock charges for CPU, so that a wait looks the same."""
+
 
 class Cause(StrEnum):
     """Why a step takes time. The list is closed: what fits none is a remainder, which is shown like the others."""

@@ -189,19 +189,24 @@ def _cut(line: str) -> str:
 
 def gains(account: Account, links: Mapping[tuple[str, str], Sequence[str]] | None = None) -> list[str]:
     """Return what would give time back: a nearer link, and one question for many."""
-    found = slopes(account, links)
-    said = [f"{name} saves {_count(trips)} ms" for name, trips in sorted(found.items(), key=lambda each: -each[1]) if trips]
+    nearer = nearer_links(account, links)
     asked = [
         f"{count} times the same question with other values: {text if len(text) <= SAID else text[: SAID - 3] + '...'}"
         for text, count in alike(account)[: TAIL["questions"]]
     ]
-    return [*([f"1 ms of round trip less: {', '.join(said)}"] if said else []), *asked]
+    return [*([nearer] if nearer else []), *asked]
+
+
+def nearer_links(account: Account, links: Mapping[tuple[str, str], Sequence[str]] | None = None) -> str:
+    """Return what 1 ms of round trip less saves, by link; empty without round trips."""
+    found = slopes(account, links)
+    said = [f"{name} saves {_count(trips)} ms" for name, trips in sorted(found.items(), key=lambda each: -each[1]) if trips]
+    return f"1 ms of round trip less: {', '.join(said)}" if said else ""
 
 
 def _promises(account: Account) -> list[str]:
-    """Return what the cures take away that do most, but for those that `gains` has."""
-    found = [each for each in cures(account) if not each.is_of_questions][: TAIL["cures"]]
-    return [f"{each.name} takes {milliseconds(each.saves_ns)} away ({each.because})" for each in found]
+    """Return what the cures save that save most, the largest first."""
+    return [f"{each.name} saves {milliseconds(each.saves_ns)} ({each.because})" for each in cures(account)[: TAIL["cures"]]]
 
 
 def slopes(account: Account, links: Mapping[tuple[str, str], Sequence[str]] | None = None) -> dict[str, float]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from slownet.waits import paths
-from slownet.waits.account import Cause, Step
+from slownet.waits.account import OR_A_TIMER, Cause, Step
 from slownet.waits.client_operation import NAMES
 from slownet.waits.flows import APPLICATION, HANDSHAKE
 from slownet.waits.pacing import PACING, RTO_MIN_NS, rate
@@ -236,7 +236,7 @@ class Causes:
         if before and packet.is_neighbours and before.is_neighbours:
             return Cause.NEIGHBOUR, "no answer came"
         if not self._free:
-            return Cause.COMPUTING, "or a timer: this clock charges for CPU, and cannot tell"
+            return Cause.COMPUTING, f"{OR_A_TIMER}: this clock charges for CPU, and cannot tell"
         if packet.is_tcp and packet.edge < 0 and packet.length <= 1 and packet.flight == 0:
             return Cause.WINDOW, "receive window: closed, and probed"
         if 0 <= took - RTO_MIN_NS - self._ways.round_trip(packet) <= CORKED_NS and 0 < packet.length < packet.mss:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from slownet.model.host_settings import KEEP_ALIVE
-from slownet.waits.account import Account, Cause, Step
+from slownet.waits.account import OR_A_TIMER, Account, Cause, Step
 from slownet.waits.blocks import alike, without_values
 from slownet.waits.flows import AFTER_TIMEOUT, AVOIDANCE, RECOVERY, SLOW_START
 from slownet.waits.pacing import PACING
@@ -43,8 +43,6 @@ class Cure:
         Other values of the cell that switch it on.
     not_switched : str
         Why slownet cannot switch it on; empty if it can.
-    is_of_questions : bool
-        True for one question instead of many, or many at once.
     """
 
     name: str
@@ -53,7 +51,6 @@ class Cure:
     settings: Mapping[str, str] = field(default_factory=dict)
     conditions: Mapping[str, str] = field(default_factory=dict)
     not_switched: str = ""
-    is_of_questions: bool = False
 
     def remains_ns(self, account: Account) -> int:
         """Return what remains of the time."""
@@ -195,26 +192,34 @@ def _questions(account: Account, cell: Mapping[str, str] | None, tool: str) -> I
             saves = round(_ns(steps) * (trips - 1) / trips)
             yield Cure(
                 f"a pipeline {_where(hosts, account.client)}", saves, f"all but one of {_counted(steps)}",
-                not_switched="the program's code, where no question needs an answer before it", is_of_questions=True,
+                not_switched="the program's code, where no question needs an answer before it",
             )  # fmt: skip
     for text, count in alike(account):
         steps = [each for each in account.of(Cause.EXCHANGE) if without_values(each.asked) == text]
         pairs = _round_trips(account, steps)
         yield Cure(
             f"one question for {count}: {text}", _ns(pairs) * (count - 1) // count, f"{count - 1} of {count} round trips",
-            not_switched="the program's code", is_of_questions=True,
+            not_switched="the program's code",
         )  # fmt: skip
 
 
 def _on_hosts(account: Account, cell: Mapping[str, str] | None, tool: str) -> Iterator[Cure]:
     what = {
-        Cause.NAME: ("a cache of names", "the resolver's"), Cause.TIMER: ("without the program's wait", "the program's code"),
-        Cause.WAITING: ("a larger pool", OF_THE_PROGRAM), Cause.COMPUTING: ("a faster program", "the program's code"),
-        Cause.NEIGHBOUR: ("neighbours that are known", "the network's"),
+        Cause.NAME: ("a cache of names", "the resolver's"), Cause.TIMER: ("no wait of the program", "the program's code"),
+        Cause.WAITING: ("a larger pool", OF_THE_PROGRAM), Cause.NEIGHBOUR: ("neighbours that are known", "the network's"),
     }  # fmt: skip
     for cause, (name, why) in what.items():
         for hosts, steps in _by_hosts(account.of(cause)).items():
-            yield Cure(f"{name}, {' - '.join(hosts)}", _ns(steps), _counted(steps), not_switched=why)
+            yield Cure(f"{name} on {' and '.join(hosts)}", _ns(steps), _counted(steps), not_switched=why)
+    for hosts, steps in _by_hosts(account.of(Cause.COMPUTING)).items():
+        where = " and ".join(hosts)
+        either = [each for each in steps if each.detail.startswith(OR_A_TIMER)]
+        computed = [each for each in steps if not each.detail.startswith(OR_A_TIMER)]
+        if computed:
+            yield Cure(f"a faster program on {where}", _ns(computed), _counted(computed), not_switched="the program's code")
+        if either:
+            name, because = f"a program that waits or computes less on {where}", f"{_counted(either)} or of a timer"
+            yield Cure(name, _ns(either), because, not_switched="the program's code")
 
 
 _KINDS: Sequence[Callable[[Account, Mapping[str, str] | None, str], Iterator[Cure]]] = (

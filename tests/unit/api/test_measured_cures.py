@@ -114,6 +114,19 @@ def test_the_metric_is_the_time_of_the_operation():
     assert measured_cures.metric_of(sample(16.0), far_page()) == ""
 
 
+def test_the_slopes_of_links_are_there_and_the_largest_promise_is_whole(measured):
+    path = Path()
+    for each in range(7):
+        path.ask("client", "web", f"GET /{each}", 10.0)
+    found = measured_cures.cured(run(), path.account(), LABEL)
+    said = cures_text(path.account(), found, {("client", "web"): ["client-s1", "s1-web"]})
+    assert "1 ms of round trip less: client-s1 saves 7 ms, s1-web saves 7 ms" in said
+    promised = said.partition("not measured:\n")[2]
+    assert " ".join(promised.split()).startswith(
+        "120 ms a pipeline to web (the program's code, where no question needs an answer before it)"
+    )
+
+
 def test_the_text_is_short(measured):
     lines = cures_text(page(), measured_cures.cured(run(), page(), LABEL)).splitlines()
     assert len(lines) <= 40

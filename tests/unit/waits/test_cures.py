@@ -22,7 +22,7 @@ def test_slow_start_is_cured_by_a_larger_first_window():
     assert (cure.saves_ns, cure.because, cure.not_switched) == (80_000_000, "2 round trips of window", "")
     assert dict(cure.settings) == {"initcwnd": "100", "initrwnd": "100"}
     assert cure.remains_ns(account) == 40_000_000
-    assert "a first window of 100 segments takes 80 ms away (2 round trips of window)" in text(account)
+    assert "a first window of 100 segments saves 80 ms (2 round trips of window)" in text(account)
     assert "no slow start after a rest" not in found(account)
 
 
@@ -83,8 +83,29 @@ def test_a_whole_handshake_of_tls_1_2_is_twice_as_long_as_that_of_1_3():
     assert not [name for name in found(two) if name.startswith("TLS 1.3")]
 
 
+def test_the_largest_cure_comes_first_also_one_of_questions_and_is_whole():
+    path = Path()
+    for each in range(7):
+        path.ask("client", "web", f"GET /{'long' * 30}/{each}", 10.0)
+    account = path.stay("web", 3.0, Cause.TIMER, "nothing arrived meanwhile").account()
+    lines = text(account).splitlines()
+    most = cures(account)[0]
+    first = next(at for at, line in enumerate(lines) if line.startswith(most.name))
+    assert lines[first].startswith("a pipeline to web saves 120 ms (all but one of 7 round trips")
+    assert not [line for line in lines[:first] if " saves " in line and "round trip less" not in line]
+    assert "..." not in lines[first]
+
+
+def test_a_wait_that_a_clock_cannot_tell_from_computing_is_no_faster_program():
+    either = "or a timer: this clock charges for CPU, and cannot tell"
+    path = Path().stay("client", 1001.0, Cause.COMPUTING, either).stay("client", 20.0, Cause.COMPUTING)
+    cured = found(path.account())
+    assert cured["a program that waits or computes less on client"].saves_ns == 1_001_000_000
+    assert cured["a faster program on client"].saves_ns == 20_000_000
+
+
 def test_what_only_a_program_can_change_is_named_with_its_host():
-    assert found(page())["without the program's wait, web"].saves_ns == 12_000_000
+    assert found(page())["no wait of the program on web"].saves_ns == 12_000_000
 
 
 @pytest.mark.parametrize("account", [page(), repeated(), mixed()], ids=["page", "repeated", "mixed"])
