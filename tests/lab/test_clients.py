@@ -72,7 +72,7 @@ def test_the_first_error_of_a_client_is_raised(net):
 
     recorder = Recorder()
     recorder.client(net["client"], unspeakable)
-    with pytest.raises(ExperimentError, match="a value of the operation 'odd' is no JSON"):
+    with pytest.raises(ExperimentError, match="a value of the operation 'odd' is not JSON"):
         recorder.wait()
 
 

@@ -145,7 +145,9 @@ def test_programs_that_run_change_over_and_back(net, far, tmp_path):
 
 def test_a_network_has_one_at_a_time(net, far, tmp_path):
     with NameServer(far, tmp_path) as first:
-        with pytest.raises(ServiceError, match="cannot be made to ask it, host 'web': a network has one name server at a time"):
+        with pytest.raises(
+            ServiceError, match="cannot be configured to ask it, host 'web': a network has one name server at a time"
+        ):
             NameServer(net["web"], tmp_path).start()
         assert lookup(net) == pytest.approx(RTT_MS, abs=NEAR_MS)
         assert "query[A] web" in first.log.read_text()

@@ -128,7 +128,7 @@ def test_a_command_killed_at_a_random_moment_goes_on(tmp_path_factory, number):
 
 
 KEY = """\
-# Measured by `slownet check --key`. Answers from low to high are right; a missing limit is none.
+# Measured by `slownet check --key`. Answers from low to high are right; without one of them that side is open.
 [ping]
 question = "A ping?"
 clock = ""

@@ -170,6 +170,11 @@ def run_words(argv: Sequence[str] | None = None) -> NoReturn:
             status = app(args=_with_interfaces(words), prog_name="slownet", standalone_mode=False)
     except typer.TyperException as error:
         context = getattr(error, "ctx", None)
+        if context and (option := getattr(error, "option_name", "")) and hasattr(error, "possibilities"):
+            from slownet.cli import unknown_command
+
+            near, root = error.possibilities or (), typer.main.get_command(tree())
+            raise unknown_command.option_refused(option, context.command_path, root, near) from error
         line = f"{error.format_message().rstrip('.')}: see {context.command_path if context else 'slownet'} --help"
         raise SlownetError(line) from error
     except typer.Abort as error:

@@ -97,7 +97,7 @@ def _instead(ctx: Any, text: str) -> str:
         return "it is a field of conditions: slownet help conditions"
     terms = [name for term in glossary.terms() for name in glossary.names(term)]
     pages = documentation.pages(documentation.root()) if documentation.is_built() else ()
-    return nearest(text, [*terms, *unknown_command.paths(ctx.command), *pages])
+    return nearest(text, [*terms, *WORDS, *unknown_command.paths(ctx.command), *pages])
 
 
 def _command(ctx: Any, words: Sequence[str]) -> str | None:

@@ -1,9 +1,9 @@
-"""A first word that is not a command: which command it may belong to."""
+"""A word that is not a command, or an option that a command does not have: the commands that they may belong to."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,10 @@ from slownet.model.errors import SlownetError
 
 OF_FILES = {".py": "run", ".toml": "check", ".yaml": "shell", ".yml": "shell"}
 """The command that takes a file, by its ending."""
+SHORTEST = 3
+"""Letters of a command that a misspelled word may mean: `rum` is `run`, not `lab image rm`."""
+MANY = 3
+"""So many commands that have an option are not listed."""
 
 
 def refused(word: str, root: Any) -> SlownetError:
@@ -45,7 +49,48 @@ def _near(word: str, root: Any) -> str:
 
     lines = {name: f"slownet run {name}" for name in catalogue.names()}
     lines |= {each.rpartition(" ")[2]: f"slownet {each}" for each in reversed(list(paths(root)))}
-    return next((lines[each] for each in difflib.get_close_matches(word.lower(), lines, n=1, cutoff=0.6)), "")
+    near = _close(word.lower(), (each for each in lines if len(each) >= SHORTEST))
+    return lines[near[0]] if near else ""
+
+
+def _close(word: str, words: Iterable[str]) -> list[str]:
+    return difflib.get_close_matches(word, list(words), n=1, cutoff=0.6)
+
+
+def option_refused(option: str, command: str, root: Any, possible: Sequence[str]) -> SlownetError:
+    """Return the error for an option that a command does not have.
+
+    Parameters
+    ----------
+    option : str
+        As it was typed.
+    command : str
+        The words of the command, the program's name first.
+    root : object
+        The group of all commands.
+    possible : sequence of str
+        Options of that command which are near.
+    """
+    known = {path: _options(each) for path, each in _walk(root)}
+    having = [f"`slownet {path}`" for path, options in known.items() if option in options]
+    if having:
+        fix = f"it belongs to {' and '.join(having) if len(having) < MANY else f'{having[0]} and others'}; see {command} --help"
+    elif near := _close(option, possible):
+        fix = f"did you mean {near[0]}?"
+    else:
+        fix = f"see {command} --help"
+    return SlownetError(f"{command} has no option {option}", fix=fix)
+
+
+def _options(command: Any) -> set[str]:
+    return {name for each in command.params for name in each.opts if name.startswith("-")}
+
+
+def _walk(group: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the words of each command below a group, with the command."""
+    for name, each in getattr(group, "commands", {}).items():
+        yield f"{path}{name}", each
+        yield from _walk(each, f"{path}{name} ")
 
 
 def paths(command: Any, path: str = "") -> Iterator[str]:

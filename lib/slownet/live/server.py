@@ -47,7 +47,7 @@ def web() -> Any:
     try:
         from aiohttp import web as found
     except ImportError:
-        raise LabError("aiohttp is not installed", "slownet live", f"pip install '{NEEDED}'") from None
+        raise LabError("aiohttp is not installed", "slownet live", f"python -m pip install '{NEEDED}'") from None
     return found
 
 
