@@ -65,7 +65,7 @@ class Counted:
 
 
 def due(text: str) -> datetime.datetime:
-    """Read when something is due: a date, which ends at midnight, or date and time; without a zone it is this machine's.
+    """Read when something is due: a date, to the end of that day, or date and time; without a zone it is this machine's.
 
     Raises ExperimentError.
     """
@@ -86,11 +86,14 @@ def share(text: str) -> float:
         raise ExperimentError(error.what, Option("late"), "write a percentage such as 50%") from error
 
 
-def rules(counts: str, due_at: str | None, late: float) -> Rules:
+def rules(counts: str, due_at: str | None, late: str | None) -> Rules:
     """Return the rules that these options make. Raises ExperimentError."""
+    keeps = share(late) if late is not None else 0.0
+    if late is not None and not due_at:
+        raise ExperimentError("no file is late without a due date", Option("late"), f"add {Option('due').set('2026-11-30')}")
     if counts not in COUNTS:
         raise ExperimentError(f"unknown attempt '{counts}'", Option("counts"), nearest(counts, COUNTS))
-    return Rules(counts, due(due_at) if due_at else None, late)
+    return Rules(counts, due(due_at) if due_at else None, keeps)
 
 
 def read(

@@ -16,6 +16,8 @@ from slownet.judge.records.judgement import Verdict
 from slownet.model.errors import ExperimentError, SlownetError, nearest
 
 RIGHT, WRONG, MISSING, UNREADABLE = Verdict.SUPPORTED.mark, Verdict.REFUTED.mark, "missing", "unreadable"
+NOT_MARKED = "not marked"
+"""The mark of a student whose file cannot be marked."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,12 @@ class Marked:
             for each in self.marks
             if each.mark == UNREADABLE
         ]
+
+    @property
+    def unanswered(self) -> list[str]:
+        """The exercises that no file answers."""
+        answered = {each.exercise.name for each in self.marks if each.written}
+        return list(dict.fromkeys(each.name for each in self.exercises if each.name not in answered))
 
     def to(self, solution: Solution, exercise: Exercise) -> list[Mark]:
         """Return all answers to one question."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import itertools
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -88,8 +87,11 @@ def _file(folder: Path) -> Path:
         return named
     with os.scandir(folder) as entries:
         found = (each.name for each in entries if each.name.endswith(".toml") and each.is_file(follow_symlinks=False))
-        others = list(itertools.islice(found, 2))
-    return folder / others[0] if len(others) == 1 else named
+        first, *others = [*found] or [ANSWERS]
+    if others:
+        what = f"{1 + len(others)} files are of the kind .toml, and none of them is {ANSWERS}"
+        raise ExperimentError(what, fix=f"hand in one file, {ANSWERS}")
+    return folder / first
 
 
 def _graded(mark: Mark) -> Graded:

@@ -7,6 +7,8 @@ from typing import Any
 
 from slownet.classroom.class_marks import MISSING, RIGHT, UNREADABLE, WRONG, Mark, Marked
 from slownet.classroom.key import Exercise, Solution
+from slownet.hypotheses.answers import ROUND_TRIPS
+from slownet.judge.records.naming import plural
 from slownet.report.page_template import template
 
 SIGNS = {RIGHT: "\u2713", WRONG: "\u2717", MISSING: "\u2013", UNREADABLE: "?"}
@@ -27,8 +29,15 @@ def render(marked: Marked) -> str:
         without=[each.student for each in marked.without_marks],
         skipped=[each.line for each in marked.skipped],
         clocks=sorted({each.clock for each in marked.exercises if each.clock}),
-        most=marked.most,
+        title=_title(marked),
     )
+
+
+def _title(marked: Marked) -> str:
+    """Return how many students and questions there are: "8 of 10 students marked, 3 questions"."""
+    has, all_of_them = len(marked.students), len(marked.students) + len(marked.without_marks)
+    students = plural(all_of_them, "student") if has == all_of_them else f"{has} of {plural(all_of_them, 'student')} marked"
+    return f"{students}, {plural(marked.most, 'question')}"
 
 
 def _student(marked: Marked, name: str) -> dict[str, Any]:
@@ -44,6 +53,7 @@ def _question(marked: Marked, number: int, exercise: Exercise, solution: Solutio
         "number": number,
         "exercise": exercise,
         "solution": solution,
+        "span": _in_unit(solution.span, solution.unit),
         "right": sum(each.mark == RIGHT for each in marks),
         "missing": sum(each.mark == MISSING for each in marks),
         "wrong": wrong.most_common(WORST),
@@ -55,4 +65,10 @@ def _question(marked: Marked, number: int, exercise: Exercise, solution: Solutio
 def _shown(mark: Mark) -> str:
     """Return an answer as it was written, with the unit if that was left out."""
     has_unit = mark.number is None or not mark.written or not mark.written.replace(".", "", 1).lstrip("-").isdigit()
-    return mark.written if has_unit else f"{mark.written} {mark.solution.unit}".strip()
+    return mark.written if has_unit else _in_unit(mark.written, mark.solution.unit)
+
+
+def _in_unit(number: str, unit: str) -> str:
+    """Return a number, or a range, with its unit: "1 round trip", "1.9 to 2.1 round trips"."""
+    one = number.split()[-1] == "1" and unit == ROUND_TRIPS
+    return f"{number} {unit.removesuffix('s') if one else unit}".strip()

@@ -105,6 +105,8 @@ def key(read: Sequence[Hypothesis], place: Place, root: Path, path: Path) -> int
         keys.as_toml([each for each in map(_exercise, done) if each.solutions]) if path.suffix == ".toml" else as_markdown(done)
     )
     whole_file.write(path, text, "--key", keys.OWN)
+    if path.is_file():  # not a pipe, which may be what this is printed to
+        print(f"written  {path}")
     return 0
 
 

@@ -49,6 +49,8 @@ def variants(
     """Write the variants of exercises: all, for the teacher to measure a key of them, or a student's."""
     from slownet.classroom import variants as made
 
+    if student is not None and not student.strip():
+        raise ExperimentError("the student's id is empty", "--student", "write an address, a login or a number")
     for path in exercises:
         for written in made.write(path, made.read(table, path.stem), out or path.parent, student):
             print(written)

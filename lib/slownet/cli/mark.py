@@ -12,6 +12,8 @@ from slownet.cli.completing import one_of
 from slownet.cli.options import KeyOption
 from slownet.model import whole_file
 from slownet.model.control_characters import visible
+from slownet.model.errors import ExperimentError
+from slownet.model.options import KEY
 
 if TYPE_CHECKING:  # `slownet --help` imports this module
     from slownet.classroom.class_marks import Marked
@@ -34,9 +36,15 @@ def mark(
     page: Annotated[Path, typer.Option("--page", metavar="FILE", help="The file to write the page to.")] = Path("marks.html"),
     due: Annotated[
         str | None,
-        typer.Option("--due", metavar="TIME", help="Files written later are late, e.g. 2026-11-30 or 2026-11-30T18:00."),
+        typer.Option(
+            "--due",
+            metavar="TIME",
+            help="Files written later are late: after that day (2026-11-30), or time (2026-11-30T18:00).",
+        ),
     ] = None,
-    late: Annotated[str, typer.Option("--late", metavar="PART", help="Fraction of points that a late file keeps: 50%.")] = "0%",
+    late: Annotated[
+        str | None, typer.Option("--late", metavar="PART", help="Fraction of points that a late file keeps: 50%. Default: 0%.")
+    ] = None,
     counts: Annotated[
         str,
         typer.Option(
@@ -60,16 +68,20 @@ def mark(
 
     A file that cannot be marked is named in a line, and the others are marked.
     """
-    from slownet.classroom import attempts, class_marks, gradebook, marks
+    from slownet.classroom import attempts, class_marks, earlier_marks, gradebook, marks
     from slownet.classroom import key as keys
     from slownet.report.page_template import write_html
 
     for option, path in (("--csv", csv_file), ("--page", page), ("--moodle", moodle), ("--canvas", canvas)):
         if path:
             whole_file.check(path, option, {".csv": _HEADS[option]} if option in _HEADS else whole_file.NONE)
-    marked = class_marks.mark(answers, keys.read(key), attempts.rules(counts, due, attempts.share(late)))
-    _write_csv(csv_file, marked)
-    write_html(page, marks.render(marked))
+    _refuse_folders(answers)
+    marked = class_marks.mark(answers, keys.read(key), attempts.rules(counts, due, late))
+    table, shown = _csv(marked), marks.render(marked)
+    earlier_marks.check(csv_file, "--csv", table)
+    earlier_marks.check(page, "--page", shown)
+    whole_file.write(csv_file, table, "--csv", {".csv": _HEADS["--csv"]})
+    write_html(page, shown)
     written = [csv_file]
     for option, path, form in (("--moodle", moodle, gradebook.moodle), ("--canvas", canvas, gradebook.canvas)):
         if path:
@@ -82,8 +94,15 @@ def mark(
         print(f"slownet: not marked: {each.line}", file=sys.stderr)
     for line in marked.unread:
         print(f"slownet: not read: {visible(line)}", file=sys.stderr)
+    _note_unanswered(marked)
     if marked.skipped:
         raise typer.Exit(1)
+
+
+def _refuse_folders(paths: list[Path]) -> None:
+    for path in paths:
+        if path.is_dir() and path.suffix != ".toml":  # one that a student called eve.toml is named, and the class is marked
+            raise ExperimentError(f"{path} is a folder", fix=f"name the files in it: {path}/*.toml")
 
 
 def _say(marked: Marked) -> None:
@@ -96,7 +115,18 @@ def _say(marked: Marked) -> None:
         print(f"{name:<{width}}  not marked")
 
 
-def _write_csv(path: Path, marked: Marked) -> None:
+def _note_unanswered(marked: Marked) -> None:
+    most, without = len({each.name for each in marked.exercises}), marked.unanswered
+    if 2 * len(without) > most:
+        print(
+            f"slownet: note: no file answers {len(without)} of the key's {most} exercises: {', '.join(without)}; if they were "
+            f"not set, write a key with only those that were: {KEY.in_command('check', 'KEY.toml')} EXERCISE...",
+            file=sys.stderr,
+        )
+
+
+def _csv(marked: Marked) -> str:
+    from slownet.classroom.class_marks import NOT_MARKED
     from slownet.report import spreadsheet
 
     counted = dict(zip(marked.students, marked.counted, strict=True))
@@ -109,6 +139,6 @@ def _write_csv(path: Path, marked: Marked) -> None:
         for each in marked.marks
     ]  # fmt: skip
     for each in marked.without_marks:
-        found = {"student": each.student, "mark": "not marked", "file": str(each.path), "attempt": each.error.line}
+        found = {"student": each.student, "mark": NOT_MARKED, "file": str(each.path), "attempt": each.error.line}
         rows.append(tuple(found.get(column, "") for column in COLUMNS))
-    whole_file.write(path, spreadsheet.text([COLUMNS, *rows]), "--csv", {".csv": _HEADS["--csv"]})
+    return spreadsheet.text([COLUMNS, *rows])

@@ -221,3 +221,10 @@ def test_without_key_and_tests_nothing_can_be_graded(capsys):
     Path("handed_in").mkdir()
     assert run("grade", "handed_in") == 2
     assert capsys.readouterr().err == "slownet: nothing to grade by, --key: name a key, with --test a file for code, or both\n"
+
+
+@pytest.mark.parametrize("student", ["", " "])
+def test_a_variant_is_of_a_student_with_an_id(capsys, student):
+    assert run("variants", "far_away.toml", "--variants", "variants.toml", "--student", student) == 2
+    line = "slownet: the student's id is empty, --student: write an address, a login or a number\n"
+    assert capsys.readouterr().err == line

@@ -13,7 +13,7 @@ import pytest
 from slownet.classroom import attempts, class_marks, gradebook, key, marks
 from slownet.classroom.attempts import Rules
 from slownet.classroom.key import Exercise, Solution
-from slownet.cli import app
+from slownet.cli import app, checking
 from slownet.hypotheses import answers
 from slownet.hypotheses.answers import Answers, Question, questions
 from slownet.hypotheses.predictions import Prediction
@@ -78,6 +78,13 @@ KEY = [
 def test_a_key_is_read_as_it_was_written(tmp_path):
     (tmp_path / "key.toml").write_text(key.as_toml(KEY))
     assert key.read(tmp_path / "key.toml") == KEY
+
+
+@pytest.mark.parametrize("name", ["key.toml", "KEY.md"])
+def test_the_path_of_a_key_is_printed(monkeypatch, capsys, name):
+    monkeypatch.setattr(checking, "_run", lambda *_: [])
+    assert checking.key([], None, Path("runs"), Path(name)) == 0
+    assert capsys.readouterr().out == f"written  {name}\n"
 
 
 def test_a_key_for_people_marks_nothing(tmp_path):
@@ -199,7 +206,7 @@ def test_a_date_ends_at_midnight():
     with pytest.raises(ExperimentError, match=r"^'soon' is not a time, --due: write 2026-11-30 or 2026-11-30T18:00$"):
         attempts.due("soon")
     with pytest.raises(ExperimentError, match="unknown attempt 'first', --counts: choose from best, last"):
-        attempts.rules("first", None, 0)
+        attempts.rules("first", None, None)
 
 
 def test_two_students_of_one_name_are_told_apart_by_their_ids():
@@ -259,7 +266,7 @@ def test_the_page_has_each_student_and_each_question():
     assert "<Çelik>" not in page
     assert re.search(r"So many: <strong>1\.9 to 2\.1 round trips</strong>\s*<span class=\"soft\">\(measured 2\)", page)
     assert "1 of 3 right, 1 without an answer." in page
-    assert "Wrong: 1 round trips." in page
+    assert "Wrong: 1 round trip." in page
     assert "at least 90 ms" in page
     assert "http" not in page
 
@@ -287,6 +294,8 @@ def test_the_command_writes_table_and_page(capsys):
         "measured": "100", "low": "90", "high": "", "mark": "right", "file": "Ada.toml", "attempt": "",
     }  # fmt: skip
     assert Path("marks.html").read_text().startswith("<!DOCTYPE html>")
+    for made in ("marks.csv", "marks.html"):
+        Path(made).unlink()
     assert mark("Ada.toml", "--csv", "nowhere/marks.csv") == 2
     assert "cannot write nowhere/marks.csv (No such file or directory), --csv: name another" in capsys.readouterr().err
     assert mark("Ada.toml", "key.toml", "--moodle", "m.csv", "--canvas", "c.csv", "--title", "Delays") == 1
@@ -297,6 +306,68 @@ def test_the_command_writes_table_and_page(capsys):
     assert mark("Ada.toml", "--late", "much") == 2
     assert "--late: write a percentage such as 50%" in capsys.readouterr().err
     assert answers.read(Path("Ada.toml")).student == "Ada"
+
+
+def test_fewer_students_do_not_replace_a_class(capsys):
+    Path("key.toml").write_text(key.as_toml(KEY))
+    files = [str(each) for each in write_class()]
+    assert mark(*files) == 0
+    table, page = Path("marks.csv").read_bytes(), Path("marks.html").read_bytes()
+    capsys.readouterr()
+    lost = "has marks of 2 students not among these files, and was not overwritten"
+    for words, line in (([], f"marks.csv {lost}, --csv: "), (["--csv", "other.csv"], f"marks.html {lost}, --page: ")):
+        assert mark("Ada.toml", *words) == 2
+        fix = "mark all files in one call, name another file, or remove it"
+        assert capsys.readouterr().err == f"slownet: {line}{fix}\n"
+        assert (Path("marks.csv").read_bytes(), Path("marks.html").read_bytes()) == (table, page)
+        assert not Path("other.csv").exists()
+    Path("again.toml").write_text('student = "Ada"\nid = "ada@example.org"\n')  # now two have this name
+    assert mark(*files, "again.toml") == 0
+    assert mark("Ada.toml", "--csv", "one.csv", "--page", "one.html") == 0
+
+
+def test_who_could_not_be_marked_may_get_another_name():
+    Path("key.toml").write_text(key.as_toml(KEY))
+    student("Ada", **RIGHT)
+    Path("cyd.toml").write_text("round_trips = = 4")
+    assert mark("Ada.toml", "cyd.toml") == 1
+    student("Cyd Smith", "cyd.toml", **RIGHT)
+    assert mark("Ada.toml", "cyd.toml") == 0
+
+
+def test_exercises_that_no_file_answers_are_noted(capsys):
+    Path("key.toml").write_text(key.as_toml([replace(KEY[0], name=each) for each in ("01_ping", "02", "03")]))
+    student("Ada", **RIGHT)
+    assert mark("Ada.toml") == 0
+    assert capsys.readouterr().err == (
+        "slownet: note: no file answers 2 of the key's 3 exercises: 02, 03; if they were not set, write a key with only those "
+        "that were: slownet check --key KEY.toml EXERCISE...\n"
+    )
+    Path("key.toml").write_text(key.as_toml(KEY))
+    assert mark("Ada.toml") == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_a_share_for_late_files_needs_a_time_and_a_folder_names_its_files(capsys):
+    Path("key.toml").write_text(key.as_toml(KEY))
+    student("Ada", **RIGHT)
+    assert mark("Ada.toml", "--late", "50%") == 2
+    line = "slownet: no file is late without a due date, --late: add --due 2026-11-30\n"
+    assert capsys.readouterr().err == line
+    Path("answers").mkdir()
+    assert mark("answers") == 2
+    assert capsys.readouterr().err == "slownet: answers is a folder: name the files in it: answers/*.toml\n"
+    assert not Path("marks.csv").exists()
+
+
+def test_the_title_counts_all_students_and_one_is_singular():
+    Path("eve.toml").write_text("not TOML")
+    once = [replace(KEY[0], solutions=[Solution("round_trips", "So many", "round trips", 1.0, 1.0, 1.0)])]
+    page = marks.render(class_marks.mark([student("Ada", **WRONG), student("Bob", **RIGHT), Path("eve.toml")], once))
+    assert "<h1>2 of 3 students marked, 1 question</h1>" in page
+    assert "So many: <strong>1 round trip</strong>" in page
+    assert "Wrong: 2 round trips." in page
+    assert "<h1>1 student, 1 question</h1>" in marks.render(class_marks.mark([Path("Ada.toml")], once))
 
 
 ONE = [Exercise("one", "How slow?", "", (Solution("round_trips", "How many?", "round trips", 4.0, 3.9, 4.1),))]

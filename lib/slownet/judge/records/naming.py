@@ -76,6 +76,11 @@ def counted(number: float, one: str) -> str:
     return f"{text} {one}{'s' * (text not in ('one', '1'))}"
 
 
+def plural(number: int, one: str) -> str:
+    """Write a number of things in digits: "1 student", "10 students"."""
+    return f"{number} {one}{'s' * (number != 1)}"
+
+
 def with_article(name: str) -> str:
     """Put the indefinite article before a noun, and a capital letter at the start."""
     return f"{'An' if name[:1] in 'aeiou' else 'A'} {name}"
