@@ -10,6 +10,7 @@ import os
 import select
 import socket
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -48,7 +49,7 @@ def parts(hosts: Sequence[Any], deadline_s: float, where: str) -> list[list[Any]
         answered = _answers(first, others, must, deadline_s, where, patience_s=ROUTED_S if plain else APART_S)
         if not answered and len(hosts) > 1 and is_plain(first):
             silent = next(each for each in hosts if each is not first)
-            raise _silence(silent, first, deadline_s, where)
+            raise _silence(silent, first, hosts, deadline_s, where)
         found.append([first, *answered])
         rest = [each for each in rest if each not in found[-1]]
     return found
@@ -70,20 +71,46 @@ def _in_one_subnet(first: Any, second: Any) -> bool:
 
 def _linked(node: Any) -> set[Any]:
     """Return the nodes that links lead to."""
-    seen, todo = {node}, [node]
+    return set(_ways(node))
+
+
+def _ways(node: Any, ends: Sequence[Any] = ()) -> dict[Any, Any]:
+    """Return each node that links lead to, with the one before it on a way with the fewest links.
+
+    ends: nodes that a way does not lead on from, unless it begins there.
+    """
+    before, todo = {node: None}, deque([node])
     while todo:
-        for interface in todo.pop().intfList():
+        here = todo.popleft()
+        for interface in here.intfList() if here is node or here not in ends else ():
             for end in (interface.link.intf1, interface.link.intf2) if interface.link else ():
-                if end.node not in seen:
-                    seen.add(end.node)
+                if end.node not in before:
+                    before[end.node] = here
                     todo.append(end.node)
-    return seen
+    return before
 
 
-def _silence(silent: Any, first: Any, deadline_s: float, where: str) -> NetworkError:
-    return NetworkError(
-        f"{silent.name} does not answer {first.name} after {deadline_s:g} s", where=where, fix="is the topology connected?"
-    )
+def why_silent(first: Any, silent: Any, hosts: Sequence[Any]) -> str:
+    """Return what keeps two hosts apart if a way between them leads through hosts of Mininet's behaviour; else nothing."""
+    if silent in _ways(first, [each for each in hosts if is_plain(each)]):  # a way without them is another reason
+        return ""
+    before, between = _ways(first), []
+    at = before.get(silent)
+    while at is not None and at is not first:
+        if at in hosts and is_plain(at):
+            between.append(at.name)
+        at = before[at]
+    if not between:
+        return ""
+    if len(between) == 1:
+        return f"{between[0]} is between them and is a host, which does not forward: put a switch there, with a link to each"
+    names = f"{', '.join(reversed(between[1:]))} and {between[0]}"
+    return f"{names} are between them and are hosts, which do not forward: put a switch in the place of each"
+
+
+def _silence(silent: Any, first: Any, hosts: Sequence[Any], deadline_s: float, where: str) -> NetworkError:
+    fix = why_silent(first, silent, hosts) or "is the topology connected?"
+    return NetworkError(f"{silent.name} does not answer {first.name} after {deadline_s:g} s", where=where, fix=fix)
 
 
 def _answers(
@@ -118,7 +145,7 @@ def _answers(
             if not silent and waited > min(patience_s, deadline_s):
                 break
             if silent and waited > deadline_s:
-                raise _silence(silent[0], first, deadline_s, where)
+                raise _silence(silent[0], first, others, deadline_s, where)
     return [each for each in others if each in found]
 
 
