@@ -13,6 +13,7 @@ from slownet.judge.records.result import RunData
 from slownet.model.errors import ExperimentError, nearest
 from slownet.model.shapes import Json
 from slownet.model.units import duration
+from slownet.report import delayed_links
 from slownet.report.text import confidence, number, spelled, trimmed
 from slownet.theory.law import Law
 from slownet.theory.stats import Summary, ratio
@@ -65,6 +66,7 @@ def predict(run: RunData, metric: str | None, t0: str | None, rtt: str, along: s
         "ratio": _times(time, start).to_json() if start else None,
         "law": {"k": law.k.to_json(), "t0": law.t0.to_json(), "worst_residual": fit.worst, "bent": law.bent},
         "round_trips_of_theory": taken,
+        "delayed_links": delayed_links.count(chosen.cells),
         "measured_up_to_ms": max(law.delays),
         "notes": [*_notes(run, law, delay, taken), *([OWN_T0] if is_own else [])],
         "directory": str(run.directory),
@@ -81,7 +83,9 @@ def run_and_show(directory: Path, metric: str | None, at: Mapping[str, str], as_
     times = f", {spelled(Summary.from_json(found['ratio']))} times the time without delay" if found["ratio"] else ""
     t0 = at.get("t0", f"{number(found['t0_ms'])} ms")
     print(f"{found['metric']} at T0 {t0} and RTT {at['rtt']}: {spelled(time)} ms{times}")
-    print(f"law of {found['experiment']}: {spelled(k)} round trips, T0 {number(found['law']['t0']['mean'])} ms where it ran")
+    links = found["delayed_links"]
+    slope = f"{spelled(k)} round trips" if links <= 1 else f"{spelled(k)} ms for each ms, which is set on {links} links"
+    print(f"law of {found['experiment']}: {slope}, T0 {number(found['law']['t0']['mean'])} ms where it ran")
     print(f"intervals: {confidence(time.confidence)}")
     for note in found["notes"]:
         print(f"note: {note}")

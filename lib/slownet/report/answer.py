@@ -22,7 +22,7 @@ from slownet.judge.records.naming import (
 from slownet.judge.records.quantity import quantity
 from slownet.judge.records.result import RunData
 from slownet.model.units import amount, unit_of
-from slownet.report import grouped_laws
+from slownet.report import delayed_links, grouped_laws
 from slownet.report.text import trimmed
 from slownet.report.view import CURE, Row, View, baseline
 from slownet.theory.stats import Summary
@@ -106,6 +106,11 @@ def _judged_law(seen: View, claim: Judgement | None, thing: str, then: str, abou
     found = f"{middle} round trip{'s' * (middle != '1')} {rest}".rstrip()
     verdict = NOT_JUDGED if claim is None else claim.verdict  # a judgement itself is true only if supported
     expected = None if claim is None else claim.expected
+    links = delayed_links.count([cell for cell in seen.run.cells if cell.status == "ok"])
+    if links > 1 and not expected:
+        rate = k.mean * seen.trip
+        slope = f"{trimmed(rate, 3)} ms" if is_narrow or seen.trip != 1 else f"{middle} ms {rest}".rstrip()
+        return f"{with_article(thing)} {delayed_links.slope_words(slope, seen.along.removesuffix('_ms'), links)}"
     if expected and verdict == SUPPORTED:
         about_k = expected if abs(expected - round(expected)) < 1e-9 else float(f"{k.mean:.3g}")
         return f"{with_article(thing)} costs {counted(about_k, 'round trip')}: {then}"

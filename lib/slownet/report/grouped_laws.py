@@ -10,6 +10,7 @@ from slownet.judge.records.naming import conditions_phrase, counted, listed, ope
 from slownet.judge.records.result import RunData
 from slownet.model.errors import SlownetError
 from slownet.model.units import amount, spoken
+from slownet.report import delayed_links
 from slownet.report.text import trimmed, whole_or_rounded
 from slownet.report.view import WITHIN, View
 from slownet.theory.law import Law, fit, per_round_trip, trip
@@ -25,6 +26,7 @@ class _Group(NamedTuple):
     shared: str
     delays: tuple[float, ...]
     law: Law
+    links: int
 
 
 def answer(seen: View) -> str:
@@ -41,6 +43,10 @@ def answer(seen: View) -> str:
         return ""
     few, many = (of(found, key=lambda each: each.law.k.mean) for of in (min, max))
     thing = with_article(operation(run))
+    if (links := max(each.links for each in found)) > 1:
+        rates = [each.law.k.mean * trip(column) for each in (few, many)]
+        slope = " to ".join(dict.fromkeys(trimmed(each, 3) for each in rates))
+        return f"{thing} {delayed_links.slope_words(f'{slope} ms', column.removesuffix(ENDING), links)}"
     if many.law.k.mean - few.law.k.mean > WITHIN * few.law.k.mean:
         trips = trimmed(many.law.k.mean, 3)
         return f"{thing} costs {_trips(few.law)} with {few.shared}, and {trips} with {many.shared}"
@@ -76,5 +82,5 @@ def _groups(seen: View, column: str, names: list[str]) -> list[_Group]:
             law = fit((each * trip(column), points[each].within_run(seen.metric)) for each in ordered)
         except SlownetError:
             return []
-        found.append(_Group(conditions_phrase(cells[0].label, names), tuple(ordered), law))
+        found.append(_Group(conditions_phrase(cells[0].label, names), tuple(ordered), law, delayed_links.count(cells)))
     return found

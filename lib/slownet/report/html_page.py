@@ -13,6 +13,7 @@ from slownet.judge.records.judgement import SUPPORTED, WORST_FIRST, Judgement
 from slownet.judge.records.result import RunData
 from slownet.lab.run.lab import WRITABLE
 from slownet.model.options import ENV, SHARE
+from slownet.report import delayed_links
 from slownet.report.answer import answer, standing
 from slownet.report.columns import among_claims, beside_claims, columns, verdicts
 from slownet.report.explained import explained
@@ -114,6 +115,7 @@ def _context(seen: View, name: str) -> dict[str, Any]:
         "clock": clock_line(seen.run),
         "beyond": beyond_line(seen.run) if any(row.beyond_cpu for row in seen.rows) else "",
         "law": law_line(seen),
+        "delayed_links": delayed_links.count([cell for cell in seen.run.cells if cell.status == "ok"]),
         "instructions": instructions_lines(seen),
         "intervals": intervals_line(seen),
         "confidence": confidence(seen.run.confidence),

@@ -53,6 +53,21 @@ def test_the_law_is_said_as_surely_as_its_claim(run, verdict, wanted):
     assert said(run) == wanted
 
 
+def starred(links, k=16):
+    """A run without claims whose rtt was set on some links of a star."""
+    cells = []
+    for d in (0, 10, 40, 120):
+        made = cell({"rtt": f"{d}ms"}, **{TIME: 10 + k * d})
+        conditions = {f"host{number}-switch": f"rtt {d}ms" for number in range(links)} | {"far-switch": "rate 10Mbit"}
+        cells.append(replace(made, samples=({"status": "ok", "links": conditions if d else {"far-switch": "rate 10Mbit"}},)))
+    return RunData(Path("x"), "x", {"operation": "request"}, tuple(cells))
+
+
+def test_a_delay_on_several_links_is_not_counted_in_round_trips():
+    assert said(starred(3)) == "A request takes 16 ms longer for each ms of rtt, which is set on 3 links."
+    assert said(starred(1)).startswith("A request costs 16 round trips as measured here: 40 ms further away")
+
+
 def test_one_round_trip_that_was_expected_is_singular():
     assert said(page(2, expected=1)).startswith(
         "A page does not cost the one round trip that was expected, but 2 round trips: "
