@@ -6,8 +6,10 @@ import pytest
 from slownet.cli.app import main
 from slownet.cli.prediction import predict
 from slownet.judge.claim import law
+from slownet.judge.records.measured_folder import load
 from slownet.judge.records.result import gather
 from slownet.judge.records.samples import SampleLog, write_run_json
+from slownet.report.html_page import write_report
 
 TIMES = {0: 9.0, 10: 49.0, 40: 169.0, 120: 489.0}
 
@@ -53,6 +55,20 @@ def test_without_a_t0_it_is_the_run_s_own(directory, capsys):
     first, *_, note = capsys.readouterr().out.splitlines()
     assert first.startswith("time_per_request_ms at T0 9.000 ms and RTT 85ms: 349.0 ")
     assert note == "note: T0 is where the run was made: add t0=TIME, on your machine without delay"
+
+
+def test_a_delay_on_several_links_has_a_slope_and_no_round_trips(tmp_path, capsys):
+    with SampleLog(tmp_path) as log:
+        for each in samples():
+            log.append(each | {"links": dict.fromkeys(("client-switch", "web-switch"), f"rtt {each['cell']['rtt']}")})
+    write_run_json(tmp_path, {"experiment": "client_delay", "clock": "virtual", "tdf": "inf"})
+    assert command(tmp_path, "--at", "rtt=85ms,t0=12.3ms") == 0
+    _, second, _ = capsys.readouterr().out.splitlines()
+    said = "law of client_delay: 4.000 (3.999 to 4.001) ms for each ms, which is set on 2 links, T0 9.000 ms where it ran"
+    assert second == said
+    page = write_report(load(tmp_path)).read_text(encoding="utf-8")
+    assert "is the ms that an operation takes longer for each ms, which is set on 2 links" in page
+    assert "is round trips per operation" not in page
 
 
 def test_json(directory, capsys):

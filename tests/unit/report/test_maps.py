@@ -1,6 +1,7 @@
 """Maps of a sweep: squares, contours, named conditions, effects, and the page."""
 
 import re
+from dataclasses import replace
 from itertools import combinations
 
 import pytest
@@ -351,6 +352,17 @@ def test_a_sweep_of_delays_says_the_round_trips_whatever_the_loss_is():
     said = "A request costs four round trips, whatever the loss: 40 ms further away, it takes 160 ms longer."
     assert answer(run, {}, "") == said
     assert answer_of_runs(view(run)) == said  # as `slownet show` prints it
+
+
+def test_a_sweep_of_a_delay_on_several_links_says_the_slope_and_no_round_trips():
+    run = sweep(rtts=(0, 20, 40, 100), rates=("2Mbit",), time=lambda rtt, loss, rate: 10 + 6 * rtt)
+    cells = []
+    for cell in run.cells:
+        links = {f"{name}-switch": f"rtt {cell.label['rtt']}, loss {cell.label['loss']}" for name in ("client", "web", "db")}
+        cells.append(replace(cell, samples=tuple({**each, "links": links} for each in cell.samples)))
+    said = "A request takes 6 ms longer for each ms of rtt, which is set on 3 links."
+    run = replace(run, cells=tuple(cells))
+    assert answer(run, {}, "") == answer_of_runs(view(run)) == said
 
 
 def test_a_sweep_whose_loss_adds_round_trips_says_how_many():
