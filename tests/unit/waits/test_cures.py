@@ -105,7 +105,7 @@ def test_a_wait_that_a_clock_cannot_tell_from_computing_is_no_faster_program():
 
 
 def test_what_only_a_program_can_change_is_named_with_its_host():
-    assert found(page())["no wait of the program on web"].saves_ns == 12_000_000
+    assert found(page())["removing the wait of the program on web"].saves_ns == 12_000_000
 
 
 @pytest.mark.parametrize("account", [page(), repeated(), mixed()], ids=["page", "repeated", "mixed"])
