@@ -205,7 +205,8 @@ def _questions(account: Account, cell: Mapping[str, str] | None, tool: str) -> I
 
 def _on_hosts(account: Account, cell: Mapping[str, str] | None, tool: str) -> Iterator[Cure]:
     what = {
-        Cause.NAME: ("a cache of names", "the resolver's"), Cause.TIMER: ("removing the wait of the program", "the program's code"),
+        Cause.NAME: ("a cache of names", "the resolver's"),
+        Cause.TIMER: ("removing the wait of the program", "the program's code"),
         Cause.WAITING: ("a larger pool", OF_THE_PROGRAM), Cause.NEIGHBOUR: ("neighbours that are known", "the network's"),
     }  # fmt: skip
     for cause, (name, why) in what.items():
