@@ -5,6 +5,7 @@ import signal
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from command_line import slownet
@@ -19,6 +20,11 @@ from slownet.model.errors import LabError
 SMALL = ["--memory", "200"]
 FULL_DISK = "the lab's disk, three quarters of its 200 MB of memory, is full: raise --memory"
 NO_MEMORY = "the lab ran out of its 200 MB of memory: raise --memory"
+
+
+def with_arguments(kernel, *more):
+    """What a lab starts: a kernel with further arguments."""
+    return SimpleNamespace(path=kernel.path, arguments=[*kernel.arguments, *more])
 
 
 def last_line(done):
@@ -78,7 +84,7 @@ def test_only_the_program_that_takes_all_memory_is_killed(execute):
 
 def test_a_program_whose_pages_are_read_again_and_again_while_the_clock_stands_still(built):
     lab = built.lab(Clock("virtual", INF), megabytes=200)
-    lab.kernel_arguments = [*lab.kernel_arguments, "tdf-watchdog=90"]
+    lab.kernel = with_arguments(lab.kernel, "tdf-watchdog=90")
     with pytest.raises(LabError) as error:
         lab.run(["python3", "-c", GROW])
     assert str(error.value) == NO_MEMORY
@@ -215,7 +221,7 @@ def test_a_lab_with_much_memory_uses_little_of_the_hosts(execute):
 def test_a_kernel_that_panics(built):
     # Without its first process the kernel panics; every other panic is handled alike.
     lab = built.lab(Clock("virtual", 1))
-    lab.kernel_arguments = [*lab.kernel_arguments, "rdinit=/nosuch", "root=/dev/nosuch"]
+    lab.kernel = with_arguments(lab.kernel, "rdinit=/nosuch", "root=/dev/nosuch")
     with pytest.raises(LabError, match=r"^the lab's kernel panicked: VFS: Unable to mount root fs on "):
         lab.run(["true"])
 
@@ -227,7 +233,7 @@ def test_a_command_that_powers_the_lab_off(execute):
 
 def test_a_clock_that_stands_still(built):
     lab = built.lab(Clock("virtual", INF))
-    lab.kernel_arguments = [*lab.kernel_arguments, "tdf-watchdog=3"]
+    lab.kernel = with_arguments(lab.kernel, "tdf-watchdog=3")
     with pytest.raises(LabError) as error:
         lab.run(["python3", "-c", "while True: pass"])
     assert re.fullmatch(
@@ -239,7 +245,7 @@ def test_a_clock_that_stands_still(built):
 
 def test_a_command_for_which_there_is_no_process(built):
     lab = built.lab(Clock())
-    lab.kernel_arguments = [*lab.kernel_arguments, "sysctl.kernel.threads-max=20"]
+    lab.kernel = with_arguments(lab.kernel, "sysctl.kernel.threads-max=20")
     with pytest.raises(LabError, match=r"^cannot start a process for the command: Resource temporarily unavailable: the lab"):
         lab.run(["true"])
 

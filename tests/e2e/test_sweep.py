@@ -46,7 +46,7 @@ def means(directory):
 
 
 @pytest.mark.parametrize(
-    ("words", "named"), [("--vary rtt=0:1000:1ms --repeat 200", "--yes"), ("--merge /nowhere", "/nowhere is not a sweep")]
+    ("words", "named"), [("--vary rtt=0:1000:1ms --repeat 200", "--yes"), ("--merge /nowhere", "/nowhere contains no sweep")]
 )
 def test_a_mistake_is_one_line_and_makes_nothing(words, named, tmp_path):
     """As other mistakes are, in tests/unit/cli/test_mistakes.py."""
