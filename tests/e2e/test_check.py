@@ -133,7 +133,7 @@ def test_a_key_has_what_was_measured(check, tmp_path):
 def test_a_class_is_marked_against_one_measurement(check, tmp_path):
     done = check(PAGE, "--key", "key.toml")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.endswith("\nwritten  key.toml\n")
+    assert done.stdout == "written  key.toml\n"
     for name, answer in (("ada", "3"), ("bob", "'2'")):
         (tmp_path / f"{name}.toml").write_text(f'student = "{name.title()}"\n[page]\nround_trips = {answer}\n')
     words = [*SLOWNET, "check", "mark", "ada.toml", "bob.toml", "--key", "key.toml"]
