@@ -32,3 +32,17 @@ def net(request: pytest.FixtureRequest) -> Iterator[Network]:
     """A network of the module's `TOPOLOGY`, by default ClientWebDb."""
     with Network(getattr(request.module, "TOPOLOGY", ClientWebDb)) as network:
         yield network
+
+
+@pytest.fixture
+def free() -> None:
+    """Skip a test of an account, which is exact where the CPU is free."""
+    if not native.cpu_is_free():
+        pytest.skip("the account is exact where the CPU is free: run it in a lab with --tdf inf")
+
+
+@pytest.fixture
+def far(net: Network) -> Iterator[Network]:
+    """ClientWebDb with its client 40 ms and its database 10 ms away."""
+    with net.link("client", "switch").set(rtt="40ms"), net.link("db", "switch").set(rtt="10ms"):
+        yield net

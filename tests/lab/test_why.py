@@ -10,7 +10,6 @@ import pytest
 from why_scenarios import ANSWER, READINGS_MS, TRUTHS, answers, ask, losing, ms, right, running, same, says, serving, why
 
 import slownet
-from slownet.lab.host import native
 from slownet.model.errors import ExperimentError, ToolError
 from slownet.net import interface_captures, sleeping_calls
 from slownet.services.certificate import certificate
@@ -19,18 +18,7 @@ from slownet.waits import timers
 from slownet.waits.account import Cause
 
 TOPOLOGY = ClientWebDb
-
-
-@pytest.fixture(autouse=True)
-def free():
-    if not native.cpu_is_free():
-        pytest.skip("the account is exact where the CPU is free: run it in a lab with --tdf inf")
-
-
-@pytest.fixture
-def far(net):
-    with net.link("client", "switch").set(rtt="40ms"), net.link("db", "switch").set(rtt="10ms"):
-        yield net
+pytestmark = pytest.mark.usefixtures("free")
 
 
 def test_a_question_and_a_handshake(far, tmp_path):

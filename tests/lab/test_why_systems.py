@@ -6,25 +6,13 @@ import pytest
 from why_scenarios import ANSWER, READINGS_MS, answers, ask, losing, ms, right, running, same, serving, why
 
 from slownet import MariaDB, Redis
-from slownet.lab.host import native
 from slownet.net import sleeping_calls
 from slownet.topologies import ClientWebDb
 from slownet.waits import timers
 from slownet.waits.account import Cause
 
 TOPOLOGY = ClientWebDb
-
-
-@pytest.fixture(autouse=True)
-def free():
-    if not native.cpu_is_free():
-        pytest.skip("the account is exact where the CPU is free: run it in a lab with --tdf inf")
-
-
-@pytest.fixture
-def far(net):
-    with net.link("client", "switch").set(rtt="40ms"), net.link("db", "switch").set(rtt="10ms"):
-        yield net
+pytestmark = pytest.mark.usefixtures("free")
 
 
 THREADS = """
