@@ -13,6 +13,7 @@ from slownet.links.traces import mahimahi, stepped, trace_summary
 from slownet.links.traces.mahimahi import Opportunities
 from slownet.links.traces.pinglog import PingLog
 from slownet.links.traces.stepped import BothWays, Steps
+from slownet.model import userfile
 from slownet.model.errors import ExperimentError, TraceError
 
 BYTES = 8 << 20
@@ -45,23 +46,24 @@ def schedule(data: bytes, name: str) -> Schedule:
     raise TraceError(f"{kind}: it has nothing about a link over time", name, "play rates, delays or a log of pings over time")
 
 
-def read(path: Path) -> bytes:
-    """Return the content of a recording that can be played. Raises TraceError."""
+def read(path: Path) -> str:
+    """Return a recording that can be played, packed. Raises TraceError."""
     try:
         if path.stat().st_size > BYTES:
             raise TraceError(f"it is larger than {BYTES >> 20} MB", str(path), "cut it into parts")
-        data = path.read_bytes()
+        data = userfile.read_bytes(path, BYTES)
     except OSError as error:
-        raise TraceError(f"it cannot be read ({error.strerror})", str(path), "name a recording's file") from error
-    check(data, path.name)
-    return data
+        raise TraceError(f"it cannot be read ({userfile.reason(error)})", str(path), "name a recording's file") from error
+    return packed(data, path.name)
 
 
-def check(data: bytes, name: str) -> None:
-    """Raise TraceError unless a recording can be played."""
+def packed(data: bytes, name: str) -> str:
+    """Return a recording as text for the lab. Raises TraceError unless it can be played."""
     schedule(data, name)
-    if len(packed(data)) > PACKED:
+    text = base64.b64encode(zlib.compress(data, 9)).decode()
+    if len(text) > PACKED:
         raise TraceError("it is too long to be played on a page", name, "cut it into parts")
+    return text
 
 
 def decoded(text: str, name: str) -> bytes:
@@ -70,11 +72,6 @@ def decoded(text: str, name: str) -> bytes:
         return base64.b64decode(text, validate=True)
     except binascii.Error as error:
         raise ExperimentError(f"{name} did not arrive whole", fix="choose the file again") from error
-
-
-def packed(data: bytes) -> str:
-    """Return a recording as text for the lab."""
-    return base64.b64encode(zlib.compress(data, 9)).decode()
 
 
 def unpacked(text: str) -> bytes:

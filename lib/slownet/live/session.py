@@ -61,12 +61,12 @@ class Client:
 class Session:
     """The network of a page. boot: makes a line to a new lab, given a start and what hears its messages and its end.
 
-    recorded: own recordings that can be played, by their names.
+    recorded: own recordings that can be played, packed, by their names.
     """
 
     def __init__(
         self, start: Start, title: str, source: written.Source, loops: bool, boot: Callable[..., Line],
-        recorded: Mapping[str, bytes] | None = None,
+        recorded: Mapping[str, str] | None = None,
     ) -> None:  # fmt: skip
         self._start, self._title, self._source, self._loops, self._boot = start, title, source, loops, boot
         self._clients: dict[int, Client] = {}
@@ -396,15 +396,14 @@ class Session:
     def _do_play(self, client: Client, order: Order) -> None:
         line, scene = self._need()
         scene.wire(order.key)
-        data = recordings.packed(self._recorded[order.trace]) if order.trace in self._recorded else ""
+        data = self._recorded.get(order.trace, "")
         line.send(do="play", id=f"{client.number}:{order.id}", key=order.key, trace=order.trace, data=data)
 
     def _do_trace(self, client: Client, order: Order) -> None:
-        data = recordings.decoded(order.text, order.name)
-        recordings.check(data, order.name)
+        packed = recordings.packed(recordings.decoded(order.text, order.name), order.name)
         if order.name in written.TRACES or (order.name not in self._recorded and len(self._recorded) >= MOST_RECORDED):
             raise ExperimentError(f"{order.name} cannot be added", fix=f"at most {MOST_RECORDED}, with names of their own")
-        self._recorded[order.name] = data
+        self._recorded[order.name] = packed
         self._tell_all(kind="traces", traces=self._traces())
 
     def _traces(self) -> list[Json]:

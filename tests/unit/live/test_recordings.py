@@ -46,7 +46,7 @@ def test_rates_hold_in_both_directions():
 )
 def test_what_cannot_be_played_is_one_line_that_names_the_file(data, line):
     with pytest.raises(TraceError) as caught:
-        recordings.check(data, "own")
+        recordings.packed(data, "own")
     text = str(caught.value)
     assert line in text
     assert "\n" not in text
@@ -56,7 +56,7 @@ def test_what_cannot_be_played_is_one_line_that_names_the_file(data, line):
 def test_a_file_is_read_and_a_missing_or_long_one_is_one_line(tmp_path):
     path = tmp_path / "fcc.txt"
     path.write_text(STEPS)
-    assert recordings.unpacked(recordings.packed(recordings.read(path))) == STEPS.encode()
+    assert recordings.unpacked(recordings.read(path)) == STEPS.encode()
     with pytest.raises(TraceError, match="it cannot be read"):
         recordings.read(tmp_path / "missing")
     with path.open("wb") as file:
