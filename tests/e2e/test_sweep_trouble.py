@@ -129,6 +129,7 @@ def until(condition):
 def test_a_lab_that_hangs_is_ended_and_its_cell_tried_elsewhere(folder, monkeypatch):
     monkeypatch.chdir(folder)
     monkeypatch.setattr(task, "threading", SimpleNamespace(Timer=Limit))
+    monkeypatch.setattr("slownet.lab.run.lab.GRACE_S", 1)
     monkeypatch.setattr(boot, "GRACE_S", 1)
     MADE.clear()
     found, aside = [], []

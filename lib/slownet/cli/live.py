@@ -65,6 +65,8 @@ def live(
                 session.place(first.drawn)
             return session
 
+        serving = server.Server(page, make)
+
         def ready(address: str) -> None:
             print(f"{first.title}: {address}", flush=True)
             print(f"To watch only: {serving.watching}", flush=True)
@@ -72,5 +74,4 @@ def live(
             if show and not webbrowser.open(address):
                 print("slownet: no browser can be opened here, --open: open that address in one", file=sys.stderr, flush=True)
 
-        serving = server.Server(page, make)
         server.serve(serving, port, ready)

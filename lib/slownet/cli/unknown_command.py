@@ -71,7 +71,7 @@ def option_refused(option: str, command: str, root: Any, possible: Sequence[str]
     possible : sequence of str
         Options of that command which are near.
     """
-    known = {path: _options(each) for path, each in _walk(root)}
+    known = {path: _options(each) for path, each in _commands(root)}
     having = [f"`slownet {path}`" for path, options in known.items() if option in options]
     if having:
         fix = f"it belongs to {' and '.join(having) if len(having) < MANY else f'{having[0]} and others'}; see {command} --help"
@@ -86,16 +86,14 @@ def _options(command: Any) -> set[str]:
     return {name for each in command.params for name in each.opts if name.startswith("-")}
 
 
-def _walk(group: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the words of each command below a group, with the command."""
-    for name, each in getattr(group, "commands", {}).items():
-        yield f"{path}{name}", each
-        yield from _walk(each, f"{path}{name} ")
-
-
-def paths(command: Any, path: str = "") -> Iterator[str]:
+def paths(group: Any) -> Iterator[str]:
     """Yield the words of all commands below a group, such as ``lab`` and ``lab build``: those of the program first."""
-    inner = getattr(command, "commands", {})
-    yield from (f"{path}{name}" for name in inner)
+    return (path for path, _ in _commands(group))
+
+
+def _commands(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield what `paths` does, each with its command."""
+    inner = getattr(group, "commands", {})
+    yield from ((f"{before}{name}", each) for name, each in inner.items())
     for name, each in inner.items():
-        yield from paths(each, f"{path}{name} ")
+        yield from _commands(each, f"{before}{name} ")

@@ -326,17 +326,20 @@ class Engine:
             if descriptor != 0:
                 self._shells.read(descriptor)
                 continue
-            data = os.read(0, 4096)
-            if not data:
-                self._ended = True
-            self._waiting += map(json.loads, self._lines.feed(data))
+            self._ended |= not self._read()
         while self._waiting:
             self.take(self._waiting.popleft())
 
+    def _read(self) -> bool:
+        """Read orders, which then wait; return False at their end."""
+        data = os.read(0, 4096)
+        self._waiting += map(json.loads, self._lines.feed(data))
+        return bool(data)
+
     def _take_settings(self) -> None:
         """Set links whose orders have come, while meters are read: a slider does not wait for the meters of all links."""
-        while select.select([0], [], [], 0)[0] and (data := os.read(0, 4096)):
-            self._waiting += map(json.loads, self._lines.feed(data))
+        while select.select([0], [], [], 0)[0] and self._read():
+            pass
         while self._waiting and self._waiting[0]["do"] == "set":
             self.take(self._waiting.popleft())
 

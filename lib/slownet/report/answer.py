@@ -106,7 +106,7 @@ def _judged_law(seen: View, claim: Judgement | None, thing: str, then: str, abou
     found = f"{middle} round trip{'s' * (middle != '1')} {rest}".rstrip()
     verdict = NOT_JUDGED if claim is None else claim.verdict  # a judgement itself is true only if supported
     expected = None if claim is None else claim.expected
-    links = delayed_links.count([cell for cell in seen.run.cells if cell.status == "ok"])
+    links = delayed_links.count(seen.run.cells)
     if links > 1 and not expected:
         rate = k.mean * seen.trip
         slope = f"{trimmed(rate, 3)} ms" if is_narrow or seen.trip != 1 else f"{middle} ms {rest}".rstrip()

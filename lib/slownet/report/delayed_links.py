@@ -11,8 +11,8 @@ from slownet.judge.records.cell import Cell
 
 
 def count(cells: Sequence[Cell]) -> int:
-    """Return on how many links the cells differ; 0 if the record does not have their links."""
-    found = [_links(cell) for cell in cells]
+    """Return on how many links the cells that were measured differ; 0 if the record does not have their links."""
+    found = [_links(cell) for cell in cells if cell.status == "ok"]
     return sum(len({each.get(name) for each in found}) > 1 for name in dict.fromkeys(name for each in found for name in each))
 
 

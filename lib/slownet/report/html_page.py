@@ -115,7 +115,7 @@ def _context(seen: View, name: str) -> dict[str, Any]:
         "clock": clock_line(seen.run),
         "beyond": beyond_line(seen.run) if any(row.beyond_cpu for row in seen.rows) else "",
         "law": law_line(seen),
-        "delayed_links": delayed_links.count([cell for cell in seen.run.cells if cell.status == "ok"]),
+        "delayed_links": delayed_links.count(seen.run.cells),
         "instructions": instructions_lines(seen),
         "intervals": intervals_line(seen),
         "confidence": confidence(seen.run.confidence),

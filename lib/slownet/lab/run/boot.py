@@ -90,7 +90,7 @@ class _Run(Running):
             return
         self._asked_to_end, self._asked_at = number, now
         if self._started:
-            self._late_at = min(self._late_at, now + GRACE_S)
+            self._must_end_soon()
             self.notify(number)
         else:
             self._process.kill()
