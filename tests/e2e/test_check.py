@@ -20,7 +20,7 @@ link = ["client", "switch"]
 rtt = ["0ms", "10ms", "40ms"]
 
 [[prediction]]
-says = "A request costs so many round trips:"
+says = "Round trips of a request:"
 claim = "law"
 metric = "time_per_request_ms"
 round_trips = "?"
@@ -84,7 +84,7 @@ at = { rtt = "10ms" }
 """
     done = check(PAGE.replace('"?"', "3") + more)
     assert done.returncode == 1, done.stderr
-    assert "prediction 1 is right: A request costs so many round trips:" in done.stdout
+    assert "prediction 1 is right: Round trips of a request:" in done.stdout
     assert "prediction 2 is wrong: bound: metric time_per_request_ms, at rtt 10ms, at_most 20ms" in done.stdout
     (run,) = (tmp_path / "runs").iterdir()
     facts = json.loads((run / "run.json").read_text())
@@ -106,7 +106,7 @@ def test_blind_asks_and_records_before_it_measures(check, tmp_path):
     assert done.returncode == 0, done.stderr
     question, said, field = (
         "How many round trips is a page of 30 kB?",
-        "A request costs so many",
+        "Round trips of a request",
         "How many round trips? ",
     )
     assert [done.stdout.index(each) for each in (question, said, field)] == sorted(
@@ -126,7 +126,7 @@ def test_a_key_has_what_was_measured(check, tmp_path):
     assert done.returncode == 0, done.stderr
     key = (tmp_path / "KEY.md").read_text()
     print(key)  # shown whole if this fails
-    assert "- A request costs so many round trips: **round_trips = 3.00**" in key
+    assert "- Round trips of a request: **round_trips = 3.00**" in key
     assert "rtt 40ms: time_per_request_ms 120." in key
 
 

@@ -14,6 +14,7 @@ from slownet.classroom.variants import Assigned
 from slownet.hypotheses.answers import Answers, number, shown
 from slownet.judge.records.judgement import Verdict
 from slownet.model.errors import ExperimentError, SlownetError, nearest
+from slownet.model.options import ONLY
 
 RIGHT, WRONG, MISSING, UNREADABLE = Verdict.SUPPORTED.mark, Verdict.REFUTED.mark, "missing", "unreadable"
 NOT_MARKED = "not marked"
@@ -96,12 +97,21 @@ class Marked:
         return [each for each in self.marks if each.exercise is exercise and each.solution is solution]
 
 
-def mark(paths: Sequence[Path], key: Sequence[Exercise], rules: Rules | None = None, *, alone: bool = False) -> Marked:
+def mark(
+    paths: Sequence[Path],
+    key: Sequence[Exercise],
+    rules: Rules | None = None,
+    *,
+    alone: bool = False,
+    only: Sequence[str] = (),
+) -> Marked:
     """Mark a class's files of answers. One with a fault is in `unmarked`; the others are marked all the same.
 
-    alone: see `answers.read_handed_in`. Raises ExperimentError if none can be marked.
+    alone: see `answers.read_handed_in`. only: the exercises that count, by default all; answers to others of the key are left
+    aside. Raises ExperimentError if none can be marked.
     """
     assigned = Assigned(key)
+    counting = Assigned(_chosen(key, only)) if only else assigned
     tables = {one.name: each.name for each in assigned.exercises for one in each.solutions}
     found, wrong = attempts.read(
         paths, lambda one: _known(one, assigned.of(one.identity)), alone=alone, tables=tables
@@ -110,8 +120,18 @@ def mark(paths: Sequence[Path], key: Sequence[Exercise], rules: Rules | None = N
         if len(wrong) == 1:
             raise wrong[0].error
         raise ExperimentError(f"none of the {len(wrong)} files can be marked", fix=f"the first: {wrong[0].error.line}")
-    counted = attempts.choose(found, rules or Rules(), lambda one: _points(one, assigned.of(one.identity)))
-    return _mark_all(counted, assigned, wrong)
+    counted = attempts.choose(found, rules or Rules(), lambda one: _points(one, counting.of(one.identity)))
+    return _mark_all(counted, counting, wrong)
+
+
+def _chosen(key: Sequence[Exercise], only: Sequence[str]) -> list[Exercise]:
+    """Return the exercises of these names, each with all its variants. Raises ExperimentError."""
+    named = [(each, assigned.name) for each, assigned in zip(key, Assigned(key).exercises, strict=True)]
+    known = list(dict.fromkeys(name for _, name in named))
+    for wanted in only:
+        if wanted not in known:
+            raise ExperimentError(f"the key has no exercise '{shown(wanted)}'", ONLY, nearest(wanted, known))
+    return [each for each, name in named if name in only]
 
 
 def _mark_all(counted: Sequence[Counted], assigned: Assigned, wrong: Sequence[Unmarked]) -> Marked:

@@ -139,6 +139,7 @@ COMMANDS = {
         (
             "slownet check mark --key key.toml answers/ada.toml answers/bob.toml",
             "slownet check mark --key key.toml --due 2026-11-30 --late 50% answers/*.toml",
+            "slownet check mark --key key.toml --only 01_one_way_and_back answers/*.toml",
             "slownet check mark --key key.toml --moodle grades.csv answers/*.toml",
         ),
         {0: "when all are marked", 1: "if a file was not, and is named", 2: MISTAKE},

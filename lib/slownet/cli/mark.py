@@ -13,7 +13,7 @@ from slownet.cli.options import KeyOption
 from slownet.model import whole_file
 from slownet.model.control_characters import visible
 from slownet.model.errors import ExperimentError
-from slownet.model.options import KEY
+from slownet.model.options import ONLY
 
 if TYPE_CHECKING:  # `slownet --help` imports this module
     from slownet.classroom.class_marks import Marked
@@ -30,6 +30,10 @@ def mark(
         list[Path], typer.Argument(metavar="FILE", help="Students' answers (TOML), see `slownet check --answers`.")
     ],
     key: KeyOption,
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", metavar="EXERCISE", help="Mark only this exercise of the key, in all its variants. Repeatable."),
+    ] = None,
     csv_file: Annotated[Path, typer.Option("--csv", metavar="FILE", help="The CSV file to write the marks to.")] = Path(
         "marks.csv"
     ),
@@ -76,7 +80,7 @@ def mark(
         if path:
             whole_file.check(path, option, {".csv": _HEADS[option]} if option in _HEADS else whole_file.NONE)
     _refuse_folders(answers)
-    marked = class_marks.mark(answers, keys.read(key), attempts.rules(counts, due, late))
+    marked = class_marks.mark(answers, keys.read(key), attempts.rules(counts, due, late), only=only or ())
     table, shown = _csv(marked), marks.render(marked)
     earlier_marks.check(csv_file, "--csv", table)
     earlier_marks.check(page, "--page", shown)
@@ -116,11 +120,12 @@ def _say(marked: Marked) -> None:
 
 
 def _note_unanswered(marked: Marked) -> None:
-    most, without = len({each.name for each in marked.exercises}), marked.unanswered
-    if 2 * len(without) > most:
+    names, without = list(dict.fromkeys(each.name for each in marked.exercises)), marked.unanswered
+    if 2 * len(without) > len(names):
+        answered = " ".join(ONLY.set(each) for each in names if each not in without)
         print(
-            f"slownet: note: no file answers {len(without)} of the key's {most} exercises: {', '.join(without)}; if they were "
-            f"not set, write a key with only those that were: {KEY.in_command('check', 'KEY.toml')} EXERCISE...",
+            f"slownet: note: no file answers {len(without)} of the key's {len(names)} exercises: {', '.join(without)}; if they "
+            f"were not set, mark only those that were: {answered or ONLY.set('EXERCISE')}",
             file=sys.stderr,
         )
 

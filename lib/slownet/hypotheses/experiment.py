@@ -219,7 +219,7 @@ def tried(name: str, texts: Sequence[str], where: str) -> None:
         try:
             condition({name: text})
         except SlownetError as error:
-            fix = error.fix if ":" not in text else f"{error.fix}; ranges are for slownet sweep"
+            fix = error.fix if ":" not in text else f"{error.fix}; a range is from:to:step, such as 0:100:10ms"
             raise type(error)(error.what, error.where or where, fix) from error
 
 

@@ -17,6 +17,8 @@ VALUE = re.compile(r"(\d+(?:\.\d+)?|\.\d+)([A-Za-z%]*)", re.ASCII)
 _TIMES = "x"
 """Before the step of a range whose values grow by a factor: ``1:64:x2Mbit``."""
 _RANGE = re.compile(rf"{VALUE.pattern}:{VALUE.pattern}:{_TIMES}?{VALUE.pattern}", re.ASCII)
+_LIKE_A_RANGE = re.compile(r"[-+\u2212]?[\d.][^:]*:[-+\u2212]?[\d.][^:]*:x?[-+\u2212]?[\d.][^:]*", re.ASCII)
+"""Three numbers, such as -10:10:5; `_range` names the wrong one."""
 _OTHER_FORM = re.compile(rf"{VALUE.pattern}\s*(?:-|\.\.+|to)\s*{VALUE.pattern}", re.ASCII)
 """Forms of ranges of other programs: ``0-100ms``, ``0..100ms``."""
 _STEPS = 10
@@ -32,14 +34,20 @@ def expanded(name: str, parts: Sequence[str], where: str) -> list[str]:
     found: list[str] = []
     for part in parts:
         check_form(name, part, where)
-        found += _range(part, where) if _RANGE.fullmatch(part) else [part]
+        is_range = _RANGE.fullmatch(part) or (_LIKE_A_RANGE.fullmatch(part) and _is_of_links(name))
+        found += _range(part, where) if is_range else [part]
     return list(dict.fromkeys(found)) if len(found) > len(parts) else found
+
+
+def _is_of_links(name: str) -> bool:
+    """Return whether it is a link's field, or with "db:" before it that of a host's link."""
+    return name.rpartition(":")[2] in WORDS
 
 
 def check_form(name: str, text: str, where: str) -> None:
     """Raise ExperimentError for a range of a link's field that is written as elsewhere; of other conditions it is a name."""
     found = _OTHER_FORM.fullmatch(text)
-    if not found or name.rpartition(":")[2] not in WORDS:
+    if not found or not _is_of_links(name):
         return
     first, last, unit = Decimal(found[1]), Decimal(found[3]), found[4] or found[2]
     step = f"{((last - first) / _STEPS).normalize():f}" if last > first else "10"
@@ -97,7 +105,7 @@ def _range(text: str, where: str) -> tuple[str, ...]:
 
 
 def _no_number(text: str) -> str:
-    return "negative" if text.startswith("-") and VALUE.fullmatch(text[1:]) else "not a number"
+    return "negative" if text.startswith(("-", "\u2212")) and VALUE.fullmatch(text[1:]) else "not a number"
 
 
 def _number(text: str, unit: str, whole: str, where: str) -> Decimal:

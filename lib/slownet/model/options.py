@@ -66,8 +66,8 @@ class Option:
 BLIND, BUDGET, CAPTURE, CELL, CLOCK, COLD, CPU, CURES, ENV, FROM, HTTP, KERNEL = map(
     Option, ("blind", "budget", "capture", "cell", "clock", "cold", "cpu", "cures", "env", "from", "http", "kernel")
 )
-KEY, LAB, MEMORY, METRIC, NAME, OUT, PLACE, REPEAT, RESUME, SHARE, SLOWNET = map(
-    Option, ("key", "lab", "memory", "metric", "name", "out", "place", "repeat", "resume", "share", "slownet")
+KEY, LAB, MEMORY, METRIC, NAME, ONLY, OUT, PLACE, REPEAT, RESUME, SHARE, SLOWNET = map(
+    Option, ("key", "lab", "memory", "metric", "name", "only", "out", "place", "repeat", "resume", "share", "slownet")
 )
 STP, SYSTEM, TAG, TDF, TEST, TIMEOUT, VARY = map(Option, ("stp", "system", "tag", "tdf", "test", "timeout", "vary"))
 """Those that messages name; dataclasses such as `slownet.runner.run_options.RunOptions` and the command line declare them."""

@@ -218,6 +218,24 @@ def test_two_students_of_one_name_are_told_apart_by_their_ids():
     assert [marked.points(each) for each in marked.students] == [0, 0, 0, 1]
 
 
+def test_only_the_chosen_exercises_are_marked():
+    far = [replace(KEY[0], name=f"far__{number}") for number in (1, 2)]
+    paths = [
+        student("Ada", "ada.toml", **RIGHT),
+        student("Bob", "bob.toml", **WRONG),
+    ]
+    both = class_marks.mark(paths, [*KEY, *far])
+    chosen = class_marks.mark(paths, [*KEY, *far], only=["01_ping"])
+    assert (both.most, chosen.most) == (4, 1)
+    assert {each.exercise.name for each in chosen.marks} == {"01_ping"}
+    assert [chosen.points(each) for each in chosen.students] == [1, 0]
+    variants = class_marks.mark(paths, [*KEY, *far], only=["far"])
+    assert [each.name for each in variants.exercises] == ["far", "far"]
+    assert len(variants.marks) == 2
+    with pytest.raises(ExperimentError, match=r"^the key has no exercise '01_pin', --only: did you mean '01_ping'"):
+        class_marks.mark(paths, KEY, only=["01_pin"])
+
+
 def test_a_class_of_a_hundred_is_marked_in_seconds():
     paths = [student(f"Student {number}", f"{number}.toml", **RIGHT) for number in range(100)]
     paths[50].write_text("not TOML")
@@ -340,8 +358,8 @@ def test_exercises_that_no_file_answers_are_noted(capsys):
     student("Ada", **RIGHT)
     assert mark("Ada.toml") == 0
     assert capsys.readouterr().err == (
-        "slownet: note: no file answers 2 of the key's 3 exercises: 02, 03; if they were not set, write a key with only those "
-        "that were: slownet check --key KEY.toml EXERCISE...\n"
+        "slownet: note: no file answers 2 of the key's 3 exercises: 02, 03; if they were not set, mark only those that "
+        "were: --only 01_ping\n"
     )
     Path("key.toml").write_text(key.as_toml(KEY))
     assert mark("Ada.toml") == 0

@@ -11,7 +11,7 @@ from slownet.hypotheses.file import Hypothesis
 from slownet.hypotheses.predictions import Prediction
 from slownet.model.errors import ExperimentError
 
-LAW = Prediction("law", {"metric": "time_per_request_ms", "round_trips": "?"}, "A page costs so many round trips:")
+LAW = Prediction("law", {"metric": "time_per_request_ms", "round_trips": "?"}, "Round trips of a page:")
 LIMITS = Prediction("bound", {"metric": "time_per_request_ms", "at_least": "?", "at_most": "?"}, "A page takes:")
 STATED = Prediction("bound", {"metric": "time_per_request_ms", "at_most": 100})
 ONE = Hypothesis(
@@ -45,7 +45,7 @@ def test_each_open_field_is_asked_for_with_its_unit_after_the_question(capsys):
     assert [each.splitlines()[-1] for each in person.asked] == [
         "  How many round trips? ", "  At least how many ms? ", "  At most how many ms? ", "  How many round trips? ",
     ]  # fmt: skip
-    assert person.asked[0].startswith("A page costs so many round trips:\n")
+    assert person.asked[0].startswith("Round trips of a page:\n")
     assert student == ""
 
 
@@ -88,7 +88,7 @@ def test_what_is_left_open_is_one_line(tmp_path):
         (
             None,
             None,
-            "round_trips is left to be predicted, A page costs so many round trips: write a number, or run it with --b",
+            "round_trips is left to be predicted, Round trips of a page: write a number, or run it with --b",
         ),
         (None, path, f"'many' is not a number (round trips), {path}, round_trips: write a number, such as 2.5"),
         (Person(), None, "no answer, round_trips: enter a number such as 2.5"),

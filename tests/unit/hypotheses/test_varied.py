@@ -62,8 +62,8 @@ def test_a_value_that_cannot_be_read_names_its_condition(page, text):
         page.cells()
 
 
-def test_a_range_in_a_run_is_one_of_a_sweep(page):
-    with pytest.raises(UnitError, match="ranges are for slownet sweep"):
+def test_a_range_among_values_is_answered_with_its_form(page):
+    with pytest.raises(UnitError, match="a range is from:to:step, such as 0:100:10ms"):
         page.cells({"rtt": ["0:40:10ms"]})
 
 
