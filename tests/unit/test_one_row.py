@@ -53,6 +53,36 @@ def test_a_fault_is_one_row():
     assert len(lines) == 7
 
 
+AT_ONCE = """
+add("slownet.links.faults", "_ROWS: Mapping[str, Verb] = {\\n", '''
+    "drop-caches": Verb(SERVICE, ("runs", "paused"), "is dead", ""),
+''')
+from slownet.links import fault_space, faults
+from slownet.links.fault_space import Break
+from slownet.model.errors import ConditionError
+
+for steps in ("pause db at 1s; drop-caches db at 2s; resume db at 3s", "kill db at 1s; drop-caches db at 2s"):
+    try:
+        read = faults.Faults.parse(steps)
+        read.check(["db"], {"db": "redis-db"})
+        print(*(each.action for each in fault_space.broken(read)), sep=", ")
+    except ConditionError as error:
+        print(error.what)
+space = fault_space.faults(["db"], kinds=["drop-caches", "kill"], within="10s")
+print(space.kinds, "drop-caches" in fault_space.REPAIRS)
+print(space.of([Break(kind, ("db",), (), at, at + 1) for kind, at in (("drop-caches", 1), ("kill", 1.5), ("drop-caches", 2))]))
+"""
+
+
+def test_a_fault_that_is_over_at_once_is_one_row():
+    assert run(AT_ONCE).splitlines() == [
+        "pause db, drop-caches db",
+        "'drop-caches db', but db is dead by then",
+        "('kill', 'drop-caches') False",
+        "drop-caches db at 1 s; kill db at 1.5 s; start db at 2.5 s",
+    ]
+
+
 UNIT = """
 add("slownet.model.units", '    TimeUnit("w", Decimal(604800), None, ("w",), is_read=False),\\n',
     '    TimeUnit("fn", Decimal(1209600), 2419200.0, ("fn", "fortnight"), of_metrics=True),\\n')

@@ -186,13 +186,13 @@ def _spread(bench: _Bench) -> list[Row]:
 def _early(bench: _Bench) -> list[Row]:
     chance = bench.case.condition.reorder
     assert chance is not None
-    return [bench.hits("reordered", bench.numbers["early"], chance.probability, bench.numbers["sent"])]
+    return [bench.hits("reordered", bench.numbers["early"], chance.mean, bench.numbers["sent"])]
 
 
 def _damage(bench: _Bench) -> list[Row]:
     chance = bench.case.condition.corrupt
     assert chance is not None
-    return [bench.hits("damaged", bench.numbers["damaged"], chance.probability, bench.numbers["sent"])]
+    return [bench.hits("damaged", bench.numbers["damaged"], chance.mean, bench.numbers["sent"])]
 
 
 def _transfer(bench: _Bench) -> list[Row]:

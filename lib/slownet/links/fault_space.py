@@ -18,10 +18,10 @@ BETWEEN = ("cut", "one-way", "reset")
 """Kinds of breaks between hosts. "one-way" is a cut of one direction; connections that are reset are made again."""
 USUAL = ("kill", "pause", "cut", "one-way")
 """Those that a system should bear."""
-KINDS = tuple(dict.fromkeys((*USUAL, *BETWEEN, *(verb for verb, each in VERBS.items() if each.undo))))
-"""Kinds of breaks, the usual and the simplest first."""
-REPAIRS = frozenset(("heal", *(verb for verb, each in VERBS.items() if not each.undo)))
+REPAIRS = frozenset(("heal", *(each.undo for each in VERBS.values() if each.undo)))
 """All verbs that repair."""
+KINDS = tuple(dict.fromkeys((*USUAL, *BETWEEN, *(verb for verb in VERBS if verb not in REPAIRS))))
+"""Kinds of breaks, the usual and the simplest first."""
 MOST = 4
 STEP = "100ms"
 
@@ -60,7 +60,8 @@ class Break:
         """The repair; None if the fault is over at once."""
         if self.kind in BETWEEN:
             return None if self.kind == "reset" else Heal()
-        return _to_one(VERBS[verb_of(self.kind)].undo, self.hosts[0])
+        undo = VERBS[verb_of(self.kind)].undo
+        return _to_one(undo, self.hosts[0]) if undo else None
 
 
 @dataclass(frozen=True)
@@ -207,9 +208,11 @@ def _possible(steps: Iterable[Fault]) -> Iterator[Fault]:
                 yield step
         elif isinstance(action, Reset):
             yield step
-        elif _changes(action, states.get(action.subject, action.before if isinstance(action, ServiceFault) else "whole")):
-            states[action.subject] = VERBS[action.verb].after
-            yield step
+        else:
+            state = states.get(action.subject, action.before if isinstance(action, ServiceFault) else "whole")
+            if _changes(action, state):
+                states[action.subject] = VERBS[action.verb].after or state
+                yield step
 
 
 def _changes(action: ServiceFault | HostFault | Mtu, state: str) -> bool:
@@ -219,7 +222,7 @@ def _changes(action: ServiceFault | HostFault | Mtu, state: str) -> bool:
 
 def broken(schedule: Faults) -> list[Fault]:
     """Return the steps of a schedule that break something, be it for a moment."""
-    return [each for each in schedule.steps if breaks(each.action) or isinstance(each.action, Reset)]
+    return [each for each in schedule.steps if not repairs(each.action)]
 
 
 def breaks(action: Action) -> bool:
@@ -229,4 +232,4 @@ def breaks(action: Action) -> bool:
 
 def repairs(action: Action) -> bool:
     """Return whether an action repairs what broke before."""
-    return isinstance(action, Heal) or (isinstance(action, ServiceFault | HostFault | Mtu) and not VERBS[action.verb].undo)
+    return isinstance(action, Heal) or (isinstance(action, ServiceFault | HostFault | Mtu) and action.verb in REPAIRS)

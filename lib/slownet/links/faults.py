@@ -28,7 +28,7 @@ class Verb:
     otherwise : str
         What is said of the subject in the others.
     after : str
-        The state that it leaves.
+        The state that it leaves; empty if that is the one before, because it is over at once.
     undo : str
         The verb that repairs what it breaks; empty if it repairs something itself.
     amount : str
@@ -532,4 +532,4 @@ class _State:
         if not possible(action, states.get(key, "whole")):
             what = f"{action.subject} {VERBS[action.verb].otherwise} by then"
             raise ConditionError(f"'{action}', but {what}", where, "correct the order of the steps")
-        states[key] = VERBS[action.verb].after
+        states[key] = VERBS[action.verb].after or states.get(key, "whole")
