@@ -13,25 +13,10 @@ from slownet.hypotheses.experiment import Record as Record
 from slownet.hypotheses.experiment import experiment as experiment
 from slownet.judge.claim import Claim as Claim
 from slownet.judge.claim import about as about
-from slownet.judge.claim import all_of as all_of
-from slownet.judge.claim import any_of as any_of
-from slownet.judge.claim import bound as bound
-from slownet.judge.claim import constant_round_trips as constant_round_trips
-from slownet.judge.claim import equal as equal
 from slownet.judge.claim import expected_round_trips as expected_round_trips
 from slownet.judge.claim import fitted as fitted
-from slownet.judge.claim import follows as follows
-from slownet.judge.claim import grows as grows
-from slownet.judge.claim import law as law
-from slownet.judge.claim import monotone as monotone
-from slownet.judge.claim import more_round_trips as more_round_trips
-from slownet.judge.claim import no_worse_than as no_worse_than
-from slownet.judge.claim import not_ as not_
-from slownet.judge.claim import predicted as predicted
-from slownet.judge.claim import published_times as published_times
-from slownet.judge.claim import ratio as ratio
-from slownet.judge.claim import round_trips_between as round_trips_between
 from slownet.judge.claim import slowed as slowed
+from slownet.judge.claim.kinds import *
 from slownet.judge.histories.checks import Violation as Violation
 from slownet.judge.histories.checks import no_lost_writes as no_lost_writes
 from slownet.judge.histories.checks import nothing_invented as nothing_invented

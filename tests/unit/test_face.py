@@ -30,9 +30,11 @@ def python(code, *options, **environment):
 
 
 def test_type_checkers_and_the_package_read_the_same_names():
-    tree = ast.parse(Path(slownet.__file__).with_suffix(".pyi").read_text())
-    assert {type(each) for each in tree.body} == {ast.ImportFrom}
-    imported = {alias.asname: each.module for each in tree.body for alias in each.names if alias.name == alias.asname}
+    stub, kinds = Path(slownet.__file__).with_suffix(".pyi"), Path(slownet.__file__).parent / "judge" / "claim" / "kinds.py"
+    lines = [each for file in (stub, kinds) for each in ast.parse(file.read_text()).body[file == kinds :]]
+    assert {type(each) for each in lines} == {ast.ImportFrom}
+    assert [each.module for each in lines for alias in each.names if alias.name == "*"] == ["slownet.judge.claim.kinds"]
+    imported = {alias.asname: each.module for each in lines for alias in each.names if alias.name == alias.asname}
     assert imported == homes() == {**HOMES, "__version__": "slownet.model.version"}
     assert slownet.__all__ == sorted(HOMES)
     assert set(slownet.__all__) <= set(dir(slownet))

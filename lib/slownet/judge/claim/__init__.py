@@ -42,76 +42,33 @@ supported: at most 45 more: 39.50 (39.39 to 39.61) measured; 95 % interval 39.39
 
 from typing import Any
 
-from slownet.judge.claim.base import (
-    ALONE,
-    Claim,
-    Judged,
-    Siblings,
-    all_hold,
-    any_holds,
-    decide,
-    judged,
-    placed,
-    undecided,
-    verdict,
-)
-from slownet.judge.claim.bounds import bound
-from slownet.judge.claim.cell_comparisons import equal, no_worse_than, ratio
-from slownet.judge.claim.combinators import all_of, any_of, not_
-from slownet.judge.claim.expect import Expectation, about, slowed
-from slownet.judge.claim.family import judge_all, not_judged
-from slownet.judge.claim.laws import constant_round_trips, expected_round_trips, fitted, law, more_round_trips, published_times
-from slownet.judge.claim.predicted_claims import follows, predicted, round_trips_between
-from slownet.judge.claim.trends import grows, monotone
-from slownet.judge.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, Judgement
-from slownet.judge.records.quantity import interval
+from slownet.judge.claim.base import ALONE as ALONE
+from slownet.judge.claim.base import Claim as Claim
+from slownet.judge.claim.base import Judged as Judged
+from slownet.judge.claim.base import Siblings as Siblings
+from slownet.judge.claim.base import all_hold as all_hold
+from slownet.judge.claim.base import any_holds as any_holds
+from slownet.judge.claim.base import decide as decide
+from slownet.judge.claim.base import judged as judged
+from slownet.judge.claim.base import placed as placed
+from slownet.judge.claim.base import undecided as undecided
+from slownet.judge.claim.base import verdict as verdict
+from slownet.judge.claim.expect import Expectation as Expectation
+from slownet.judge.claim.expect import about as about
+from slownet.judge.claim.expect import slowed as slowed
+from slownet.judge.claim.family import judge_all as judge_all
+from slownet.judge.claim.family import not_judged as not_judged
+from slownet.judge.claim.kinds import *
+from slownet.judge.claim.laws import expected_round_trips as expected_round_trips
+from slownet.judge.claim.laws import fitted as fitted
+from slownet.judge.records.judgement import INCONCLUSIVE as INCONCLUSIVE
+from slownet.judge.records.judgement import NOT_JUDGED as NOT_JUDGED
+from slownet.judge.records.judgement import REFUTED as REFUTED
+from slownet.judge.records.judgement import SUPPORTED as SUPPORTED
+from slownet.judge.records.judgement import Judgement as Judgement
+from slownet.judge.records.quantity import interval as interval
 from slownet.model.extensions import Register
-from slownet.theory.stats import DECIDING
-
-__all__ = [
-    "ALONE",
-    "DECIDING",
-    "INCONCLUSIVE",
-    "KINDS",
-    "NOT_JUDGED",
-    "REFUTED",
-    "SUPPORTED",
-    "Claim",
-    "Expectation",
-    "Judged",
-    "Judgement",
-    "Siblings",
-    "about",
-    "all_hold",
-    "all_of",
-    "any_holds",
-    "any_of",
-    "bound",
-    "constant_round_trips",
-    "decide",
-    "equal",
-    "expected_round_trips",
-    "fitted",
-    "follows",
-    "grows",
-    "interval",
-    "judge_all",
-    "judged",
-    "law",
-    "monotone",
-    "more_round_trips",
-    "no_worse_than",
-    "not_",
-    "not_judged",
-    "placed",
-    "predicted",
-    "published_times",
-    "ratio",
-    "round_trips_between",
-    "slowed",
-    "undecided",
-    "verdict",
-]
+from slownet.theory.stats import DECIDING as DECIDING
 
 OWN: dict[str, Any] = {
     name: each for name, each in globals().items() if isinstance(each, type) and issubclass(each, Judged) and each is not Judged
