@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib import import_module
 
 from slownet.judge.records.condition_columns import NONE, OPERATION
 from slownet.judge.records.naming import capital, condition_phrase, conditions_phrase, metric_title, operation, varied, where
@@ -17,15 +18,12 @@ from slownet.report.dots import Dot, dots
 from slownet.report.figure import Figure
 from slownet.report.latency import latency_figures
 from slownet.report.losses import loss_figure
-from slownet.report.sequence import sequence_figures
-from slownet.report.series import series_figures
 from slownet.report.text import confidence, spelled
 from slownet.report.view import ALONG, CURE, RATE, Row, View, baseline
-from slownet.report.waterfall import waterfall_figures
 from slownet.theory.stats import Summary
 
-OF_RUNS: tuple[Callable[[RunData], Iterable[Figure]], ...] = (waterfall_figures, sequence_figures, series_figures)
-"""The kinds of pictures below a run's main one, in order: each draws none, one or more."""
+OF_RUNS = ("waterfall", "sequence", "series")
+"""The modules of the pictures below a run's main one, in order: ``of_run`` of each draws none, one or more of a run."""
 STEPS = 60
 FEWEST = 2
 """Cells that dots compare."""
@@ -37,7 +35,12 @@ def figures(seen: View) -> list[Figure]:
     others = [] if latencies else [loss_figure(seen) or curve_figure(seen) or dot_figure(seen)]
     curves = [time_figure(seen), rate_figure(seen)] if seen.along else others
     main = [each for each in curves if each]
-    return [*latencies, *main, *(figure for draw in OF_RUNS for figure in draw(seen.run))]
+    return [*latencies, *main, *(figure for name in OF_RUNS for figure in _drawn(name, seen.run))]
+
+
+def _drawn(module: str, run: RunData) -> Iterable[Figure]:
+    found: Iterable[Figure] = import_module(f"slownet.report.{module}").of_run(run)
+    return found
 
 
 def time_figure(seen: View) -> Figure | None:

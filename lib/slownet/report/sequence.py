@@ -25,7 +25,7 @@ NOTED = 4
 """Of these the longest are annotated."""
 
 
-def sequence_figures(run: RunData) -> list[Figure]:
+def of_run(run: RunData) -> list[Figure]:
     """Draw a figure for each sample that has both a trace and a capture; unreadable ones are left out."""
     found: list[Figure] = []
     kept = RawOutput(run.directory)

@@ -27,7 +27,7 @@ ALIKE = 2.5
 """Series whose lengths differ by this factor at most have one time axis."""
 
 
-def series_figures(run: RunData) -> list[Figure]:
+def of_run(run: RunData) -> list[Figure]:
     """Draw throughput and window over time in the first measurement of each cell that has them."""
     return [figure for quantity in QUANTITIES for figure in _figures(run, quantity)]
 

@@ -43,7 +43,7 @@ class Strip:
     unit: str
 
 
-def waterfall_figures(run: RunData) -> list[Figure]:
+def of_run(run: RunData) -> list[Figure]:
     """Draw waterfall and filmstrip of a load in each of a run's first cells; unreadable ones are left out."""
     found: list[Figure] = []
     kept = RawOutput(run.directory)

@@ -16,12 +16,11 @@ import pytest
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.result import RunData
 from slownet.model.errors import SlownetError
-from slownet.report import dots, scale
+from slownet.report import dots, scale, series
 from slownet.report import figure as figures
 from slownet.report.chart import CHARACTER, WIDTH, Chart, Point, clipped, text_width
 from slownet.report.figure import Figure, written
 from slownet.report.latency import latency_figures
-from slownet.report.series import series_figures
 from slownet.report.topology import topology_figure
 from slownet.theory.stats import Summary
 from slownet.tools import wget
@@ -124,7 +123,7 @@ def transfers(directory, **files):
 
 def test_throughput_over_time_from_iperf3_and_wget(tmp_path):
     run = transfers(tmp_path, cubic=("iperf3-cubic.txt", "iperf3"), other=("wget-100ms.err", "wget"))
-    (found,) = series_figures(run)
+    (found,) = series.of_run(run)
     assert found.head == ("cell", "until, s", "Mbit/s")
     assert {row[0] for row in found.rows} == {"cubic", "other"}
     for name in ("cubic", "other"):
@@ -132,13 +131,13 @@ def test_throughput_over_time_from_iperf3_and_wget(tmp_path):
         assert times == sorted(times)
         assert times[0] > 0
     (tmp_path / "raw/cubic-iperf3.txt").write_text("$ iperf3\ntorn")
-    assert {row[0] for each in series_figures(run) for row in each.rows} == {"other"}
+    assert {row[0] for each in series.of_run(run) for row in each.rows} == {"other"}
     shutil.rmtree(tmp_path / "raw")
-    assert series_figures(run) == []
+    assert series.of_run(run) == []
 
 
 def test_the_senders_window_over_time(tmp_path):
-    throughput, window = series_figures(transfers(tmp_path, bbr=("iperf3-window.txt", "iperf3")))
+    throughput, window = series.of_run(transfers(tmp_path, bbr=("iperf3-window.txt", "iperf3")))
     assert throughput.head[-1] == "Mbit/s"
     assert [(row[0], round(row[1]), row[2]) for row in window.rows] == [("bbr", 1, 1.12 * 1024), ("bbr", 2, 1.12 * 1024)]
     assert said(window.svg)[0] == "bbr: 1150 KiB until 1 s"
@@ -150,17 +149,17 @@ def test_the_fullest_queue_over_time(tmp_path):
     (tmp_path / "raw/bbr-queue.json").write_text(json.dumps(waited))
     (cell,) = run.cells
     cell.samples[0]["raw"].append("raw/bbr-queue.json")
-    *_, queue = series_figures(run)
+    *_, queue = series.of_run(run)
     assert (queue.title, queue.rows) == ("Queue over time", (("bbr", 0.5, 2.0), ("bbr", 1.0, 1.0)))
     assert "backlog" in queue.note
     for torn in ("{", "{}", "[]", '{"seconds": [], "queued_bytes": {}}'):
         (tmp_path / "raw/bbr-queue.json").write_text(torn)
-        assert [each.name for each in series_figures(run)] == ["throughput-1", "window-1"]
+        assert [each.name for each in series.of_run(run)] == ["throughput-1", "window-1"]
 
 
 def test_a_burst_from_the_socket_is_no_rate(tmp_path):
     run = transfers(tmp_path, other=("wget-100ms.err", "wget"))
-    (found,) = series_figures(run)
+    (found,) = series.of_run(run)
     rates = [row[2] for row in found.rows]
     ends = [0.0, *(row[1] for row in found.rows)]
     carried = sum(rate * (after - before) for rate, before, after in zip(rates, ends, ends[1:], strict=False))

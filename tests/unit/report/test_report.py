@@ -2,9 +2,11 @@ import csv
 import json
 import math
 import re
+import sys
 from html.parser import HTMLParser
 from io import StringIO
 from pathlib import Path
+from types import ModuleType
 from xml.etree import ElementTree
 
 import pytest
@@ -442,12 +444,15 @@ def text_of(made):
 
 
 def test_a_picture_is_one_row(monkeypatch, tmp_path):
-    """A function of the run: pages, their files and notebooks show what it draws, below the main picture."""
+    """The name of its module: pages, their files and notebooks show what it draws of a run, below the main picture."""
 
-    def cells_figure(run):
+    def of_run(run):
         yield Figure("cells", "Cells of the run", "<svg>four</svg>", ("cells",), ((len(run.cells),),))
 
-    monkeypatch.setattr(plots, "OF_RUNS", (*plots.OF_RUNS, cells_figure))
+    module = ModuleType("slownet.report.cells_drawn")
+    module.of_run = of_run
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setattr(plots, "OF_RUNS", (*plots.OF_RUNS, "cells_drawn"))
     run = run_of(LINE)
     drawn = figures(view(run))
     assert [each.name for each in drawn] == ["time", "rate", "cells"]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.result import RunData, load
+from slownet.report import sequence
 from slownet.report.html_page import write_report
-from slownet.report.sequence import sequence_figures
 from slownet.report.view import view
 from slownet.theory import published
 from slownet.theory.stats import Summary
@@ -50,9 +50,9 @@ def test_the_page_has_dots_and_the_picture(tmp_path):
 def test_evidence_that_cannot_be_read_is_left_out(tmp_path):
     run = run_in(tmp_path)
     (tmp_path / "raw/a.pcap").write_bytes(b"torn")
-    assert sequence_figures(run) == []
+    assert sequence.of_run(run) == []
     (tmp_path / "raw/a.pcap").unlink()
-    assert sequence_figures(run) == []
+    assert sequence.of_run(run) == []
 
 
 def test_files_of_a_record_are_kept_byte_for_byte(tmp_path):

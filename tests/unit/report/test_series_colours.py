@@ -9,8 +9,8 @@ from test_answers_of_experiments import RUNS, captured
 
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.result import RunData
+from slownet.report import series
 from slownet.report.html_page import page_figures
-from slownet.report.series import series_figures
 from slownet.report.view import view
 
 ENTRY = re.compile(r'<g transform="translate\([^)]*\)">((?:(?!<text).)*)<text x="22" y="4">([^<]+)</text></g>')
@@ -44,7 +44,7 @@ def measured(folder, *labels, published=None):
 def test_a_cell_keeps_its_colour_where_another_panel_lacks_one(tmp_path):
     labels = [{"cc": cc, "rate": rate} for rate in ("1Mbit", "9Mbit") for cc in ("cubic", "bbr", "reno")]
     run = measured(tmp_path, *labels[:3], *labels[4:])  # no cubic at 9 Mbit
-    found = colours(series_figures(run))
+    found = colours(series.of_run(run))
     assert len(found) == 3
     assert {name: len(each) for name, each in found.items()} == dict.fromkeys(found, 1)
     assert len(set.union(*map(set, found.values()))) == 3
@@ -53,6 +53,6 @@ def test_a_cell_keeps_its_colour_where_another_panel_lacks_one(tmp_path):
 def test_no_cell_has_the_colour_of_published_numbers_beside_them(tmp_path):
     labels = [{"cc": cc} for cc in ("cubic", "bbr", "reno")]
     run = measured(tmp_path, *labels)
-    assert frozenset({"published"}) in set.union(*colours(series_figures(run)).values())
+    assert frozenset({"published"}) in set.union(*colours(series.of_run(run)).values())
     beside = replace(run, facts={"published": {"rows": []} | {"source": "an article"}})
-    assert frozenset({"published"}) not in set.union(*colours(series_figures(beside)).values())
+    assert frozenset({"published"}) not in set.union(*colours(series.of_run(beside)).values())
