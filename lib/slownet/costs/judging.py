@@ -66,5 +66,10 @@ class Cost:
 
 def cost(operation: Operation, version: str, seconds: Mapping[int, float]) -> Cost:
     """Return the round trips of an operation from its seconds at each round trip of `PAIRS`, in ms."""
-    slopes = [(seconds[far] - seconds[near]) / ((far - near) / 1000) for near, far in PAIRS]
-    return Cost(sum(slopes) / len(slopes), max(slopes) - min(slopes), operation.expected(version))
+    found = slopes(seconds)
+    return Cost(sum(found) / len(found), max(found) - min(found), operation.expected(version))
+
+
+def slopes(seconds: Mapping[int, float]) -> list[float]:
+    """Return the k of each of `PAIRS`, from seconds at each round trip in ms."""
+    return [(seconds[far] - seconds[near]) / ((far - near) / 1000) for near, far in PAIRS]

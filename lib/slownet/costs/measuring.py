@@ -217,7 +217,7 @@ def _run(place: Place, boot: Sequence[_Prepared], on_event: Callable[[Event], No
     with tempfile.TemporaryDirectory(dir=packages.home(), prefix="job-") as folder:
         file = Path(folder, "job.json")
         file.write_text(
-            json.dumps({"warm": WARM, "rtts": RTTS, "account": RTTS[0] if accounts else None, "servers": _servers(boot)})
+            json.dumps({"warm": WARM, "rtts": RTTS, "accounts": RTTS if accounts else [], "servers": _servers(boot)})
         )
         with events.Reader(on_event, _grammar(len(boot))) as stdout:
             status = place.run(

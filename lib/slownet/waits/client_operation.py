@@ -21,7 +21,8 @@ NAMES = (53, 853, 5353)
 class Connection:
     """A connection of the client: its first packet, and the last one that it waited for.
 
-    ended: when one of its ends first closed or reset it; -1 if none did.
+    ended: when one of its ends first closed or reset it; -1 if none did. other_end: what the server closed it with, after the
+    client.
     """
 
     first: Packet
@@ -34,6 +35,7 @@ class Connection:
     before_last: Packet | None = None
     sent_last: int = 0
     ended: int = -1
+    other_end: Packet | None = None
 
     @property
     def end(self) -> int:
@@ -62,7 +64,7 @@ class Operation:
     beside: tuple[Beside, ...] = ()
 
 
-def find(trace: Trace, client: str | None = None, whole: bool = False) -> Operation:
+def find(trace: Trace, client: str | None = None, whole: bool = False, until: int = sys.maxsize) -> Operation:
     """Return the operation of a client: all that it did, or the last of several like it.
 
     Parameters
@@ -73,6 +75,8 @@ def find(trace: Trace, client: str | None = None, whole: bool = False) -> Operat
         The host that began it; by default the one that was the first to send.
     whole : bool
         Whether connections to the same server, one after the other, are one operation. Otherwise the last of them is it.
+    until : int
+        When it had ended, in ns, if that is known: a server's end of a connection that came just before was waited for.
 
     Raises
     ------
@@ -83,7 +87,7 @@ def find(trace: Trace, client: str | None = None, whole: bool = False) -> Operat
     """
     if client is not None and client not in trace.hosts:
         raise ExperimentError(f"no capture of a host '{client}'", Option("from"), nearest(client, list(trace.hosts)))
-    opened = {name: _connections(trace, trace.hosts[name]) for name in ([client] if client else trace.hosts)}
+    opened = {name: _connections(trace, trace.hosts[name], until) for name in ([client] if client else trace.hosts)}
     host = trace.hosts[client or _client(trace, opened)]
     connections = opened[host.name]
     if not any(each.last for each in connections):
@@ -148,7 +152,7 @@ def _asks(packet: Packet) -> bool:
     return not packet.is_tcp or packet.is_opening or (packet.length > 0 and not packet.flags & (FIN | RST))
 
 
-def _connections(trace: Trace, host: Host) -> list[Connection]:
+def _connections(trace: Trace, host: Host, until: int) -> list[Connection]:
     """Return the connections that a host opened, in order. Pings count if there is nothing else."""
     found: dict[Ends, Connection] = {}
     answers: set[Ends] = set()
@@ -176,6 +180,8 @@ def _connections(trace: Trace, host: Host) -> list[Connection]:
         _end_of_datagrams(each)
         if each.after_close is not None and not each.reset:  # it had closed its own direction only
             each.last = each.after_close
+        if each.other_end is not None and until - each.other_end.arrived <= AT_ONCE_NS:
+            each.last = each.other_end
         each.server_name = owners.get(each.first.target, each.first.receiver)
     order = sorted(_begun(trace, found.values()), key=lambda each: each.first.sent)
     return [each for each in order if each.first.sport] or order
@@ -184,11 +190,15 @@ def _connections(trace: Trace, host: Host) -> list[Connection]:
 def _begun(trace: Trace, connections: Iterable[Connection]) -> list[Connection]:
     """Return the connections without those that were opened before the captures and had ended when one was opened in them.
 
-    So end those of a program that was stopped just before, while a queue still holds their segments.
+    So end those of a program that was stopped just before, while a queue still holds their segments. One on which the client
+    asked, and was answered, is a connection that it had kept.
     """
     openings = (next((each for each in host.sent if each.is_opening), None) for host in trace.hosts.values())
     first = min((each.sent for each in openings if each is not None), default=-1)
-    return [each for each in connections if each.first.is_opening or not 0 <= each.ended < first]
+    return [
+        each for each in connections
+        if each.first.is_opening or not 0 <= each.ended < first or (each.answered and _asks(each.first))
+    ]  # fmt: skip
 
 
 def _frame(sent: Packet) -> int:
@@ -220,6 +230,7 @@ def _came(each: Connection, packet: Packet) -> None:
     _may_end(each, packet, packet.arrived)
     if each.closed and each.answered:
         each.after_close = packet if packet.length else each.after_close
+        each.other_end = packet if packet.is_tcp and packet.flags & FIN else each.other_end
         return
     each.answered = each.answered or bool(packet.length)
     if packet.is_tcp:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -46,16 +47,16 @@ def account(
     with _uncollected():
         seen = trace.read(captures)
         flows.follow(seen)
-        found = _operation(seen, client, whole)
+        found = _operation(seen, client, whole, min((each.between[1] for each in captures), default=sys.maxsize))
         parts = Walk(seen, found.client, found.begin).back(found.last, arrived=True)
         steps = Causes(seen, parts, asked, free, (found.begin, found.last.arrived)).steps()
     return Account(found.words, found.client, tuple(steps), found.beside, seen.notes, free)
 
 
-def _operation(seen: trace.Trace, client: str | None, whole: bool) -> client_operation.Operation:
+def _operation(seen: trace.Trace, client: str | None, whole: bool, until: int) -> client_operation.Operation:
     """Return the operation; where none is found, the error states which capture was cut off, if one was."""
     try:
-        return client_operation.find(seen, client, whole)
+        return client_operation.find(seen, client, whole, until)
     except ToolError as error:
         cut = next((each for each in seen.notes if trace.CUT_OFF in each), "")
         if not cut:

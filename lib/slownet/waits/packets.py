@@ -20,7 +20,8 @@ ETHERNET = 1
 PLAIN = b"\x08\x00\x45"
 """Bytes 12 to 14 of a frame with a header of IPv4 that has no options."""
 TLS_TYPES = {20, 21, 22, 23}
-CONTROL = {4, 6, 8}
+SETTINGS = 4
+CONTROL = {SETTINGS, 6, 8}
 """Types of HTTP/2's frames that control a connection: SETTINGS, PING, WINDOW_UPDATE."""
 KEPT = 1600
 """Bytes of the payload that are read: a whole segment, because records of TLS begin anywhere in one."""
@@ -164,6 +165,11 @@ class Packet:
         while at + 9 <= whole and self.data[at + 3] in CONTROL:
             at += 9 + int.from_bytes(self.data[at : at + 3])
         return at == whole
+
+    @property
+    def is_settings(self) -> bool:
+        """True if it begins with the SETTINGS of one end of HTTP/2, which the other end may wait for before it asks."""
+        return self.is_control and self.data[3] == SETTINGS and not self.data[4] & 1
 
     @property
     def is_neighbours(self) -> bool:

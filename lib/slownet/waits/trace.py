@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, field
@@ -129,12 +129,13 @@ def read(captures: Sequence[HostCapture]) -> Trace:
     shared = Shared()
     waiting: dict[object, list[Packet]] = defaultdict(list)
     came: list[_Came] = []
-    entered = [_sent(each, notes, shared) for each in captures]
+    gone: list[set[object]] = [set() for _ in captures]
+    entered = [_sent(each, notes, shared, earlier) for each, earlier in zip(captures, gone, strict=True)]
     for packet in chain.from_iterable(entered):
         if packet.is_tcp:  # datagrams may be divided yet
             waiting[packet.hop].append(packet)
-    for each, before in zip(captures, entered, strict=True):
-        _left(each, before, waiting, came, notes, shared)
+    for each, before, earlier in zip(captures, entered, gone, strict=True):
+        _left(each, before, earlier, waiting, came, notes, shared)
         hosts[each.host].sent += before
     _match(came, waiting, hosts)
     for host in hosts.values():
@@ -158,13 +159,14 @@ class _Came(NamedTuple):
 
 
 def _left(
-    capture: HostCapture, before: list[Packet], waiting: dict[object, list[Packet]], came: list[_Came],
-    notes: list[str], shared: Shared,
+    capture: HostCapture, before: list[Packet], earlier: Set[object], waiting: dict[object, list[Packet]],
+    came: list[_Came], notes: list[str], shared: Shared,
 ) -> None:  # fmt: skip
     """Read what crossed an interface: when what the host sent left its queue, and what came.
 
-    before: packets that entered the queue; those that are seen here only are added. waiting: all hosts' sent packets by key;
-    the datagrams of this one are added. came: the packets that arrived are added.
+    before: packets that entered the queue; those that are seen here only are added. earlier: the keys of those that entered it
+    before the capture's time, which do not count. waiting: all hosts' sent packets by key; the datagrams of this one are added.
+    came: the packets that arrived are added.
     """
     macs = {packet.mac for packet in before}
     own = _own([capture], capture.host)
@@ -175,7 +177,7 @@ def _left(
     for frame in _frames(capture, capture.main, notes):
         hop = hop_key(frame.data)
         packet = None if hop else _packet(frame, None, shared)
-        if hop is None and packet is None:
+        if (hop is None and packet is None) or (earlier and (hop if packet is None else packet.hop) in earlier):
             continue
         source = frame.data[26:30] if packet is None else packet.source
         is_sent = frame.data[6:12] in macs or (capture.before is None and source in own)
@@ -219,14 +221,19 @@ def _leaves(entered: Packet, ns: int, frame: int, capture: HostCapture) -> None:
     entered.left, entered.frame, entered.interface = ns, frame, capture.name
 
 
-def _sent(capture: HostCapture, notes: list[str], shared: Shared) -> list[Packet]:
-    """Return what a host sent, by its capture before the queue; without one nothing, and a note."""
+def _sent(capture: HostCapture, notes: list[str], shared: Shared, earlier: set[object]) -> list[Packet]:
+    """Return what a host sent, by its capture before the queue; without one nothing, and a note.
+
+    earlier: the keys of what entered the queue before the capture's time are added.
+    """
     if capture.before is None:
         notes.append(f"{capture.host}: no capture before the queue, so what a queue delayed counts as the host's")
         return []
     found = []
-    for frame in _frames(capture, capture.before, notes):
-        if (packet := _packet(frame, hop_key(frame.data), shared)) is not None:
+    for frame in _frames(capture, capture.before, notes, since=0):
+        if frame.ns < capture.between[0]:
+            earlier.add(hop_key(frame.data) or Packet(frame).hop)
+        elif (packet := _packet(frame, hop_key(frame.data), shared)) is not None:
             packet.sender, packet.sent = capture.host, packet.arrived
             packet.arrived, packet.frame = -1, 0
             found.append(packet)
@@ -289,9 +296,10 @@ def _dated(packet: Packet, frame: Frame, shared: Shared) -> Packet:
     return packet
 
 
-def _frames(capture: HostCapture, name: str, notes: list[str]) -> Iterator[Frame]:
-    """Yield the frames of one of a capture's files that are of its time. One that is cut off gives a note."""
+def _frames(capture: HostCapture, name: str, notes: list[str], since: int | None = None) -> Iterator[Frame]:
+    """Yield the frames of one of a capture's files that are of its time, or since another one. A file cut off gives a note."""
     folder, (first, last) = capture.folder, capture.between
+    first = first if since is None else since
     again = f"measure it again with {CAPTURE}"
     try:
         opened = folder.open(name, MOST_BYTES)

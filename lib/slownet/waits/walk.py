@@ -226,7 +226,8 @@ class Walk:
     def _pushed(self, host: Host, packet: Packet) -> Packet | None:
         """Return a message that a host passed on at once, on a connection that another host had opened to be told of it.
 
-        So get subscribers, replicas and consumers of queues what publishers, writers and producers send to a server.
+        So get subscribers, replicas and consumers of queues what publishers, writers and producers send to a server. The end of
+        a connection is one, too: FTP confirms a transfer on another connection when it has come.
         """
         if not packet.is_tcp or not packet.length or packet.repeated:
             return None
@@ -234,7 +235,8 @@ class Walk:
             each = host.received[number]
             if packet.sent - each.arrived > AT_ONCE_NS:
                 return None
-            if each.is_tcp and each.length and each.connection != packet.connection and self._may_precede(each, packet):
+            says = each.is_tcp and (each.length or each.flags & FIN)
+            if says and each.connection != packet.connection and self._may_precede(each, packet):
                 return each
         return None
 
@@ -343,7 +345,7 @@ class _Before:
         if packet.is_ping:
             of += [self._wakes[True, True], *([self._wakes[False, True]] if self._is_own(packet) else [])]
         for each in _backwards(self._host.received, end, *of):
-            if each.connection != packet.connection or not (each.is_pure_ack or each.is_control):
+            if each.connection != packet.connection or each.is_settings or not (each.is_pure_ack or each.is_control):
                 yield each
 
     def sent(self, packet: Packet, end: int) -> Iterator[Packet]:

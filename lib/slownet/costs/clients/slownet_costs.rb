@@ -2,9 +2,9 @@
 SERVER = ENV["SERVER"]
 
 def operation(name)
-  at = Time.now.to_f
+  at = Process.clock_gettime(Process::CLOCK_REALTIME, :microsecond)
   began = Process.clock_gettime(Process::CLOCK_MONOTONIC)
   result = yield
-  puts format("slownet-cost %s %.6f %.6f", name, Process.clock_gettime(Process::CLOCK_MONOTONIC) - began, at)
+  puts format("slownet-cost %s %.6f %d.%06d", name, Process.clock_gettime(Process::CLOCK_MONOTONIC) - began, *at.divmod(1_000_000))
   result
 end

@@ -4,9 +4,9 @@ pub fn server() -> String {
 }
 
 pub async fn operation<T>(name: &str, work: impl std::future::Future<Output = T>) -> T {
-    let at = std::time::UNIX_EPOCH.elapsed().unwrap().as_secs_f64();
+    let at = std::time::UNIX_EPOCH.elapsed().unwrap().as_micros();
     let began = std::time::Instant::now();
     let result = work.await;
-    println!("slownet-cost {} {:.6} {:.6}", name, began.elapsed().as_secs_f64(), at);
+    println!("slownet-cost {} {:.6} {}.{:06}", name, began.elapsed().as_secs_f64(), at / 1_000_000, at % 1_000_000);
     result
 }
