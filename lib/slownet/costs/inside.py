@@ -123,7 +123,7 @@ def _account(
 
     At one delay a way of more round trips may take as long as one with a timer, and what runs side by side takes another course
     at times. What fails was measured before, and only has no account. taken: by round trip, the seconds of operations; shown:
-    their accounts, to which those are added that are lacking.
+    their accounts; lacking ones are added.
     """
     if shown and all(_agrees(one, name, taken) for name, one in shown.items()):
         return

@@ -190,8 +190,8 @@ def _connections(trace: Trace, host: Host, until: int) -> list[Connection]:
 def _begun(trace: Trace, connections: Iterable[Connection]) -> list[Connection]:
     """Return the connections without those that were opened before the captures and had ended when one was opened in them.
 
-    So end those of a program that was stopped just before, while a queue still holds their segments. One on which the client
-    asked, and was answered, is a connection that it had kept.
+    So end those of a program that was stopped just before, while a queue still holds their segments. The client asks
+    nothing on them; where it did, and was answered, it had kept the connection.
     """
     openings = (next((each for each in host.sent if each.is_opening), None) for host in trace.hosts.values())
     first = min((each.sent for each in openings if each is not None), default=-1)
