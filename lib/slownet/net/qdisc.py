@@ -135,6 +135,7 @@ def _cleared(
         return shown
     found = shown
     if drains:
+        # Without limit and delay what is held leaves at once; deleting the root before would drop it.
         found = programs.run(interface, [line for qdisc in mine for line in _unlimited(interface, qdisc)])
         found = _drained(interface, next((each["handle"] for each in mine if each.get("root")), ROOT), found, programs)
     gone = [qdisc for qdisc in found if qdisc["handle"] != DEFAULT]
@@ -164,7 +165,7 @@ def _drained(interface: Any, handle: str, found: list[Qdisc], programs: tc.Progr
         if time.monotonic() > deadline:
             what = f"{held[0]['kind']} still holds packets after {DRAIN_S:g} s"
             raise NetworkError(what, _where(interface), "something keeps sending: end it before the link is set")
-        time.sleep(POLL_S)
+        time.sleep(POLL_S)  # in which packets leave: the virtual clock moves while all processes sleep
         found = programs.run(interface, [])
     return found
 

@@ -79,6 +79,8 @@ def summary(samples: Sequence[Sample], metric: str, terms: Terms, confidence: fl
     boots = _boots(samples, metric)
     first = boots[0][0]
     n = sum(int(block.record["n"]) for boot in boots for block in boot)
+    # From what is known best to what has to be estimated. Where nothing varies, not even a count has an interval; a spread that
+    # was measured beforehand goes before that of these few boots; only then does a printed number stand for itself.
     if is_exact(samples, terms) and len({block.mean for boot in boots for block in boot}) == 1:
         return Summary(first.mean, first.mean, first.mean, n, None, confidence)
     if first.record.get("count"):
@@ -90,6 +92,8 @@ def summary(samples: Sequence[Sample], metric: str, terms: Terms, confidence: fl
     else:
         found = _printed(boots, metric, terms, confidence) if sample_values.is_printed(first.record) else None
     found = _not_finer_than(float(first.record.get("step") or 0), found or _of_means(boots, metric, terms, confidence))
+    # n tells readers how many values there are. The interval came from fewer, the independent ones: its degrees of freedom are
+    # stated here, or they would be taken for n - 1.
     found = replace(found, n=n, df=found.df_or_default if found.known else 0)
     is_factor = terms.charging in (Charging.REAL, Charging.TIME) and metric.endswith(TIMED)
     return found.positive() if is_factor else found
@@ -140,6 +144,7 @@ def percentile_of(samples: Sequence[Sample], metric: str, percent: float, terms:
     if len(boots) < LEAST_BOOTS:
         return _widened(found, metric_variation(boots, metric, terms) / math.sqrt(len(boots)))
     middle, sd = mean_and_sd(_means(boots))
+    # _widened multiplies by the normal quantile, as for a variation that is known; that of a few boots needs t's.
     usual = t_quantile(len(boots) - 1, confidence) / z_quantile(confidence)
     return _widened(found, usual * sd / math.sqrt(len(boots)) / abs(middle) if middle else 0.0)
 
@@ -166,6 +171,8 @@ def _of_means(boots: Sequence[Boot], metric: str, terms: Terms, confidence: floa
     error, df = spread / math.sqrt(count), count - 1.0
     if not any(block.sample.get("random") for boot in boots for block in boot):
         within = _within(boots)
+        # What boots are expected to spread by: the CPU, and what varies within each. `within` is the error of the mean of all
+        # of them, so that a single one's variance is `count` times as large.
         own = 0.0 if within is None else within[0] ** 2 * count
         error, df = _pooled(spread, count, math.sqrt(own + (cpu_variation * middle) ** 2))
     return _at_least(from_error(middle, error, count, df, confidence), cpu_variation * abs(middle) / math.sqrt(count))
@@ -196,6 +203,8 @@ def _at_least(found: Summary, error: float) -> Summary:
 
 def _not_finer_than(step: float, found: Summary) -> Summary:
     """Return the summary of readings that were rounded to multiples of a step (0: not rounded)."""
+    # _at_least multiplies by the quantile again: the interval reaches at least half a step to either side, which is how far all
+    # readings together may be off.
     return _at_least(found, step / 2 / z_quantile(found.confidence))
 
 
@@ -289,6 +298,8 @@ def _pooled(spread: float, count: int, known: float) -> tuple[float, float]:
     more than known beforehand, only their own spread counts.
     """
     df = count - 1.0
+    # One-sided: boots that spread less than was known are luck, and pooling allows for it; those that spread more show that
+    # something else varies today.
     if not known or spread**2 > known**2 * _f_quantile(df, MEASURED_DEGREES):
         return spread / math.sqrt(count), df
     variance = (df * spread**2 + MEASURED_DEGREES * known**2) / (df + MEASURED_DEGREES)

@@ -128,12 +128,14 @@ class Parser:
 
     def feed(self, data: bytes) -> Iterator[Frame]:
         """Yield the frames that are complete now. Raises ProtocolError, after which the lab must not be heard again."""
+        # What was consumed is deleted once for each piece: deleting it frame by frame moves the rest each time, and a flood of
+        # small frames would take quadratic time. In `finally`, because a caller may stop in the middle, and go on later.
         self._received += data
         at = 0
         try:
             while len(self._received) - at >= HEAD_BYTES:
                 kind, size = _HEAD.unpack_from(self._received, at)
-                self._check_head(kind, size)
+                self._check_head(kind, size)  # before its payload is awaited, which may be announced as 4 GB
                 end = at + HEAD_BYTES + size
                 if len(self._received) < end:
                     return
@@ -232,6 +234,8 @@ class Channel:
 
     def flush(self) -> None:
         """Send as much as the line accepts now. Frames stay whole: a thread that is already sending also sends new frames."""
+        # Never wait for the lock: a signal handler may have interrupted this very thread within the block. A thread that does
+        # not get it leaves the frame to the one that has it, which looks at the queue again after the release.
         full = False
         while self._unsent and not full and self._sending.acquire(blocking=False):
             try:
@@ -242,10 +246,10 @@ class Channel:
     def _send_first(self) -> bool:
         try:
             sent = self._line.send(self._unsent[0])
-        except (BlockingIOError, IndexError):
+        except (BlockingIOError, IndexError):  # the line is full, or another thread has sent it since the queue was looked at
             return False
         except OSError:
-            self._unsent.clear()
+            self._unsent.clear()  # the lab is gone, which `receive` reports
             return False
         if sent == len(self._unsent[0]):
             self._unsent.popleft()

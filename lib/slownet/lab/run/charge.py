@@ -21,6 +21,7 @@ IDLE = re.compile(r"\.(?:idle|iowait)_sleeptime *: *(\d+) nsecs")
 
 def charged_s(file: Path = CLOCK, timers: Path = TIMERS) -> float | None:
     """Return the seconds of CPU that this lab's clock has charged since boot; None if unknown."""
+    # The exact clock is QEMU's, of which the lab's kernel knows nothing: all time in which it was not idle was charged.
     if os.environ.get(INSIDE) == EXACT:
         return _busy_s(timers)
     try:

@@ -89,6 +89,7 @@ class Clock:
 
     def arguments(self, processor: int) -> list[str]:
         """Return the kernel arguments of a lab on that processor."""
+        # The virtual clock skips what an idle lab would sleep, so that no process can wake late and nothing has to be polled.
         if self.kind == "real":
             return [f"idle-poll={IDLE_POLL_US}"]
         words = ["skip-idle", f"tdf={self.tdf_text}"]

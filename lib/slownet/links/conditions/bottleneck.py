@@ -45,6 +45,7 @@ class Sizes:
 
 def rate(bits: float | None, word: str, shown: str = "") -> Option:
     """Return the rate. word: the discipline's, "rate" or "bandwidth"; shown: its key in `tc -json`, in bytes per second."""
+    # tc takes bits and keeps bytes: what it shows is rounded down to whole bytes, which is 8 bit/s at most.
     number = round(bits or 0)
     return Option((word, f"{number}bit"), {shown: Shown(number // 8)} if shown else {})
 
@@ -78,6 +79,8 @@ def red(sizes: Sizes, aqm: str) -> Option:
     """Return RED's limit and thresholds, with room for a burst above the upper one."""
     frame, thresholds = sizes.frame, sizes.thresholds(aqm)
     lower, upper = thresholds.least, thresholds.most
+    # RED compares the average with its thresholds, not the queue. A burst may exceed the upper one for a moment; a limit just
+    # there would drop it, as a plain queue does.
     most = max(sizes.octets, upper + 4 * frame)
     words = ["limit", f"{most}", "min", f"{lower}", "max", f"{upper}", "avpkt", f"{frame}"]
     words += ["burst", f"{(2 * lower + upper) // (3 * frame) + 1}"]

@@ -73,6 +73,7 @@ def distribution(name: str | Table, jittered: bool) -> Option | None:
 
 def loss(model: Loss | None) -> Option:
     """Return the loss. The options of the other models must be shown as 0."""
+    # netem has one model of three at a time. The others' options are compared, too: as 0, or an earlier condition has stayed.
     model = model or Chance(0.0)
     chance_of_one = hit(model) if isinstance(model, Chance) else Chance(0.0)
     elliott = (model.p, model.r, model.bad, model.good) if isinstance(model, GilbertElliott) else (0.0,) * 4
@@ -100,6 +101,7 @@ def chance(name: str, value: Chance | None) -> Option:
 
 def gap(number: int, reorders: bool) -> Option:
     """Return which packets may overtake; without a gap, netem considers every one."""
+    # Without the word, a netem that reorders has a gap of 1, and one that does not has 0: tc fills it in, and shows it.
     return Option(("gap", f"{number}") if number else (), {"gap": Shown(number or int(reorders))})
 
 
