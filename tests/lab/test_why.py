@@ -7,7 +7,22 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from why_scenarios import ANSWER, READINGS_MS, TRUTHS, answers, ask, losing, ms, right, running, same, says, serving, why
+from why_scenarios import (
+    ANSWER,
+    READINGS_MS,
+    TRUTHS,
+    answers,
+    ask,
+    kernel_of,
+    losing,
+    ms,
+    right,
+    running,
+    same,
+    says,
+    serving,
+    why,
+)
 
 import slownet
 from slownet.model.errors import ExperimentError, ToolError
@@ -18,6 +33,8 @@ from slownet.waits import timers
 from slownet.waits.account import Cause
 
 TOPOLOGY = ClientWebDb
+HALF_A_TRIP = 20
+"""ms: a wait with another name is a round trip of 40 ms; the kernel counts in ticks of 4 ms."""
 pytestmark = pytest.mark.usefixtures("free")
 
 
@@ -105,12 +122,43 @@ def test_slow_start(far, tmp_path):
     )
 
 
+def sent_through(far, tmp_path, buffer, size):
+    """Return the account of a download of so many bytes whose server has a send buffer; the kernel takes twice that."""
+    limits = f"c.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, {buffer})"
+    with serving(far["web"], f"c.recv(99); {limits}; c.sendall(bytes({size})); c.close()"):
+        return why(far, tmp_path, ask(far, "s.sendall(b'?')\nwhile s.recv(99999): pass"))
+
+
+def test_a_send_buffer_of_8_kb(far, tmp_path):
+    """Less than the first window fits, so no window limits; 16 kB at most a round trip are 40 kB in three at least."""
+    found = sent_through(far, tmp_path, 8192, 40_000)
+    assert ms(found, Cause.WINDOW, "send buffer") >= 2 * 40
+    same(set(phases(found)), {"send buffer"})
+    assert kernel_of(tmp_path, "web").connections[0].receive_limited_us == 0
+
+
+def test_slow_start_up_to_a_send_buffer(far, tmp_path):
+    """Of 32 kB, of which the kernel makes 64: ten segments fit, and twenty, but no forty with what each costs in memory."""
+    found = sent_through(far, tmp_path, 32_768, 150_000)
+    right(found, Cause.WINDOW, 2 * 40, READINGS_MS, "slow start")
+    assert ms(found, Cause.WINDOW, "send buffer") >= 40
+    same(set(phases(found)), {"slow start", "send buffer"})
+
+
 def test_a_receive_buffer_of_8_kb(far, tmp_path):
     small = "s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8192)"
     with serving(far["web"], "c.recv(99); c.sendall(bytes(40000)); c.close()"):
         found = why(far, tmp_path, ask(far, "s.sendall(b'?')\nwhile s.recv(99999): pass", before=small))
     assert ms(found, Cause.WINDOW, "receive") >= 120
-    assert ms(found, Cause.WINDOW, "slow start") == 0
+    assert ms(found, Cause.WINDOW, "slow start") == ms(found, Cause.WINDOW, "send buffer") == 0
+    right(found, Cause.WINDOW, kernel_of(tmp_path, "web").connections[0].receive_limited_us / 1000, HALF_A_TRIP, "receive")
+
+
+def test_the_receive_window_limits_as_long_as_the_kernel_counts(far, tmp_path):
+    """An upload through slow start into the receive window: tcp_info's rwnd_limited is what the account gives that window."""
+    with serving(far["web"], UPLOAD):
+        found = why(far, tmp_path, ask(far, "s.sendall(bytes(300000)); s.recv(9)"))
+    right(found, Cause.WINDOW, kernel_of(tmp_path, "client").connections[0].receive_limited_us / 1000, HALF_A_TRIP, "receive")
 
 
 def test_nagle_and_a_delayed_ack(far, tmp_path):

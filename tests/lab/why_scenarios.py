@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 
 from slownet.lab.run.outbox import Outbox
-from slownet.net import interface_captures
+from slownet.net import interface_captures, kernel_record
 from slownet.waits.account_text import answer, text
 from slownet.waits.door import account
 from slownet.waits.trace import HostCapture
@@ -71,10 +71,7 @@ def why(net, folder, program, client="client", whole=False, meanwhile=None):
             meanwhile()
         _, complaint = process.communicate("\n", timeout=200)
     assert not process.returncode, complaint
-    captures = [
-        HostCapture(entry["host"], tuple(entry["addresses"]), Outbox(folder), entry["file"], entry.get("before"))
-        for entry in (each.to_json(folder) for each in started)
-    ]
+    captures = [HostCapture.of_entry(each.to_json(folder), Outbox(folder)) for each in started]
     found = account(captures, client, whole=whole)
     print(text(found))
     for one, other in zip(found.steps, found.steps[1:], strict=False):
@@ -82,6 +79,11 @@ def why(net, folder, program, client="client", whole=False, meanwhile=None):
     assert sum(each.ns for each in found.steps) == found.elapsed_ns
     assert found.remainder_ns == 0
     return found
+
+
+def kernel_of(folder, host):
+    """Return what a host's kernel has counted during `why`."""
+    return kernel_record.read((folder / f"000-{host}.kernel.json").read_text(), host)
 
 
 def ask(net, ask="s.sendall(b'?'); s.recv(9)", *, server="web", before="", port=80):

@@ -76,6 +76,8 @@ class Capture(TypedDict, total=False):
     host: Annotated[str, anything]
     addresses: Annotated[list[str], anything]
     """All addresses of that host."""
+    kernel: Annotated[str, anything]
+    """The file of what that host's kernel counted meanwhile."""
 
 
 class Sample(TypedDict, total=False):

@@ -12,7 +12,7 @@ from typing import Any, Self
 from slownet.model import sample
 from slownet.model.errors import ExperimentError, NetworkError, nearest
 from slownet.model.options import Option
-from slownet.net import netlink, tcpdump
+from slownet.net import kernel_record, netlink, tcpdump
 from slownet.net.layout import interface_name
 from slownet.net.namespace import inside
 from slownet.net.process import environment
@@ -140,6 +140,8 @@ class Capture(tcpdump.Capture):
     """The capture of what is sent, as it enters the interface's queue; None for interfaces of switches, and where it failed."""
     obstacle = ""
     """Why a host's interface has no such capture."""
+    kernel: Path | None = None
+    """The file of what its host's kernel counts, see `slownet.net.kernel_record`; one for all interfaces of a host."""
 
     @property
     def node(self) -> Any:
@@ -162,6 +164,8 @@ class Capture(tcpdump.Capture):
         if is_possible(self._host, self.interface):
             found["host"] = str(self._host.name)
             found["addresses"] = addresses(self._host)
+        if self.kernel is not None:
+            found["kernel"] = str(self.kernel.relative_to(root))
         return found
 
 
@@ -208,6 +212,8 @@ def capturing(
     """
     captures = [Capture(node, name, _fresh(folder, f"{prefix}-{name}"), snaplen=snaplen) for node, name in interfaces]
     with ExitStack() as stack:
+        if before:
+            stack.enter_context(kernel_record.recording(_kernels(captures, folder, prefix)))
         for each in captures:
             if before and is_possible(each.node, each.interface):
                 entering = BeforeQueue(each.node, each.device, each.path.with_suffix(".before.pcap"), snaplen)
@@ -220,10 +226,22 @@ def capturing(
         yield
 
 
-def _fresh(folder: Path, stem: str) -> Path:
+def _kernels(captures: Sequence[Capture], folder: Path, prefix: str) -> list[tuple[Any, Path]]:
+    """Return the hosts of captures, each with the file for what its kernel counts, and give the captures that file."""
+    found: dict[str, tuple[Any, Path]] = {}
+    for each in captures:
+        if is_possible(each.node, each.interface):
+            name = str(each.node.name)
+            if name not in found:
+                found[name] = each.node, _fresh(folder, f"{prefix}-{name}", ".kernel.json")
+            each.kernel = found[name][1]
+    return list(found.values())
+
+
+def _fresh(folder: Path, stem: str, suffix: str = ".pcap") -> Path:
     """Return a new file name, so that an earlier capture stays when a sample is repeated."""
-    path, number = folder / f"{stem}.pcap", 1
+    path, number = folder / f"{stem}{suffix}", 1
     while path.exists():
         number += 1
-        path = folder / f"{stem}-{number}.pcap"
+        path = folder / f"{stem}-{number}{suffix}"
     return path

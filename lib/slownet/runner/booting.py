@@ -142,7 +142,10 @@ class BootCheck:
     def _capture(self, found: Capture) -> Capture:
         """Return a capture's entry with the paths of its files on this machine."""
         here: Capture = {**found, "file": self._file(str(found.get("file", "")))}
-        return {**here, "before": self._file(str(found["before"]))} if "before" in found else here
+        for name in ("before", "kernel"):
+            if name in found:
+                here[name] = self._file(str(found[name]))
+        return here
 
     def _file(self, name: str) -> str:
         """Return the path of a file in the run directory on this machine."""

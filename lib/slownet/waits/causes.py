@@ -8,7 +8,8 @@ from dataclasses import replace
 from slownet.waits import paths
 from slownet.waits.account import OR_A_TIMER, Cause, Step
 from slownet.waits.client_operation import NAMES
-from slownet.waits.flows import APPLICATION, HANDSHAKE
+from slownet.waits.flows import APPLICATION, FIRST_WINDOW, HANDSHAKE, RECOVERY, SEND_BUFFER
+from slownet.waits.full_buffers import Way, full_buffers, totals
 from slownet.waits.pacing import PACING, RTO_MIN_NS, rate
 from slownet.waits.packets import ACK, FIN, RST, SYN, UDP, Packet
 from slownet.waits.trace import AT_ONCE_NS, Trace
@@ -19,8 +20,6 @@ CORKED_NS = 12 * MS
 """TCP_CORK holds a segment that is not full for the retransmission timeout, a round trip and 200 ms, and ticks."""
 GIVES_UP_NS = 60_000 * MS
 """Linux waits for more than a minute after its last SYN (tcp_syn_retries, 6); limits of programs are shorter."""
-FIRST_WINDOW = 10
-"""Segments of Linux's first congestion window: with as many in flight, that waits for ACKs, not Nagle's algorithm."""
 WINDOW_UPDATE = 100
 """Bytes: a message of SSH or of HTTP/2 that only opens a window is smaller, encrypted, too."""
 UPDATES = {13 * frames + cover for frames in (1, 2) for cover in (0, 21, 22, 29)} | {26 + 2 * each for each in (21, 22, 29)}
@@ -46,6 +45,7 @@ class Causes:
     def __init__(self, trace: Trace, parts: Sequence[Part], asked: Asked, free: bool, window: tuple[int, int]) -> None:
         self._trace, self._parts, self._asked, self._free = trace, parts, asked, free
         self._ways = paths.Ways(trace, *window)
+        self._held: dict[Way, list[tuple[int, Packet]]] = {}
         self._messages: list[list[Packet]] = []
         self._places: list[int] = []
         self._then: list[Packet | None] = []
@@ -60,6 +60,7 @@ class Causes:
         self._given: dict[int, tuple[Cause, str]] = {}
         for number, packet in enumerate(self._trips):
             self._released(number, packet)
+        self._name_full_buffers()
 
     def steps(self) -> list[Step]:
         """Return the steps in order."""
@@ -111,7 +112,25 @@ class Causes:
             return
         if number and self._trips[number - 1].is_tcp and self._trips[number - 1].flags & SYN:
             return  # the third part of a handshake
-        self._give(number, _window(then, ack))
+        found = _window(then, ack)
+        self._give(number, found)
+        if found[0] is Cause.WINDOW and then.edge >= 0 and then.phase != RECOVERY:
+            self._held.setdefault((then.sender, then.source, then.sport, then.target, then.dport), []).append((number, then))
+
+    def _name_full_buffers(self) -> None:
+        """Give the waits for ACKs that no window explains, as far as the kernel knows it, to the send buffer.
+
+        Not those of a connection that is paced: BBR's window is larger than what it sends.
+        """
+        stays = (each for each in self._parts if isinstance(each, Stay))
+        paced = {each.until.connection for each in stays if each.kind == "paced" and each.until}
+        known_ways = totals(self._trace) if self._held else {}
+        for key, held in self._held.items():
+            if (known := known_ways.get(key)) and held[0][1].connection not in paced:
+                flights = [then.segments for _, then in held]
+                for (number, then), is_full in zip(held, full_buffers(flights, known), strict=True):
+                    if is_full:
+                        self._give(number, (Cause.WINDOW, f"{SEND_BUFFER}, {then.flight:,} bytes in flight"))
 
     def _give(self, number: int, cause: tuple[Cause, str]) -> None:
         self._given[number] = cause

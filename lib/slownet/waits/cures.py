@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from slownet.model.host_settings import KEEP_ALIVE
 from slownet.waits.account import OR_A_TIMER, Account, Cause, Step
 from slownet.waits.blocks import alike, without_values
-from slownet.waits.flows import AFTER_TIMEOUT, AVOIDANCE, RECOVERY, SLOW_START
+from slownet.waits.flows import AFTER_TIMEOUT, AVOIDANCE, RECOVERY, SEND_BUFFER, SLOW_START
 from slownet.waits.pacing import PACING
 
 LEAST = 0.01
@@ -133,9 +133,9 @@ def _windows(account: Account, cell: Mapping[str, str] | None, tool: str) -> Ite
     kept = [each for each in slow if _ends(each) not in opened]  # the others have not rested
     if kept:
         yield Cure("no slow start after a rest", _ns(kept), _counted(kept), {"net.ipv4.tcp_slow_start_after_idle": "0"})
-    received = [each for each in steps if each.detail.startswith("receive window")]
-    if received:
-        yield Cure("larger buffers", _ns(received), _counted(received), BUFFERS)
+    buffered = [each for each in steps if each.detail.startswith(("receive window", SEND_BUFFER))]
+    if buffered:
+        yield Cure("larger buffers", _ns(buffered), _counted(buffered), BUFFERS)
     lost = [each for each in steps if each.detail.startswith((RECOVERY, AVOIDANCE, AFTER_TIMEOUT))]
     if lost:
         why = "another congestion control, such as BBR"
@@ -144,7 +144,7 @@ def _windows(account: Account, cell: Mapping[str, str] | None, tool: str) -> Ite
     if paced:
         why = "the congestion control's, or the program's SO_MAX_PACING_RATE"
         yield Cure("a higher pacing rate", _ns(paced), _counted(paced), not_switched=why)
-    named = {id(each) for each in (*slow, *received, *lost, *paced)}
+    named = {id(each) for each in (*slow, *buffered, *lost, *paced)}
     other = [each for each in steps if id(each) not in named]
     if other:
         yield Cure("a larger window of the protocol", _ns(other), _counted(other), not_switched=OF_THE_PROGRAM)

@@ -13,9 +13,12 @@ from slownet.waits.trace import Host, Trace
 
 USUAL_MSS = 1448
 SLOW_START = "slow start"
+SEND_BUFFER = "send buffer"
 RECOVERY = "recovery after a loss"
 AVOIDANCE = "congestion avoidance after a loss"
 AFTER_TIMEOUT = "slow start after a timeout"
+FIRST_WINDOW = 10
+"""Segments of Linux's first congestion window: with as many in flight, that waits for ACKs, not Nagle's algorithm."""
 KEPT_OF_WINDOW = 0.7
 """The part of its window that CUBIC keeps after a loss (RFC 9438, 4.6)."""
 _TIMESTAMPS = 12
@@ -162,7 +165,9 @@ def _send(side: _Side, packet: Packet) -> None:
             side.now.segments += 1
         side.now.highest = max(side.now.highest, end)
         side.opened = True
-    packet.edge = side.prior.edge - end if side.prior.edge >= 0 and not packet.flags & (SYN | RST) else 0
+    packet.edge = 0
+    if side.prior.edge >= 0 and not packet.flags & (SYN | RST):  # of the first one that waited: ACKs may let go many at once
+        packet.edge = side.prior.edge - side.prior.highest - (end - begin if begin <= side.prior.highest else side.mss)
     packet.end = end
 
 

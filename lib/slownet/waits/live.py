@@ -88,10 +88,7 @@ class Captured:
         """
         folder = Outbox(self._folder)
         entries = [each.to_json(self._folder) for each in self._captures if each.before is not None]
-        captures = [
-            HostCapture(each["host"], tuple(each["addresses"]), folder, each["file"], each["before"], between)
-            for each in entries
-        ]
+        captures = [HostCapture.of_entry(each, folder, between) for each in entries]
         asked = dissected.Messages(captures)
         made = account(captures, self._client, whole=self._whole, free=native.cpu_is_free(), asked=asked)
         made = timers.named(made, self._calls)

@@ -105,7 +105,8 @@ _MADE: dict[tuple[object, ...], Account] = {}
 
 def _key(run: RunData, sample: Sample, client: str | None, whole: bool) -> tuple[object, ...]:
     """Return what an account depends on: the sample, its files as they are now, the clock, and the questions."""
-    names = [name for each in sample.get("captures") or () for name in (each["file"], each.get("before")) if name]
+    files_of = [(each["file"], each.get("before"), each.get("kernel")) for each in sample.get("captures") or ()]
+    names = [name for each in files_of for name in each if name]
     outbox, files = Outbox(run.directory), []
     for name in names:
         with suppress(OSError, RefusedError):
@@ -143,11 +144,7 @@ def _made(run: RunData, sample: Sample, client: str | None, whole: bool) -> Acco
 def _captures(run: RunData, sample: Sample, between: tuple[int, int] = HostCapture.between) -> list[HostCapture]:
     """Return the captures of hosts, or the part between two times, in ns."""
     outbox = Outbox(run.directory)
-    return [
-        HostCapture(each["host"], tuple(each.get("addresses") or ()), outbox, each["file"], each.get("before"), between)
-        for each in sample.get("captures") or ()
-        if "host" in each
-    ]
+    return [HostCapture.of_entry(each, outbox, between) for each in sample.get("captures") or () if "host" in each]
 
 
 def _missed(sample: Sample, made: Account) -> tuple[int, int] | None:

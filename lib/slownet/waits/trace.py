@@ -14,12 +14,14 @@ from ipaddress import ip_address
 from itertools import chain
 from operator import attrgetter
 from pathlib import PurePosixPath
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from slownet.lab.run.outbox import Outbox, RefusedError
 from slownet.links.packets.capture_file import MOST_BYTES, NO_TIME, CaptureFile, Frame
-from slownet.model.errors import ToolError
+from slownet.model.errors import SlownetError, ToolError
 from slownet.model.options import CAPTURE
+from slownet.net import kernel_record
+from slownet.net.kernel_record import KernelRecord
 from slownet.waits.packets import ETHERNET, UDP, Packet, Shared, hop_key
 
 AT_ONCE_NS = 100_000
@@ -28,6 +30,7 @@ than its timer slack of 50 us by what it asked for."""
 
 
 CUT_OFF = "what came before it counts"
+NOTHING = KernelRecord()
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,8 @@ class HostCapture:
         What the host sent, as it entered the queue; likewise.
     between : tuple of int
         The first and the last ns since 1970 of the packets that count.
+    kernel : str or None
+        What the host's kernel counted meanwhile (`slownet.net.kernel_record`); a path like the others.
     """
 
     host: str
@@ -56,6 +61,15 @@ class HostCapture:
     main: str
     before: str | None
     between: tuple[int, int] = (0, sys.maxsize)
+    kernel: str | None = None
+
+    @classmethod
+    def of_entry(
+        cls, entry: Mapping[str, Any], folder: Outbox, between: tuple[int, int] = (0, sys.maxsize)
+    ) -> HostCapture:  # fmt: skip
+        """Return the captures of an interface of a host by their entry in a sample, `slownet.model.sample.Capture`."""
+        addresses = tuple(entry.get("addresses") or ())
+        return cls(entry["host"], addresses, folder, entry["file"], entry.get("before"), between, entry.get("kernel"))
 
     @cached_property
     def name(self) -> str:
@@ -79,6 +93,8 @@ class Host:
     departures: list[int] = field(default_factory=list)
     addresses: frozenset[bytes] = frozenset()
     """All of its own: what it sends from others it forwards."""
+    kernel: KernelRecord = field(default_factory=KernelRecord)
+    """Its kernel's counts of that time."""
 
     def order(self) -> None:
         """Sort all, and make the lists of times in which is searched."""
@@ -124,8 +140,12 @@ def read(captures: Sequence[HostCapture]) -> Trace:
     ToolError
         A file is not a capture, or none has a packet.
     """
-    hosts = {each.host: Host(each.host, addresses=_own(captures, each.host)) for each in captures}
     notes: list[str] = []
+    kernels = {each.host: each for each in captures if each.kernel}
+    hosts = {
+        name: Host(name, addresses=_own(captures, name), kernel=_kernel(kernels[name], notes) if name in kernels else NOTHING)
+        for name in dict.fromkeys(each.host for each in captures)
+    }
     shared = Shared()
     waiting: dict[object, list[Packet]] = defaultdict(list)
     came: list[_Came] = []
@@ -238,6 +258,16 @@ def _sent(capture: HostCapture, notes: list[str], shared: Shared, earlier: set[o
             packet.arrived, packet.frame = -1, 0
             found.append(packet)
     return found
+
+
+def _kernel(capture: HostCapture, notes: list[str]) -> KernelRecord:
+    """Return what a host's kernel counted; nothing, and a note, if that cannot be read: the packets count without it."""
+    assert capture.kernel
+    try:
+        return kernel_record.read(capture.folder.text(capture.kernel), capture.kernel)
+    except SlownetError as error:
+        notes.append(f"{capture.host}: what its kernel counted is not known: {error.line}")
+        return NOTHING
 
 
 def _own(captures: Sequence[HostCapture], host: str) -> frozenset[bytes]:

@@ -1,0 +1,71 @@
+"""Which waits for an ACK a full send buffer explains: flights as Linux has them, of connections that labs have shown."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from told import MSS, Told, opened
+
+from slownet.net.kernel_record import UNLIMITED, Connection, KernelRecord
+from slownet.waits.account import Cause
+from slownet.waits.door import account
+from slownet.waits.full_buffers import full_buffers
+
+
+def known(cwnd, ssthresh=UNLIMITED):
+    return Connection(("10.0.0.2", 80), ("10.0.0.1", 40000), 1000, 0, 0, cwnd, ssthresh)
+
+
+@pytest.mark.parametrize(
+    ("flights", "cwnd", "ssthresh", "full"),
+    [
+        ([10, 20, 40], 158, UNLIMITED, []),  # slow start
+        ([10], 18, UNLIMITED, []),
+        ([7, 7, 7], 16, UNLIMITED, [0, 1, 2]),  # SO_SNDBUF of 8 kB
+        ([7], 16, UNLIMITED, [0]),
+        ([10, 20, 28, 28], 60, UNLIMITED, [2, 3]),  # of 32 kB
+        ([4, 8, 16], 34, UNLIMITED, []),  # a first window of four by a route's initcwnd
+        ([10, 20, 40, 60, 64, 67], 69, 58, []),  # slow start that HyStart has ended
+        ([7, 8, 9, 11, 13, 15], 17, 7, []),  # after a loss
+        ([40, 30, 44, 44, 44], 60, 30, [2, 3, 4]),  # a window that has opened again, beyond the buffer
+        ([], 10, UNLIMITED, []),
+    ],
+)
+def test_flights(flights, cwnd, ssthresh, full):
+    assert full_buffers(flights, known(cwnd, ssthresh)) == [place in full for place in range(len(flights))]
+
+
+@pytest.fixture
+def told(tmp_path):
+    """Two segments a round trip, though ten would be allowed."""
+    made = Told(tmp_path)
+    opened(made)
+    made.say("client", "web", "PA", 101, 501, at=40.0, came=60.0, payload=b"GET /")
+    back = {"ports": (80, 40000)}
+    for trip in range(4):
+        at, first = 60.0 + 40 * trip, 501 + 2 * MSS * trip
+        for number in range(2):
+            made.say("web", "client", "A", first + MSS * number, 106, at=at, came=at + 20, payload=bytes(MSS), **back)
+        made.say("client", "web", "A", 106, first + 2 * MSS, at=at + 20, came=at + 40)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("is_known", "detail"), [(True, "send buffer, 2,896 bytes in flight"), (False, "slow start, 2 segments in flight")]
+)
+def test_the_kernel_tells_a_full_buffer_from_slow_start(told, tmp_path, is_known, detail):
+    captures = told.captures()
+    if is_known:
+        (tmp_path / "web.kernel.json").write_text(json.dumps(KernelRecord((known(10),)).to_json()))
+        captures = [replace(each, kernel="web.kernel.json") if each.host == "web" else each for each in captures]
+    found = account(captures)
+    assert {each.detail for each in found.of(Cause.WINDOW)} == {detail}
+    assert sum(each.ms for each in found.of(Cause.WINDOW)) == 120
+
+
+def test_a_record_that_cannot_be_read_is_a_note(told, tmp_path):
+    (tmp_path / "web.kernel.json").write_text("{")
+    captures = [replace(each, kernel="web.kernel.json" if each.host == "web" else None) for each in told.captures()]
+    found = account(captures)
+    assert found.elapsed_ns == 200 * 10**6
+    assert any(each.startswith("web: what its kernel counted is not known: ") for each in found.notes)
