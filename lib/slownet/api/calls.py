@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 from slownet.api.presented import Run
 from slownet.hypotheses.experiment import Experiment
@@ -23,6 +23,7 @@ from slownet.lab.run.caller import without_values
 from slownet.lab.run.events import Event
 from slownet.lab.run.lab import MEGABYTES
 from slownet.lab.run.place import Interrupts, Place
+from slownet.model import options
 from slownet.model.control_characters import visible
 from slownet.model.errors import ExperimentError, SlownetError
 from slownet.model.option_names import here, of_another_program
@@ -32,6 +33,7 @@ from slownet.runner import RUNS, planning
 from slownet.runner.planning import HOSTS
 from slownet.runner.repetition import Follow
 from slownet.runner.run import ClaimsError, execute, last_lines
+from slownet.runner.run_options import RunOptions
 from slownet.runner.run_request import RunRequest, what_is_left
 
 # Names of arguments in messages that name options of the command line: `repeat=4` for `--repeat 4`.
@@ -155,15 +157,12 @@ def run(
     KeyboardInterrupt
         It was interrupted; its note explains how to continue.
     """
+    given = _as_typed(locals())
     asked = RunRequest(
+        **given,
         experiments=[_named(experiment)] if experiment is not None else [],
-        clock=clock, tdf=_number(tdf), cpu=cpu, memory=memory, place=place, kernel=kernel,
-        vary=[f"{name}={_joined(values)}" for name, values in _mapped("vary", vary).items()],
-        compose=[Path(each) for each in _all(compose)], tool=tool, option=_assigned("option", option), value=list(_all(value)),
-        capture=HOSTS if capture is True else _joined(capture or "") or None,
-        repeat=_number(repeat), budget=_number(budget), labs=str(labs), resume=Path(resume) if resume else None,
-        runs=Path(runs), env=_assigned("env", env), share=[str(each) for each in _all(share)],
-    )  # fmt: skip
+        compose=[Path(each) for each in _all(compose)],
+    )
     asked.check()
     with restored(env or {}):
         plans, where = asked.plans()
@@ -269,6 +268,28 @@ def _measured(plans: Sequence[planning.Plan], place: Place, follow: Follow) -> R
     return Run.of(done)
 
 
+def _as_typed(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments that are options of a run as the command line has them, by the types of their fields."""
+    kinds = get_type_hints(RunOptions)
+    return {name: _of_kind(kinds[name], name, given[name]) for name in options.names(RunOptions)}
+
+
+def _of_kind(kind: Any, name: str, value: Any) -> Any:
+    if name == "vary":
+        return [f"{each}={_joined(values)}" for each, values in _mapped(name, value).items()]
+    if name in ("option", "env"):
+        return [f"{each}={stated}" for each, stated in _mapped(name, value).items()]
+    if name == "capture":
+        return HOSTS if value is True else _joined(value or "") or None
+    if kind == Sequence[str]:
+        return [str(each) for each in _all(value)]
+    if kind is int:
+        return value
+    if Path in (kind, *get_args(kind)):
+        return Path(value) if value or kind is Path else None
+    return str(value) if kind is str else _number(value)
+
+
 def _ignore(name: str, event: Event) -> None:
     """Follow a run without showing it."""
 
@@ -308,10 +329,6 @@ def _all(given: Any) -> list[Any]:
 
 def _joined(values: str | Texts) -> str:
     return ",".join(map(str, _all(values)))
-
-
-def _assigned(argument: str, values: Mapping[str, object] | None) -> list[str]:
-    return [f"{name}={value}" for name, value in _mapped(argument, values).items()]
 
 
 def _mapped(argument: str, values: Any, call: str = "slownet.run()") -> Mapping[str, Any]:
