@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from slownet.judge.records.judgement import SUPPORTED, WORST_FIRST, Judgement
+from slownet.judge.records.naming import capital
 from slownet.judge.records.result import RunData
 from slownet.lab.run.lab import WRITABLE
 from slownet.model.options import ENV, SHARE
@@ -32,6 +33,7 @@ from slownet.report.view import (
     instructions_lines,
     intervals_line,
     law_line,
+    ratios_line,
     sampling_notes,
     view,
 )
@@ -118,6 +120,7 @@ def _context(seen: View, name: str) -> dict[str, Any]:
         "delayed_links": delayed_links.count(seen.run.cells),
         "instructions": instructions_lines(seen),
         "intervals": intervals_line(seen),
+        "ratios": capital(ratios_line(seen)),
         "confidence": confidence(seen.run.confidence),
         "sampling": sampling_notes(seen.run),
         "question": seen.run.facts.get("question") or seen.run.experiment,

@@ -17,9 +17,11 @@ from slownet.report.view import (
     View,
     beyond_line,
     clock_line,
+    compares_ways,
     instructions_lines,
     intervals_line,
     law_line,
+    ratios_line,
     sampling_notes,
     view,
 )
@@ -62,7 +64,8 @@ def _cells(seen: View) -> list[RenderableType]:
     """Return the table of the cells; of many with two factors their matrix, and where the table is."""
     found = matrix(seen) if len(seen.rows) >= MANY else None
     if not found:
-        return [_table(seen)]
+        line = ratios_line(seen) if compares_ways(seen.run) else ""
+        return [_table(seen), *([Text(line, style="dim")] if line else [])]
     made = Fitted()
     made.add_column(found.down)
     for column in found.columns:

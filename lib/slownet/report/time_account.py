@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 MOST_PACKETS = 50_000
 """Packets of a cell whose account is a part of the report: two seconds of its run's end."""
+STEPS = "The time of an operation, step by step:"
 TEST = "::"
 """A part of the names of tests, whose runs are not measured again by a name."""
 
@@ -33,12 +35,15 @@ class TimeAccount:
     seen : Seen or None
         The account; None without captures.
     line : str
-        The command for other cells, or for this one; a problem of the captures.
+        A sentence before the command, or a problem of the captures.
+    command : str
+        The command for other cells, or for this one, as a shell takes it; empty after a problem.
     """
 
     cell: str
     seen: Seen | None
     line: str
+    command: str = ""
 
 
 def time_account(run: RunData, stem: str) -> TimeAccount | None:
@@ -62,13 +67,13 @@ def time_account(run: RunData, stem: str) -> TimeAccount | None:
     captured = [each for each in taken if _packets(each)]
     if not captured:
         again = not run.facts.get("compose") and TEST not in str(run.facts.get("source") or TEST)
-        return TimeAccount("", None, _how(run, taken[-1])) if again else None
+        return TimeAccount("", None, STEPS, _command(run, taken[-1])) if again else None
     sample = captured[-1]
     if _packets(sample) > MOST_PACKETS:
-        return TimeAccount(cell_in_words(sample["cell"]), None, _how(run, sample))
+        return TimeAccount(cell_in_words(sample["cell"]), None, STEPS, _command(run, sample))
     found = _account(run, sample, f"why-{re.sub(r'[^A-Za-z0-9]+', '-', stem).strip('-')}")
     if len(taken) > 1 and found.seen:
-        return TimeAccount(found.cell, found.seen, f"Other cells: {_command(run, taken[0])}")
+        return TimeAccount(found.cell, found.seen, "Other cells:", _command(run, taken[0]))
     return found
 
 
@@ -99,10 +104,6 @@ def _packets(sample: Sample) -> int:
     return sum(each.get("packets") or 0 for each in sample.get("captures") or () if "before" in each)
 
 
-def _how(run: RunData, sample: Sample) -> str:
-    return f"The time of an operation, step by step: {_command(run, sample)}"
-
-
 def _command(run: RunData, sample: Sample) -> str:
-    cell = "".join(f" {CELL.typed} {name}={value}" for name, value in sample["cell"].items())
-    return f"slownet why {run.directory.name}{cell}"
+    cell = (word for name, value in sample["cell"].items() for word in (CELL.typed, f"{name}={value}"))
+    return shlex.join(["slownet", "why", run.directory.name, *cell])

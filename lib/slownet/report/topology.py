@@ -29,6 +29,8 @@ CLEAR = 0.1
 """Half the interval of a law's slope at most, as a part of it, for the drawing to show the slope."""
 CLEAN, NOTHING = "no condition", "none"
 RTT = re.compile(r"\+[\d.]+ \w+ RTT")
+ONE_WAY = re.compile(r" (up|down)(?=,|$)")
+"""The direction of a part of a condition: up is from the link's first end to its second."""
 
 Place = tuple[float, float]
 
@@ -100,7 +102,9 @@ def topology_figure(
             texts.append(_written(trips_of, "group", near, free))
     boxes = "".join(_box(name, places[name], name in switches) for name in shown)
     rows = tuple(
-        (link.name, each, "varied" if link.is_varied else "") for link in links for each in link.conditions or (CLEAN,)
+        (link.name, _directed(each, link.ends), "varied" if link.is_varied else "")
+        for link in links
+        for each in link.conditions or (CLEAN,)
     )
     svg = element(f"{run.experiment}: the network", height, lines + boxes + "".join(texts))
     head = ("link", "condition", "")
@@ -111,6 +115,16 @@ def topology_figure(
         where = f" at {of}" if of else ""
         note = f"On each link: the round trips (RTT) that an operation{where} waits for. {note}".strip()
     return Figure("network", "The network", svg, head, rows, note)
+
+
+def _directed(condition: str, ends: tuple[str, str]) -> str:
+    """Name the ends of what holds for one direction: "up" depends on the end that an experiment names first.
+
+    >>> _directed("+40 ms RTT, loses 2 % down", ("client", "server"))
+    '+40 ms RTT, loses 2 % from server to client'
+    """
+    ways = {"up": "from {} to {}".format(*ends), "down": "from {1} to {0}".format(*ends)}
+    return ONE_WAY.sub(lambda way: f" {ways[way[1]]}", condition)
 
 
 def _of_law(links: Sequence[Link], law: Law) -> dict[str, float]:

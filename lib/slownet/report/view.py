@@ -9,8 +9,8 @@ from typing import Any
 from slownet.judge.claim import verdict
 from slownet.judge.records.cell import TIME, Cell, by_error
 from slownet.judge.records.charging import Charging
-from slownet.judge.records.condition_columns import NONE
-from slownet.judge.records.naming import counted, metric_name, operation, where
+from slownet.judge.records.condition_columns import NONE, is_of_links
+from slownet.judge.records.naming import counted, metric_name, operation, varied, where
 from slownet.judge.records.positions import shifts
 from slownet.judge.records.quantity import not_below_zero
 from slownet.judge.records.result import RunData, clock
@@ -264,6 +264,18 @@ def intervals_line(seen: View) -> str:
     verdicts = ", as for the verdicts" if seen.run.claims else ""
     few = few_boots(seen.run)  # of these intervals lack what varies between boots
     return f"intervals: {confidence(seen.run.confidence)}{verdicts}{f', within {few}' if few else ''}"
+
+
+def ratios_line(seen: View) -> str:
+    """Name the cell that the ratios are relative to; empty without ratios, or where each operation has its own baseline."""
+    bases = [baseline(seen.run, cell) for cell, row in zip(seen.run.cells, seen.rows, strict=True) if row.ratio]
+    only = bases[0] if bases and all(each is bases[0] for each in bases) else None
+    return f"ratios are relative to {only.title}, the baseline" if only else ""
+
+
+def compares_ways(run: RunData) -> bool:
+    """Return whether cells differ in more than their links: a row may then be of another protocol than the baseline."""
+    return any(not is_of_links(name) for name in varied(run))
 
 
 def sampling_notes(run: RunData) -> list[str]:

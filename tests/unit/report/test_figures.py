@@ -188,6 +188,15 @@ def test_the_network_is_drawn_with_each_links_condition_and_the_varied_one_marke
     assert ("web-switch", "no condition", "") in found.rows
 
 
+def test_a_direction_is_named_by_its_ends():
+    found = topology_figure(measured({"client-switch": "loses 2 % down, 2 Mbit up"}, {"db-switch": "seed 1"}))
+    assert found.rows[0] == (
+        "client-switch",
+        "loses 2 % from switch to client, 2 Mbit from client to switch",
+        "varied",
+    )
+
+
 def test_links_have_the_round_trips_of_an_operation_where_nothing_else_stands():
     run = measured({"client-switch": "+10 ms RTT"})
     found = topology_figure(run, {"client-switch": 4.0, "db-switch": 26.5, "web-switch": 0.0, "elsewhere": 3.0}, "rtt 10ms")

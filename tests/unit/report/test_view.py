@@ -1,11 +1,15 @@
 """The rows of a run: cells are compared with each other and with the law by what varies within the run."""
 
+import io
+
 import pytest
+from rich.console import Console
 
 from slownet.judge.claim import constant_round_trips, law, published_times, ratio, round_trips_between
 from slownet.judge.records.result import gather
 from slownet.report.answer import answer
-from slownet.report.view import law_line, view
+from slownet.report.table import show
+from slownet.report.view import law_line, ratios_line, view
 
 TIME = "time_per_request_ms"
 
@@ -67,6 +71,19 @@ def test_claims_and_report_compare_with_the_same_cell(planned, measured):
         claimed = ratio(TIME, at=label, expected=times[label["rtt"]] / times[first]).judge(run)
         assert claimed.verdict == "supported"
         assert claimed.measured == pytest.approx(rows[label["rtt"]].ratio.mean)
+
+
+ACROSS = [{"protocol": "HTTP/2", "rtt": "10ms"}, {"protocol": "HTTP/3", "rtt": "10ms"}]
+ALONG = [{"protocol": "HTTP/2", "rtt": "10ms"}, {"protocol": "HTTP/2", "rtt": "20ms"}]
+
+
+@pytest.mark.parametrize(("labels", "names_it"), [(ACROSS, True), (ALONG, False)])
+def test_where_rows_differ_in_more_than_links_the_table_names_what_ratios_are_relative_to(labels, names_it):
+    run = pages(labels, labels)
+    assert ratios_line(view(run)) == "ratios are relative to protocol HTTP/2, rtt 10ms, the baseline"
+    printed = io.StringIO()
+    Console(file=printed, width=200).print(show(run))
+    assert ("ratios are relative" in printed.getvalue()) is names_it
 
 
 def test_without_its_baseline_a_run_has_no_ratios():

@@ -34,14 +34,15 @@ def test_the_account_of_the_cell_that_has_captures(run):
     assert found.cell == "rtt 40ms"
     assert found.seen.answer == "80 ms: 2 round trips to web (1 TCP handshake, 1 question and answer)"
     assert found.seen.stem == "why-client-delay"
-    assert found.line == f"Other cells: slownet why {run.directory.name} --cell rtt=0ms"
+    assert (found.line, found.command) == ("Other cells:", f"slownet why {run.directory.name} --cell rtt=0ms")
 
 
 def test_without_captures_there_is_the_command(run):
     del run.cells[1]
     found = time_account(run, "x")
     assert (found.seen, found.cell) == (None, "")
-    assert found.line == f"The time of an operation, step by step: slownet why {run.directory.name} --cell rtt=0ms"
+    assert found.line == "The time of an operation, step by step:"
+    assert found.command == f"slownet why {run.directory.name} --cell rtt=0ms"
 
 
 @pytest.mark.parametrize(
@@ -80,4 +81,4 @@ def test_large_captures_are_left_to_the_command(run, monkeypatch):
     monkeypatch.setattr(section, "MOST_PACKETS", 10)
     found = time_account(run, "x")
     assert found.seen is None
-    assert found.line.endswith(f"slownet why {run.directory.name} --cell rtt=40ms")
+    assert found.command == f"slownet why {run.directory.name} --cell rtt=40ms"
