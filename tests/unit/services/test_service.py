@@ -1,5 +1,6 @@
 """Start and stop of a service, with small servers on this machine."""
 
+import itertools
 import os
 import signal
 import socket
@@ -189,6 +190,25 @@ def test_one_that_never_answers_is_ended_at_the_deadline(tmp_path: Path, state_r
     assert "waiting for nothing" in caught.value.log
     assert not lives(int(caught.value.log.splitlines()[0]))
     assert list(state_root.iterdir()) == []
+
+
+def test_a_minute_without_an_answer_is_not_asked_for_every_5_ms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """On the virtual clock that minute passes at once, but for the questions."""
+    now, asked = [0.0], []
+
+    class Clock:
+        monotonic = staticmethod(lambda: now[0])
+        sleep = staticmethod(lambda seconds: now.__setitem__(0, now[0] + seconds))
+
+    service = Script(tmp_path, "sleep 60 & wait")
+    service.deadline_s = 60.0
+    service.launch()
+    monkeypatch.setattr("slownet.services.service.time", Clock)
+    monkeypatch.setattr(service, "answers", lambda: asked.append(now[0]))
+    with pytest.raises(ServiceError, match="greeter does not answer after 60 s"):
+        service.wait()
+    assert 100 < len(asked) < 700  # 100 in the first half second, then about a hundred for each factor of e
+    assert all(later - one <= 0.005 + 0.01 * one + 1e-9 for one, later in itertools.pairwise(asked))
 
 
 def test_an_error_quotes_the_log_of_its_own_start(tmp_path: Path, state_root: Path):
