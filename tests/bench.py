@@ -275,7 +275,7 @@ def wrong_verdicts() -> None:
 def calibration() -> None:
     """Print the worst error of each kind of row, and how many random rows lie outside their interval."""
     for clock, own in (("--tdf inf", "0.05"), ("--clock real", "0.3")):
-        seconds, text = timed(["calibrate", *clock.split(), "--json"])
+        seconds, text = timed(["doctor", "calibrate", *clock.split(), "--json"])
         record = json.loads(text)
         rows = record["rows"]
         measured = [row for row in rows if row["measured"] is not None]

@@ -298,11 +298,39 @@ def test_the_names_of_a_small_network_are_legible_however_small_it_is_drawn(visi
     until(page, f"Math.min(...{sizes}) >= 11 && Math.max(...{sizes}) <= 22")
 
 
+OUTSIDE = """live.graph.nodes().toArray().filter(each => {
+  const {x, y} = each.renderedPosition();
+  return x < 0 || y < 0 || x > live.graph.width() || y > live.graph.height();
+}).map(each => each.id())"""
+NEAREST = """(() => {
+  const places = live.graph.nodes().map(each => each.renderedPosition());
+  const far = (one, other) => Math.hypot(one.x - other.x, one.y - other.y);
+  return places.flatMap((one, number) => places.slice(number + 1).map(other => far(one, other)))
+    .reduce((least, each) => Math.min(least, each));
+})()"""
+"""The distance of the two nearest nodes in pixels."""
+
+
+def test_charts_are_not_emptied_by_another_width(visit):
+    page = visit(star(2), 1280)
+    lab_does(page, lambda lab: [lab.meters(number / 4) for number in range(8)])
+    until(page, "live.state.times.length === 8")
+    page.evaluate("void (window.before = [...document.querySelectorAll('#charts .uplot')])")
+    page.set_viewport_size({"width": 400, "height": 900})
+    until(page, "document.querySelector('#charts .uplot').clientWidth < 400")
+    page.set_viewport_size({"width": 768, "height": 900})
+    until(page, "document.documentElement.scrollWidth <= 768")
+    assert page.evaluate("[...document.querySelectorAll('#charts .uplot')].every((each, number) => each === before[number])")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 768
+
+
 def test_a_network_of_500_hosts_is_drawn_and_followed(visit):
     page = visit(star(500))
     lab_does(page, lambda lab: [lab.meters(number / 4) for number in range(8)])
     until(page, "live.state.times.length === 8")
     assert page.locator("#legend span").count() == 20
+    assert page.evaluate(OUTSIDE) == []
+    assert page.evaluate(NEAREST) >= 5
     page.select_option("#link", "h400-s1")
     until(page, "document.querySelector('#legend .chosen').textContent.startsWith('h400-s1')")
     assert page.heard == []

@@ -1,4 +1,4 @@
-"""`slownet calibrate` from the command line."""
+"""`slownet doctor calibrate` from the command line."""
 
 import json
 import subprocess
@@ -11,7 +11,8 @@ SLOWNET = Path(sys.executable).with_name("slownet")
 
 
 def calibrate(*words, cwd):
-    return subprocess.run([SLOWNET, "calibrate", *words], cwd=cwd, capture_output=True, text=True, timeout=600, check=False)
+    words = [SLOWNET, "doctor", "calibrate", *words]
+    return subprocess.run(words, cwd=cwd, capture_output=True, text=True, timeout=600, check=False)
 
 
 @pytest.mark.parametrize(("words", "version"), [([], 4), (["--ipv6"], 6)], ids=["IPv4", "IPv6"])

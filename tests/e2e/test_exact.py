@@ -34,7 +34,7 @@ def test_a_command_in_an_emulated_machine_has_input_output_and_a_clock_that_jump
 EXEC = "only `slownet run`, `check`, `sweep`, `hunt`, `reproduce`, `lab exec` and tests have the exact clock, --clock exact"
 REFUSED = (
     ["lab", "shell", "--clock", "exact"],
-    ["calibrate", "--clock", "exact"],
+    ["doctor", "calibrate", "--clock", "exact"],
     ["shell", "mininet", "--clock", "exact", "mine.py"],
 )
 

@@ -100,8 +100,7 @@ COMMANDS = {
     "sweep": Command("sweep", "sweep", "Measure"),
     "hunt": Command("hunt", "hunt", "Measure", others={"replay": Command("replay", "replay")}),
     "reproduce": Command("reproduce", "reproduce", "Measure"),
-    "field": Command("field", "field", "Measure"),
-    "calibrate": Command("calibrate", "calibrate", "Measure", others={"trace": Command("trace", "trace")}),
+    "field": Command("field", "field", "Measure", others={"trace": Command("trace", "trace")}),
     "show": Command("show", "show", "Look"),
     "why": Command("why", "why", "Look", cls="WithCommand"),
     "compare": Command("compare", "compare", "Look", others={"save": Command("baseline", "save")}),
@@ -117,7 +116,9 @@ COMMANDS = {
     ),
     "live": Command("live", "live", "Build"),
     "lab": Command("lab", "app", "Build"),
-    "doctor": Command("doctor", "doctor", "Build", others={"clean": Command("clean", "clean")}),
+    "doctor": Command(
+        "doctor", "doctor", "Build", others={"calibrate": Command("calibrate", "calibrate"), "clean": Command("clean", "clean")}
+    ),
     "check": Command(
         "check", "check", "Teach",
         others={

@@ -1,4 +1,4 @@
-"""`slownet calibrate`: compares the stated and the measured effect of links."""
+"""`slownet doctor calibrate`: compares the stated and the measured effect of links."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def calibrate(
 ) -> None:
     """Compare the stated and the measured effect of links.
 
-    It measures a matrix of conditions. `slownet calibrate trace FILE` summarizes a recorded trace.
+    It measures a matrix of conditions.
     """
     from slownet.calibration.cases import choose as choose_cases
 

@@ -28,7 +28,8 @@ def doctor(
 ) -> None:
     """Report what this machine can do, and how to fix what it lacks.
 
-    The exit status is 0 if experiments can run, 1 if something that they need is missing or damaged ("NO").
+    `slownet doctor calibrate` measures whether links do here what they state. The exit status is 0 if experiments can run, 1 if
+    something that they need is missing or damaged ("NO").
     """
     from slownet.cli.terminal import console
     from slownet.containers import store

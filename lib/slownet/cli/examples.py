@@ -165,14 +165,14 @@ COMMANDS = {
         ),
         DONE,
     ),
-    "slownet calibrate trace": Told(
-        ("slownet calibrate trace lte.trace", "ping -c 100 shop.example > ping.txt; slownet calibrate trace ping.txt"), DONE
+    "slownet field trace": Told(
+        ("slownet field trace lte.trace", "ping -c 100 shop.example > ping.txt; slownet field trace ping.txt"), DONE
     ),
-    "slownet calibrate": Told(
+    "slownet doctor calibrate": Told(
         (
-            "slownet calibrate --tdf inf",
-            "slownet calibrate --tdf inf --only delay --only loss",
-            "slownet calibrate --tdf inf --ipv6",
+            "slownet doctor calibrate --tdf inf",
+            "slownet doctor calibrate --tdf inf --only delay --only loss",
+            "slownet doctor calibrate --tdf inf --ipv6",
         ),
         {0: "if every link does what it states", 1: "if one does not", 2: MISTAKE} | INTERRUPTED,
     ),

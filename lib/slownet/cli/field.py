@@ -30,9 +30,9 @@ def field(
     runs: RunsOption = RUNS,
     as_json: JsonOption = False,
 ) -> None:
-    """Measure a real service, without emulation.
+    """Measure a real service, or summarize a recorded trace.
 
-    Its round-trip time, and the time of a page and of its phases.
+    Nothing is emulated. Of a service: its round-trip time, and the time of a page and of its phases.
     """
     raise typer.Exit(measure_and_show(url, requests, pause, timeout, runs, as_json, http, tls))
 

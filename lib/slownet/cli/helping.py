@@ -199,9 +199,9 @@ class GroupWithOwn(Group):
         """Complete the other commands, and what the own one takes first."""
         own = self.own.make_context(self.own.name, [], parent=ctx, resilient_parsing=True)
         first = next((each for each in self.own.params if isinstance(each, TyperArgument)), None)
-        if incomplete.startswith("-") or first is None:
+        if incomplete.startswith("-"):
             return self.own.shell_complete(own, incomplete)
-        return [*super().shell_complete(ctx, incomplete), *first.shell_complete(own, incomplete)]
+        return [*super().shell_complete(ctx, incomplete), *(first.shell_complete(own, incomplete) if first else ())]
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help of the own command, with the others below its options."""

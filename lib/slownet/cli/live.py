@@ -31,7 +31,7 @@ def live(
         typer.Option(
             "--trace",
             metavar="FILE",
-            help="An own recording, to be played on links (see `slownet calibrate trace`). Repeatable.",
+            help="An own recording, to be played on links (see `slownet field trace`). Repeatable.",
         ),
     ] = None,
     stp: StpOption = False,

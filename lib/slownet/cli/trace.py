@@ -1,4 +1,4 @@
-"""`slownet calibrate trace FILE`: prints a summary of a recorded trace."""
+"""`slownet field trace FILE`: prints a summary of a recorded trace."""
 
 from __future__ import annotations
 

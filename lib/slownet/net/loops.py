@@ -167,5 +167,5 @@ def _refuse(loop: Sequence[str], where: str) -> None:
         what = f"the switch {loop[0]} is linked to itself: its broadcasts would circle for ever"
     else:
         what = f"the switches {first_of(loop, MOST_NAMED)} form a loop, where broadcasts circle for ever"
-    fix = f"give the switches stp=True, or {STP.typed} to slownet shell and slownet shell mininet, or leave out a link"
+    fix = f"give the switches stp=True, or {STP.typed} to slownet shell, shell mininet or live, or leave out a link"
     raise NetworkError(what, where, fix)

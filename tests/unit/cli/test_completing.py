@@ -52,7 +52,8 @@ def project(tmp_path_factory):
 
 
 LINES = {
-    "slownet ca": ["calibrate"],
+    "slownet li": ["list", "live"],
+    "slownet doctor ca": ["calibrate"],
     "slownet compare sa": ["save"],
     "slownet compare runs/20260101": ["runs/20260101-120000-mine"],
     "slownet shell comp": ["compose"],

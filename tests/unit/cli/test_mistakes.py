@@ -146,8 +146,8 @@ BEFORE_A_LAB = [
     (["compare", "/dev/null", "/dev/null"], "/dev/null"),
     (["show", "/dev/null"], "/dev/null"),
     (["field", "shop.example"], "write it like http://shop.example"),
-    (["calibrate", "trace", "nothing.txt"], "nothing.txt"),
-    (["calibrate", "--only", "dely"], "did you mean 'delay'"),
+    (["field", "trace", "nothing.txt"], "nothing.txt"),
+    (["doctor", "calibrate", "--only", "dely"], "did you mean 'delay'"),
     (["costs", "--expect", "redis-py/conect=6"], "did you mean 'connect'"),
     (["init", "/proc/new"], "cannot write the project"),
     (["shell", "star,x"], "write star,3, with a whole number"),
@@ -252,7 +252,7 @@ def test_a_mistake_in_a_sweep_is_one_line_and_makes_nothing(words, named, tmp_pa
 )
 def test_a_mistake_in_a_calibration_is_one_line(words, named, capfd):
     with pytest.raises(SystemExit) as caught:
-        main(["calibrate", *words])
+        main(["doctor", "calibrate", *words])
     out, err = capfd.readouterr()
     assert (caught.value.code, out) == (2, "")
     assert len(err.splitlines()) == 1

@@ -123,7 +123,7 @@ def test_a_run_of_nothing_else(printed, tmp_path, monkeypatch):
     for words in (
         ("show", run), ("show", run, "--json"), ("show", run, "--out", "page"), ("show", run, "--out", f"svg={tmp_path}/svg"),
         ("compare", run, run), ("compare", run, saved(tmp_path / "good")), ("show", run, "--at", "rtt=40ms,t0=10ms"),
-        ("check", "mark", run / "run.json", "--key", run / "run.json"), ("calibrate", "trace", run / "run.json"),
+        ("check", "mark", run / "run.json", "--key", run / "run.json"), ("field", "trace", run / "run.json"),
         ("run", EVIL.replace("/", "")), ("run", "--resume", run), ("check", run / "run.json"),
         ("sweep", "--out", run, "--resume"),
         ("lab", "image", "add", EVIL), ("lab", "import", run / "run.json"), (EVIL,), ("show", f"--{EVIL}"), ("help", EVIL),

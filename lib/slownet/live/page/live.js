@@ -41,7 +41,7 @@ const css = name => getComputedStyle(document.documentElement).getPropertyValue(
 
 function draw() {
   if (!graph) {
-    graph = cytoscape({container: $("graph"), maxZoom: 2.5, minZoom: 0.1, elements: []});
+    graph = cytoscape({container: $("graph"), maxZoom: 2.5, minZoom: 0.01, elements: []});
     graph.on("tap", "edge", event => choose(event.target.id()));
     graph.on("tap", "node", event => { $("gone").value = event.target.id(); chooseHost(event.target.id()); });
     graph.on("dragfree", "node", event => {
@@ -73,9 +73,10 @@ function draw() {
   const free = state.nodes.filter(each => each.x === null && !before.has(each.name));
   if (free.length && same === 0) {
     // From a circle, so that the drawing of a network is always the same.
-    graph.layout({name: "circle", animate: false, radius: 40 * Math.sqrt(state.nodes.length + 1)}).run();
-    if (state.nodes.length <= 80)
+    if (state.nodes.length <= FEW) {
+      graph.layout({name: "circle", animate: false, radius: 40 * Math.sqrt(state.nodes.length + 1)}).run();
       graph.layout({name: "cose", animate: false, randomize: false, nodeRepulsion: () => 60000, idealEdgeLength: () => 150, nodeOverlap: 20, gravity: 0.5}).run();
+    } else spread();
   } else if (free.length) {
     const box = graph.extent();
     free.forEach((each, number) => graph.getElementById(each.name).position({x: (box.x1 + box.x2) / 2 + 60 * number, y: box.y2 - 40}));
@@ -84,25 +85,73 @@ function draw() {
   $("graph").setAttribute("aria-label",
     `The network: ${state.nodes.length} nodes and ${state.wires.length} links. Choose a link in the list beside it.`);
 }
+// Hundreds of nodes: what ends in a node lies around it, single hosts as seeds do in a sunflower; what is left, on a circle.
+const SEED = 56, GOLDEN = Math.PI * (3 - Math.sqrt(5));
+function spread() {
+  const left = new Map(state.nodes.map(each => [each.name, new Set()])), below = new Map(state.nodes.map(each => [each.name, []]));
+  for (const {first, second} of state.wires) if (first !== second) { left.get(first)?.add(second); left.get(second)?.add(first); }
+  for (let outer; (outer = [...left].filter(([, others]) => others.size < 2)).length && outer.length < left.size;)
+    for (const [name, others] of outer) {
+      for (const other of others) { left.get(other)?.delete(name); below.get(other).push(name); }
+      left.delete(name);
+    }
+  const sizes = new Map(), rings = new Map();
+  const circle = names => {
+    const around = names.reduce((sum, each) => sum + 2 * measure(each), 0);
+    return {around, radius: names.length > 1 ? Math.max(around / (2 * Math.PI), ...names.map(measure)) : 0};
+  };
+  const measure = name => {
+    if (!sizes.has(name)) {
+      const all = below.get(name), bare = all.filter(each => !below.get(each).length), rest = all.filter(each => below.get(each).length);
+      const seeds = SEED * (Math.sqrt(bare.length + 1) + 1), ring = rest.length ? circle(rest) : null;
+      if (ring) ring.radius = Math.max(ring.radius, seeds + Math.max(...rest.map(measure)));
+      rings.set(name, {bare, rest, ring});
+      sizes.set(name, ring ? ring.radius + Math.max(...rest.map(measure)) : seeds);
+    }
+    return sizes.get(name);
+  };
+  const stretch = Math.min(2, Math.max(1, graph.width() / graph.height()));
+  const turned = (names, {around, radius}, x, y) => {
+    let along = 0;
+    for (const name of names) {
+      const turn = 2 * Math.PI * (along + measure(name)) / around;
+      along += 2 * measure(name);
+      put(name, x + radius * Math.cos(turn), y + radius * Math.sin(turn));
+    }
+  };
+  const put = (name, x, y) => {
+    graph.getElementById(name).position({x: stretch * x, y});
+    measure(name);
+    const {bare, rest, ring} = rings.get(name);
+    bare.forEach((each, at) => {
+      const far = SEED * Math.sqrt(at + 1);
+      put(each, x + far * Math.cos(at * GOLDEN), y + far * Math.sin(at * GOLDEN));
+    });
+    if (ring) turned(rest, ring, x, y);
+  };
+  const core = [...left.keys()];
+  turned(core, circle(core), 0, 0);
+}
 function fit() {
   graph.fit(undefined, 45);
   if (graph.zoom() > 1.5) { graph.zoom(1.5); graph.center(); }
   style();
 }
 // Names of a network that can be overlooked have the same size, however small it is drawn; of a larger one they vanish.
-const LEGIBLE = 60;
+const LEGIBLE = 60, FEW = 80;
 const sized = size => state.nodes.length <= LEGIBLE ? size / Math.min(1, graph.zoom()) : size;
 function style() {
+  const many = state.nodes.length > FEW;
   graph.style([
     {selector: "node", style: {label: "data(id)", "font-size": sized(13), color: css("--ink"), "text-valign": "bottom", "text-margin-y": 4,
-      "background-color": css("--panel"), "border-width": 2, "border-color": css("--accent"), width: 34, height: 34, "min-zoomed-font-size": 7}},
+      "background-color": css(many ? "--accent" : "--panel"), "border-width": 2, "border-color": css("--accent"), width: 34, height: 34, "min-zoomed-font-size": 7}},
     {selector: "node[kind='switch']", style: {shape: "round-rectangle", "border-color": css("--faint"), width: 64, height: 26, "text-valign": "center", "text-margin-y": 0}},
     {selector: "node[kind='router']", style: {shape: "diamond", width: 38, height: 38}},
     {selector: "edge", style: {width: 3, "line-color": css("--faint"), label: "data(words)", "font-size": sized(12), color: css("--ink"),
-      "curve-style": "bezier",
+      "curve-style": many ? "haystack" : "bezier", "haystack-radius": 0, opacity: many ? 0.5 : 1,
       "text-rotation": "autorotate", "text-margin-y": -11, "min-zoomed-font-size": 7}},
     {selector: "edge.cut", style: {"line-style": "dashed", "line-color": css("--bad")}},
-    {selector: "edge.chosen", style: {width: 6, "line-color": css("--accent")}},
+    {selector: "edge.chosen", style: {width: 6, opacity: 1, "line-color": css("--accent")}},
   ]);
 }
 function label() {
@@ -300,6 +349,7 @@ function drawCost() {
 // ---- meters ----
 
 const axis = name => ({stroke: css("--ink"), grid: {stroke: css("--line"), width: 1}, ticks: {stroke: css("--line")}, font: "12px system-ui", labelFont: "12px system-ui", label: name, labelSize: 18, size: name ? 46 : 26});
+const HIGH = 170;
 const PARTS = [
   {title: "Throughput in Mbit/s", of: "links", value: each => each.up + each.down},
   {title: "Ping in ms", of: "links", value: each => each.ping_ms},
@@ -337,7 +387,7 @@ function series() {
     box.append(element("h3", part.title));
     $("charts").append(box);
     return new uPlot({
-      width: Math.max(200, box.clientWidth), height: 170, legend: {show: false}, cursor: {show: false}, pxAlign: false,
+      width: Math.max(200, box.clientWidth), height: HIGH, legend: {show: false}, cursor: {show: false}, pxAlign: false,
       scales: {x: {time: false}, y: {range: (_, low, high) => [0, high > 0 ? high * 1.15 : 1]}},
       axes: [{...axis(""), values: (_, marks) => marks.map(each => `${each} s`)}, {...axis(""), size: 44}],
       series: [{}, ...seriesKeys[part.of].map(key => ({stroke: colour(part.of, key), width: key === state.chosen ? 3 : 1.5, points: {show: false}, spanGaps: false}))],
@@ -370,7 +420,16 @@ function paint() {
   if (due.size) requestAnimationFrame(paint);
 }
 let resizing;
-addEventListener("resize", () => { clearTimeout(resizing); resizing = setTimeout(() => { series(); drawCost(); }, 150); });
+addEventListener("resize", () => { clearTimeout(resizing); resizing = setTimeout(() => { resized(); drawCost(); }, 150); });
+// What is drawn stays: a new chart would be empty until its turn.
+function resized() {
+  for (const each of charts) each.root.hidden = true;
+  const widths = charts.map(each => each.root.parentElement.clientWidth);
+  charts.forEach((each, number) => {
+    each.root.hidden = false;
+    each.setSize({width: Math.max(200, widths[number]), height: HIGH});
+  });
+}
 
 // ---- shells ----
 

@@ -129,7 +129,7 @@ def test_gilberts_model_of_losses():
 def test_the_command(capsys, tmp_path):
     def printed(*words):
         with pytest.raises(SystemExit) as ended:
-            cli.main(["calibrate", "trace", *map(str, words)])
+            cli.main(["field", "trace", *map(str, words)])
         assert ended.value.code == 0
         return capsys.readouterr().out
 
@@ -145,7 +145,7 @@ def test_the_command(capsys, tmp_path):
 def test_the_command_and_a_bad_file(capsys, tmp_path):
     (tmp_path / "bad.up").write_text("1\n2\nthree\n")
     with pytest.raises(SystemExit) as ended:
-        cli.main(["calibrate", "trace", str(tmp_path / "bad.up")])
+        cli.main(["field", "trace", str(tmp_path / "bad.up")])
     assert ended.value.code == 2
     assert "'three' is not a time" in (line := capsys.readouterr().err)
     assert "bad.up line 3" in line

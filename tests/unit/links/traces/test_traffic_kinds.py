@@ -243,13 +243,13 @@ def test_the_command_prints_one_line_of_each(tmp_path, capsys):
         pcap([*((at, ethernet(data)) for at, data in answer(twice=0.0001).frames), (1, bytes(4))])
     )
     with pytest.raises(SystemExit) as ended:
-        cli.main(["calibrate", "trace", str(tmp_path / "a.pcap")])
+        cli.main(["field", "trace", str(tmp_path / "a.pcap")])
     assert not ended.value.code
     lines = capsys.readouterr().out.splitlines()
     assert "copies           8 frames that the capture has twice count once" in lines
     assert "note 1           damaged frame 21: its 4 bytes are not an Ethernet header" in lines
     with pytest.raises(SystemExit):
-        cli.main(["calibrate", "trace", "--json", str(tmp_path / "a.pcap")])
+        cli.main(["field", "trace", "--json", str(tmp_path / "a.pcap")])
     assert json.loads(capsys.readouterr().out)["lost_down_share"] == 0
 
 
