@@ -96,7 +96,7 @@ def test_each_module_is_imported_with_the_required_packages_alone():
 
 def test_a_damaged_capture_is_one_line_without_aioquic(tmp_path):
     (tmp_path / "a.pcap").write_bytes(pcap([*((at, ethernet(data)) for at, data in Exchange().frames), (1, bytes(4))]))
-    done = run(f"from slownet.cli.app import main; main(['calibrate', 'trace', {str(tmp_path / 'a.pcap')!r}])")
+    done = run(f"from slownet.cli.app import main; main(['field', 'trace', {str(tmp_path / 'a.pcap')!r}])")
     assert (done.returncode, done.stderr) == (0, "")
     assert "damaged frame 4" in done.stdout
 

@@ -30,6 +30,9 @@ CURE = "cure"
 WITHIN = 0.05
 """Margin around the law within which a cell lies on it, as a fraction."""
 ENOUGH = 100
+NEGLIGIBLE = 0.001
+"""Outliers within this part of the median are not noted where the CPU is free: each wait of a long operation has its timer's
+slack, and their sum changes no digit that is shown."""
 MOSTLY_CPU = 0.5
 """A cell is CPU-bound if T0 is more than this fraction of its time."""
 
@@ -302,7 +305,7 @@ def sampling_notes(run: RunData) -> list[str]:
             what = f"the first {count} values of {metric_name(name, run)}"
             notes.append(f"with {where(cell.label, run)}, {what} are warm-up and left out")
         for name, count in cell.outliers.items():
-            if run.charging.slack_ms and cell.outliers_within(name, run.charging.slack_ms):
+            if run.charging.slack_ms and cell.outliers_within(name, run.charging.slack_ms, NEGLIGIBLE):
                 continue
             notes.append(f"with {where(cell.label, run)}, {metric_name(name, run)} has {counted(count, 'outlier')}, kept")
     return notes

@@ -25,6 +25,8 @@ def run(facts, *values, metric="time_per_request_ms"):
     [
         (FREE, "time_per_request_ms", [0.201] * 9 + [0.208], False),
         (FREE, "time_per_request_ms", [0.201] * 9 + [0.301], True),
+        (FREE, "time_per_request_ms", [480.189] * 9 + [480.244], False),
+        (FREE, "time_per_request_ms", [480.189] * 9 + [480.8], True),
         (FREE, "page_s", [0.201] * 9 + [0.20104], False),
         (FREE, "page_s", [0.201] * 9 + [0.208], True),
         (FREE, "requests_per_second", [4975.0] * 9 + [4807.0], False),

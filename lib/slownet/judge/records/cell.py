@@ -237,9 +237,12 @@ class Cell:
         """The number of outliers by metric; the summaries include them."""
         return sample_values.counts(self.samples, self.metrics, sample_values.far_out)
 
-    def outliers_within(self, metric: str, most_ms: float) -> bool:
-        """Return whether each outlier of a time, or of a rate as the time between two, is that near to the median."""
-        off = sample_values.furthest_ms(self.samples, metric)
+    def outliers_within(self, metric: str, most_ms: float, part: float = 0.0) -> bool:
+        """Return whether each outlier of a time, or of a rate as the time between two, is that near to the median.
+
+        part: or within this part of it.
+        """
+        off = sample_values.furthest_ms(self.samples, metric, part)
         return off is not None and off <= most_ms
 
     def to_json(self) -> dict[str, object]:

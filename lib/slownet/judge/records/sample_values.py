@@ -81,10 +81,10 @@ def far_out(samples: Sequence[Sample], metric: str) -> int:
     return len(outliers([float(record["mean"]) for record in kept]))
 
 
-def furthest_ms(samples: Sequence[Sample], metric: str) -> float | None:
+def furthest_ms(samples: Sequence[Sample], metric: str, part: float = 0.0) -> float | None:
     """Return how far the furthest outlier is from the median, in ms; None if the metric is neither a time nor a rate.
 
-    A rate counts as the time between two of what is counted.
+    A rate counts as the time between two of what is counted. part: outliers within this part of the median do not count.
     """
     unit = unit_of(metric)
     kept = settled(samples, metric)
@@ -97,7 +97,8 @@ def furthest_ms(samples: Sequence[Sample], metric: str) -> float | None:
         times = [[1000 / value for value in group] for group in groups]
     else:
         return None
-    return max((abs(group[at] - median(group)) for group in times for at in outliers(group)), default=0.0)
+    far = [(abs(group[at] - median(group)), part * median(group)) for group in times for at in outliers(group)]
+    return max((off for off, little in far if off > little), default=0.0)
 
 
 def counts(samples: Sequence[Sample], metrics: Iterable[str], count: Callable[[Sequence[Sample], str], int]) -> dict[str, int]:
