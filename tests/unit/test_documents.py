@@ -187,6 +187,14 @@ def test_every_room_has_one_row():
     assert sorted(told) == sorted({room(name) for name, _ in modules()} - {"slownet"})
 
 
+def test_every_room_has_a_picture_of_modules_that_exist():
+    pictures = TEXTS["ARCHITECTURE.md"].partition("## A picture of each room")[2].split("```")[1]
+    drawn = re.findall(r"^([a-z_]+) ", pictures, re.MULTILINE)
+    assert sorted(drawn) == sorted({each.partition(".")[2] for row in rows() for each in row} - {"experiments", "topologies"})
+    known = {part for name, _ in modules() for part in name.split(".")}
+    assert set(re.findall(r"\b[a-z]+_[a-z_0-9]+\b", pictures)) - known == {"depends_on"}  # a field of compose files
+
+
 def test_every_import_points_down():
     """Into the room of the package itself, which is above all, there is no arrow: ``import slownet`` would hide one."""
     level = {each: number for number, row in enumerate(rows()) for each in row}
