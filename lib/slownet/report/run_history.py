@@ -54,7 +54,7 @@ def history_figure(
     top = 44.0
     middle = top + ROW * len(breaks)
     bottom = middle + ROW * len(clients) + 6
-    body = [legend((name, colour) for _, name, colour in OUTCOMES), *x.axis(top, bottom, "s since the faults' begin")]
+    body = [legend((name, colour) for _, name, colour in OUTCOMES), *x.axis(top, bottom, "seconds since the faults began")]
     for number, (what, begin, end) in enumerate(breaks):
         body.append(_leading(_shade(x, what, begin, end, top + ROW * number, bottom), logs, begin))
     rows = {process: middle + 4 + ROW * number for number, process in enumerate(clients)}
@@ -119,7 +119,7 @@ def _marked(violations: Sequence[Violation], x: Timeline, top: float, bottom: fl
     right = across > WIDTH / 2
     anchor = f'x="{across + (-3 if right else 3):.1f}" text-anchor="{"end" if right else "start"}"'
     line = f'<path class="line" stroke="var(--bad)" d="M{across:.1f} {top - 16:.0f}V{bottom:.0f}"/>'
-    text = f'<text class="small" {anchor} y="{top - 8:.0f}">violation, {seconds:.3f} s</text>'
+    text = f'<text class="small" {anchor} y="{top - 8:.0f}">violation, {seconds:.4g} s</text>'
     yield _leading(marked(line, across, top - 10, str(first)) + text, logs, seconds)
 
 

@@ -171,7 +171,7 @@ class _Reader:
         return cell.within_run(self.metric) if cell and self.metric in cell.metrics else None
 
     def _ratio(self, cell: Cell) -> Summary | None:
-        base = baseline(self.run, cell)
+        base = baseline(self.run, cell) if len(self.run.cells) > 1 else None
         time, start = self._within(cell), self._within(base)
         if time is None or start is None or start.mean == 0 or self._is_nothing(start):
             return None

@@ -57,6 +57,6 @@ def test_operations_are_bars_with_their_outcome_and_rows_of_a_table():
 
 def test_the_first_violation_is_marked():
     found = [Violation("it holds", "late", 2 * SECOND), Violation("it holds", "early", SECOND), Violation("it holds", "never")]
-    assert ">violation, 1.000 s</text>" in drawn(found).svg
+    assert ">violation, 1 s</text>" in drawn(found).svg
     assert 'data-says="early (it holds)"' in drawn(found).svg
     assert "violation" not in drawn(found[2:]).svg
