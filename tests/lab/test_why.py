@@ -95,6 +95,62 @@ def test_a_lost_syn(far, tmp_path):
     right(found, Cause.RETRANSMISSION, 1030, 30, "SYN")
 
 
+FILLED = """
+import socket, sys
+filler = socket.create_connection(("{web}", 80)); print(flush=True); sys.stdin.readline()
+s = socket.create_connection(("{web}", 80)); s.sendall(b"?"); s.recv(9); s.close()
+"""
+
+
+def test_a_syn_that_finds_the_queue_of_connections_full(far, tmp_path):
+    """The server's queue has room for one connection, and the server sleeps: the kernel counts a SYN that it drops."""
+    late = "s.listen(0); print('up', flush=True); time.sleep(0.5)"
+    serve = (
+        "import socket, time\ns = socket.socket(); s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1); s.bind(('', 80))"
+    )
+    serve += f"\n{late}\nwhile True:\n    c, _ = s.accept(); c.settimeout(0.1)\n    try: c.recv(9); c.sendall(b'!')"
+    serve += "\n    except TimeoutError: pass\n    c.close()"
+    with running(far["web"], serve):
+        found = why(far, tmp_path, FILLED.format(web=far["web"].IP()), meanwhile=lambda: None, whole=True)
+    right(found, Cause.RETRANSMISSION, 1030, 30, "SYN, web's queue of connections was full")
+    assert any("full queue of new connections" in each for each in found.notes)
+
+
+QUIC = """
+import socket
+u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); u.connect(("{address}", 443))
+u.send(b"\\xc0\\0\\0\\0\\1" + bytes(1195)); u.recv(2000)
+for limit in (0.12, 0.24, 0.48):
+    u.settimeout(limit); u.send(b"\\x41" + bytes(99))
+    try:
+        u.recv(2000); break
+    except TimeoutError: pass
+u.send(b"\\x42" + bytes(20))
+"""
+"""Packets as those of QUIC (RFC 9000, 17): one that opens a connection, then short ones, with the timer of a probe; the
+last one ends it."""
+
+
+def test_a_question_of_quic_that_the_servers_filter_drops(far, tmp_path):
+    """It has been captured at the server's interface: that it was lost, only the server's kernel knows."""
+    with (
+        running(far["web"], DATAGRAMS.format(port=443, answer="u.sendto(d, a)")),
+        losing(far["web"], "udp dport 443 ip length 128", hook="input"),
+    ):
+        found = why(far, tmp_path, QUIC.format(address=far["web"].IP()))
+    right(found, Cause.RETRANSMISSION, 120, READINGS_MS, "QUIC's probe, web had dropped one")
+    assert "web dropped packets that had arrived: 1 by a filter" in found.notes
+
+
+def test_the_timer_of_a_program_that_uses_quic_is_no_probe(far, tmp_path):
+    """Nothing is lost: it asks a second question after 120 ms."""
+    program = QUIC.format(address=far["web"].IP()).replace("u.recv(2000); break", "import time; u.recv(2000); time.sleep(0.12)")
+    with running(far["web"], DATAGRAMS.format(port=443, answer="u.sendto(d, a)")):
+        found = why(far, tmp_path, program)
+    right(found, Cause.TIMER, 2 * 120, READINGS_MS)
+    assert ms(found, Cause.RETRANSMISSION) == 0
+
+
 def test_a_lost_tail(far, tmp_path):
     """The whole question is one segment, and it is lost: the tail probe, or what its timer is limited to, sends it again."""
     with serving(far["web"], ANSWER), losing(far["web"], "tcp dport 80 ip length 53"):

@@ -53,7 +53,7 @@ def running(host, program):
         process.communicate()
 
 
-def why(net, folder, program, client="client", whole=False, meanwhile=None):
+def why(net, folder, program, client="client", whole=False, meanwhile=None, free=True):
     """Run a Python program on a host, with captures; return its account.
 
     `meanwhile` is called when the program prints a line, which then waits for one.
@@ -72,7 +72,7 @@ def why(net, folder, program, client="client", whole=False, meanwhile=None):
         _, complaint = process.communicate("\n", timeout=200)
     assert not process.returncode, complaint
     captures = [HostCapture.of_entry(each.to_json(folder), Outbox(folder)) for each in started]
-    found = account(captures, client, whole=whole)
+    found = account(captures, client, whole=whole, free=free)
     print(text(found))
     for one, other in zip(found.steps, found.steps[1:], strict=False):
         assert one.end_ns == other.begin_ns

@@ -12,14 +12,18 @@ Numbers and layouts: linux/inet_diag.h, linux/sock_diag.h, linux/tcp.h.
 from __future__ import annotations
 
 import json
+import os
 import socket
 import struct
+import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from slownet.lab.host import native
 from slownet.model import shapes
 from slownet.model.errors import ToolError
 from slownet.net.namespace import inside
@@ -40,15 +44,23 @@ _ATTRIBUTES = 72
 _TIMES = struct.Struct("=QQQ")
 _TIMES_AT, _WINDOWS_AT = 168, 76
 """Places in struct tcp_info: of busy_time, rwnd_limited and sndbuf_limited, in us; of snd_ssthresh and snd_cwnd."""
+CPUCLOCK_SCHED = 2
+"""The clock of a process's CPU time, in ns (linux/posix-timers.h); the others count ticks."""
+CHILDREN = slice(13, 15)
+"""The fields cutime and cstime of /proc/PID/stat, behind the name."""
 UNLIMITED = 0x7FFFFFFF
 """TCP_INFINITE_SSTHRESH: slow start has not ended yet."""
 COUNTERS = {
-    "ListenOverflows": "netstat", "RcvbufErrors": "snmp", "InErrors": "snmp", "InDatagrams": "snmp", "NoPorts": "snmp",
-    "TCPTimeouts": "netstat", "TCPLossProbes": "netstat", "TCPSpuriousRtxHostQueues": "netstat", "TCPRcvQDrop": "netstat",
-    "TCPBacklogDrop": "netstat", "PruneCalled": "netstat", "TCPMemoryPressures": "netstat",
+    "snmp": {
+        "Ip:": (
+            "InReceives", "InDelivers", "ForwDatagrams", "ReasmReqds", "ReasmOKs", "InHdrErrors", "InAddrErrors",
+            "InUnknownProtos", "InDiscards",
+        ),
+        "Udp:": ("RcvbufErrors",),
+    },
+    "netstat": {"TcpExt:": ("ListenOverflows", "TCPBacklogDrop", "TCPRcvQDrop"), "IpExt:": ("InNoRoutes",)},
 }  # fmt: skip
-"""Counters that are kept, with the file of /proc/net that has them: of TcpExt, and Udp's."""
-_SECTIONS = ("TcpExt:", "Udp:")
+"""Counters that are kept: files of /proc/net, their sections, and names, each of them in one section only."""
 
 
 @dataclass(frozen=True)
@@ -88,10 +100,14 @@ class KernelRecord:
         Those that ended meanwhile, and those that were open at the end.
     counters : mapping of str to int
         How much each of `COUNTERS` has grown.
+    cpu_us : mapping of str to int
+        The CPU time of its programs by name, with that of their children that have ended; of those that ran at the end. Empty
+        where the CPU is free.
     """
 
     connections: tuple[Connection, ...] = ()
     counters: Mapping[str, int] = field(default_factory=dict)
+    cpu_us: Mapping[str, int] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, object]:
         """Return it as data, which `read` reads."""
@@ -126,6 +142,7 @@ class _Watched:
             self._ended.setblocking(False)
             self._open = {(each.local, each.remote): each for each in _open()}
             self._counters = _counters()
+            self._cpu = _processes()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -136,8 +153,16 @@ class _Watched:
         with inside(self._host):
             found = [*self._those_that_ended(), *_open()]
             counters = {name: count - self._counters.get(name, 0) for name, count in _counters().items()}
+            cpu_us = self._cpu_since(_processes())
         connections = tuple(self._since(each) for each in found)
-        return KernelRecord(connections, {name: count for name, count in counters.items() if count > 0})
+        return KernelRecord(connections, {name: count for name, count in counters.items() if count > 0}, cpu_us)
+
+    def _cpu_since(self, now: Mapping[int, tuple[str, int]]) -> dict[str, int]:
+        found: Counter[str] = Counter()
+        for process, (name, spent) in now.items():
+            before, then = self._cpu.get(process, (name, 0))
+            found[name] += max(0, spent - (then if before == name else 0))
+        return dict(found)
 
     def _those_that_ended(self) -> Iterator[Connection]:
         while True:
@@ -221,13 +246,32 @@ def _address(packed: bytes) -> str:
 def _counters() -> dict[str, int]:
     """Return the counters of this thread's network namespace."""
     found: dict[str, int] = {}
-    for name in dict.fromkeys(COUNTERS.values()):
+    for file, sections in COUNTERS.items():
         with suppress(OSError):
-            lines = Path("/proc/thread-self/net", name).read_text().splitlines()
+            lines = Path("/proc/thread-self/net", file).read_text().splitlines()
             for names, values in zip(lines[::2], lines[1::2], strict=False):
-                if names.startswith(_SECTIONS):
-                    pairs = zip(names.split()[1:], values.split()[1:], strict=False)
-                    found |= {each: int(value) for each, value in pairs if COUNTERS.get(each) == name}
+                section, *named = names.split()
+                wanted = sections.get(section, ())
+                found |= {name: int(value) for name, value in zip(named, values.split()[1:], strict=False) if name in wanted}
+    return found
+
+
+def _processes() -> dict[int, tuple[str, int]]:
+    """Return the processes of this thread's network namespace: name, and us of CPU with that of children that have ended.
+
+    The clock of User-Mode Linux's scheduler counts ticks of 4 ms; of the children's time the kernel shows ticks of 10 ms. Where
+    the CPU is free, nothing is asked.
+    """
+    if native.cpu_is_free():
+        return {}
+    here, found = os.stat("/proc/thread-self/ns/net").st_ino, {}
+    for each in filter(str.isdecimal, os.listdir("/proc")):
+        with suppress(OSError, ValueError):  # it has ended meanwhile
+            if os.stat(f"/proc/{each}/ns/net").st_ino == here and each != str(os.getpid()):
+                own = time.clock_gettime_ns(~int(each) << 3 | CPUCLOCK_SCHED) // 1000
+                name, _, rest = Path("/proc", each, "stat").read_text().partition("(")[2].rpartition(")")
+                ticks = sum(map(int, rest.split()[CHILDREN]))
+                found[int(each)] = name, own + ticks * 1_000_000 // os.sysconf("SC_CLK_TCK")
     return found
 
 
@@ -238,7 +282,8 @@ _CONNECTION = shapes.record(
         "send_limited_us": shapes.whole(), "cwnd": shapes.whole(), "ssthresh": shapes.whole(),
     }
 )  # fmt: skip
-_SHAPE = shapes.record({"connections": shapes.each(_CONNECTION), "counters": shapes.mapping(shapes.whole())})
+_COUNTS = shapes.mapping(shapes.whole())
+_SHAPE = shapes.record({"connections": shapes.each(_CONNECTION), "counters": _COUNTS, "cpu_us": _COUNTS})
 
 
 def read(text: str, name: str) -> KernelRecord:
@@ -246,7 +291,7 @@ def read(text: str, name: str) -> KernelRecord:
     try:
         found = json.loads(text)
         _SHAPE(found, "the record")
-        return KernelRecord(tuple(_read(each) for each in found["connections"]), found["counters"])
+        return KernelRecord(tuple(_read(each) for each in found["connections"]), found["counters"], found["cpu_us"])
     except ValueError as error:
         raise ToolError(f"not a record of a kernel: {error}", name, "measure it again") from error
 

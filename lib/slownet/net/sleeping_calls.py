@@ -37,6 +37,8 @@ ARMED = ("alarm", "setitimer", "timer_settime", "timerfd_settime")
 CALLS = (*WAITS, *LOCKS, *ARMED)
 LEAST_NS = 100_000
 """Shorter calls did not sleep: no timer is shorter than the kernel's slack of 50 us and what was asked for."""
+SLACK_NS = 50_000
+"""A sleep ends later than its time by this, on Linux (PR_SET_TIMERSLACK)."""
 UNTRACED = ("mnexec", "strace", "gdb", "tcpdump")
 """Programs that trace others, as a process can be traced once only; captures; and Mininet's own, for what is not there."""
 SLEEP = "sleep"
@@ -127,7 +129,7 @@ def read(host: str, text: str) -> Iterator[SleepingCall]:
             assert call.took_ns is not None
             limit, is_over = _limit(call), _is_over(call)
             if is_over and limit is None:  # until a time of the clock
-                limit = call.took_ns / 1e6
+                limit = (call.took_ns - SLACK_NS) / 1e6
             name = WORDS.get(call.name, call.name)
             ended = "limit" if is_over else "woken"
             yield SleepingCall(host, call.program, call.process, name, call.ns, call.ns + call.took_ns, limit, ended)

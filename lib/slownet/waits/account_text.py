@@ -122,11 +122,12 @@ def _on_hosts(account: Account) -> list[tuple[tuple[str, Cause], int]]:
 
 
 def _calls(account: Account, host: str, cause: Cause) -> str:
-    """Return in parentheses the process and its calls that all waits of a cause on a host are, or that they are pacing."""
+    """Return in parentheses the process and its calls that all waits of a cause on a host are; its programs; or pacing."""
     found = {each.detail for each in account.of(cause) if each.source == each.target == host and each.ns > SHORT_NS}
     if found and all(each.startswith(PACING) for each in found):
         return f" ({PACING})"
-    return f" ({found.pop()})" if len(found) == 1 and ": " in next(iter(found)) else ""
+    detail = found.pop() if len(found) == 1 else ""
+    return f" ({detail})" if detail and (cause is Cause.COMPUTING or ": " in detail) else ""
 
 
 def _on_the_way(share: Share, client: str) -> str:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cached_property
 
-from slownet.waits import paths
+from slownet.waits import behind, paths
 from slownet.waits.account import OR_A_TIMER, Cause, Step
 from slownet.waits.client_operation import NAMES
 from slownet.waits.flows import APPLICATION, FIRST_WINDOW, HANDSHAKE, RECOVERY, SEND_BUFFER
 from slownet.waits.full_buffers import Way, full_buffers, totals
 from slownet.waits.pacing import PACING, RTO_MIN_NS, rate
-from slownet.waits.packets import ACK, FIN, RST, SYN, UDP, Packet
+from slownet.waits.packets import ACK, FIN, RST, SYN, UDP, Ends, Packet
 from slownet.waits.trace import AT_ONCE_NS, Trace
 from slownet.waits.walk import Part, Stay, Trip
 
@@ -179,6 +180,28 @@ class Causes:
             found += each.connection == before.connection and not each.receiver
         return found
 
+    @cached_property
+    def _quic(self) -> set[Ends]:
+        """The connections of QUIC."""
+        return {each.connection for host in self._trace.hosts.values() for each in host.sent if each.is_quic}
+
+    def _probes(self, packet: Packet) -> str:
+        """Return what was lost if a timer of QUIC made a host ask again (RFC 9002, 6.2); empty if nothing was.
+
+        That is of what it had sent last. What its receiver's kernel has dropped was captured there all the same.
+        """
+        sent, last, lost = self._trace.hosts[packet.sender].sent, None, 0
+        for number in range(packet.order - 1, max(-1, packet.order - LOOK_BACK), -1):
+            each = sent[number]
+            if last is not None and each.sent < last.sent - AT_ONCE_NS:
+                break
+            if each.connection == packet.connection:
+                last, lost = last or each, lost + (not each.receiver)
+        if lost or last is None:
+            return f"{lost} lost" if lost else ""
+        receiver = self._trace.hosts[last.receiver]
+        return f"{receiver.name} had dropped one" if behind.dropped(receiver.kernel) else ""
+
     def _cause(self, packet: Packet) -> tuple[Cause, str]:
         """Return the cause of a trip by what the packet carries."""
         if packet.is_neighbours:
@@ -232,7 +255,8 @@ class Causes:
         if stay.kind == "ack" and stay.end - stay.begin > AT_ONCE_NS:
             return self._late_ack(packet, trip)
         if stay.kind == "again":
-            return Cause.RETRANSMISSION, _again(packet, stay)
+            full = behind.full_queue(self._trace, packet, stay.since) if packet.flags & SYN else ""
+            return Cause.RETRANSMISSION, _again(packet, stay) + (f", {full}'s queue of connections was full" if full else "")
         return self._timer(packet, stay)
 
     def _late_ack(self, ack: Packet, trip: int) -> tuple[Cause, str]:
@@ -262,6 +286,8 @@ class Causes:
             return Cause.TIMER, "as long as TCP_CORK holds a segment"
         if before and before.is_opening and before.repeated and took >= GIVES_UP_NS:
             return Cause.RETRANSMISSION, "SYN, until connect gave up"
+        if packet.protocol == UDP and packet.connection in self._quic and (lost := self._probes(packet)):
+            return Cause.RETRANSMISSION, f"QUIC's probe, {lost}"
         if before and before.connection == packet.connection:
             return Cause.TIMER, "between two messages that it sent"
         return Cause.TIMER, "nothing arrived meanwhile"

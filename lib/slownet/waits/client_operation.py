@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from slownet.model.errors import ExperimentError, ToolError, nearest
@@ -64,7 +64,10 @@ class Operation:
     beside: tuple[Beside, ...] = ()
 
 
-def find(trace: Trace, client: str | None = None, whole: bool = False, until: int = sys.maxsize) -> Operation:
+def find(
+    trace: Trace, client: str | None = None, whole: bool = False, until: int = sys.maxsize,
+    is_of_request: Callable[[Packet], bool] = lambda packet: False,
+) -> Operation:  # fmt: skip
     """Return the operation of a client: all that it did, or the last of several like it.
 
     Parameters
@@ -77,6 +80,8 @@ def find(trace: Trace, client: str | None = None, whole: bool = False, until: in
         Whether connections to the same server, one after the other, are one operation. Otherwise the last of them is it.
     until : int
         When it had ended, in ns, if that is known: a server's end of a connection that came just before was waited for.
+    is_of_request : callable
+        Returns whether a packet of QUIC is known to carry a part of a request or answer.
 
     Raises
     ------
@@ -90,6 +95,8 @@ def find(trace: Trace, client: str | None = None, whole: bool = False, until: in
     opened = {name: _connections(trace, trace.hosts[name], until) for name in ([client] if client else trace.hosts)}
     host = trace.hosts[client or _client(trace, opened)]
     connections = opened[host.name]
+    for each in connections:
+        _end_of_answers(host, each, is_of_request)
     if not any(each.last for each in connections):
         what = f"no answer came to {host.name}" if connections else f"{host.name} asked nothing"
         raise ToolError(f"{what}: there is nothing to account for", fix=f"name another host with {FROM}")
@@ -249,6 +256,13 @@ def _end_of_datagrams(each: Connection) -> None:
     """Take what arrived before the client's last datagram as QUIC's end: what comes after that closes the connection."""
     if each.first.is_quic and each.sent_last and each.before_last is not None:
         each.last = each.before_last
+
+
+def _end_of_answers(host: Host, each: Connection, is_of_request: Callable[[Packet], bool]) -> None:
+    """Let a connection of QUIC end with the last packet that is known to be of an answer: the handshake may end after it."""
+    if each.first.is_quic and each.last is not None:
+        came = (one for one in reversed(host.received) if one.connection == each.first.connection and host.wants(one))
+        each.last = next(filter(is_of_request, came), each.last)
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,9 @@ LONGEST = 200
 _FIELDS = ("frame.number", "_ws.col.Protocol", "_ws.col.Info", "mysql.query", "pgsql.query")
 _LETTERS = re.compile(r"(?:[<>](?:\w(?:/\w)*)?)?")
 """Messages that only state PostgreSQL's letter for their kind: "<d" for copied data, ">" for a question about TLS."""
+_STREAM = re.compile(r"\bSTREAM\((\d{1,19})\)")
+REQUESTS = 4
+"""QUIC's streams whose number it divides are of requests with their answers: a client's, of both directions (RFC 9000, 2.1)."""
 _ESCAPED = re.compile(r"\\[nt]")
 _TRANSPORT = {"TCP", "UDP", "QUIC", "TLSv1", "TLSv1.2", "TLSv1.3", "SSL"}
 """Protocols whose steps are described by their cause alone."""
@@ -55,6 +58,7 @@ class Messages:
     def __init__(self, captures: Sequence[HostCapture], keys: bytes = b"") -> None:
         self._captures, self._keys = {each.name: each for each in captures}, keys
         self._said: dict[str, dict[int, str]] = {}
+        self._requests: dict[str, set[int]] = {}
         self._sizes: dict[str, int] = {}
         self._program = shutil.which("tshark")
         self.notes = [] if self._program else [MISSING]
@@ -65,26 +69,46 @@ class Messages:
     def _start(self, name: str) -> None:
         """Dissect the largest capture meanwhile, unless that takes no time: it is the one that is asked for first."""
         if self._size(name) >= LARGE:
-            thread = Thread(target=lambda: self._said.setdefault(name, self._of(self._captures[name])), daemon=True)
+            thread = Thread(target=lambda: self._dissected(name), daemon=True)
             thread.start()
             self._ahead = name, thread
 
     def __call__(self, packet: Packet) -> str:
         """Return a packet's message as text; empty if it is not known."""
-        if not self._program or not packet.length:
+        if (place := self._place(packet)) is None:
             return ""
+        name, number = place
+        return self._dissected(name).get(number, "")
+
+    def is_of_request(self, packet: Packet) -> bool:
+        """Return whether a packet of QUIC is known to carry a part of a request, or of its answer."""
+        if (place := self._place(packet)) is None:
+            return False
+        name, number = place
+        self._dissected(name)
+        return number in self._requests[name]
+
+    def _place(self, packet: Packet) -> tuple[str, int] | None:
+        """Return the capture that is dissected for a packet, and its number there; None if it has none."""
+        if not self._program or not packet.length:
+            return None
         seen = {packet.interface: packet.frame, packet.interface_arrived: packet.frame_arrived}
         named = [name for name, number in seen.items() if number and name in self._captures]
         if not named:
-            return ""
+            return None
         if self._ahead and self._ahead[0] in named:
             self._ahead[1].join()
             self._ahead = None
         known = [name for name in named if name in self._said]
         name = known[0] if known else max(named, key=self._size)
+        return name, seen[name]
+
+    def _dissected(self, name: str) -> dict[int, str]:
         if name not in self._said:
-            self._said[name] = self._of(self._captures[name])
-        return self._said[name].get(seen[name], "")
+            found = self._of(self._captures[name])
+            self._requests[name] = {number for number, (_, is_of_request) in found.items() if is_of_request}
+            self._said[name] = {number: text for number, (text, _) in found.items() if text}
+        return self._said[name]
 
     def _size(self, name: str) -> int:
         if name not in self._sizes:
@@ -94,12 +118,12 @@ class Messages:
                 self._sizes[name] = 0
         return self._sizes[name]
 
-    def _of(self, capture: HostCapture) -> dict[int, str]:
-        """Return the messages of a capture by frame. If it cannot be read, a note gives the reason."""
+    def _of(self, capture: HostCapture) -> dict[int, tuple[str, bool]]:
+        """Return the messages of a capture by frame, and which are of QUIC's requests. If it cannot be read, that is noted."""
         assert self._program
         try:
             with capture.folder.open(capture.main, LARGEST) as file:
-                return dict(_dissect(self._program, file, self._keys))
+                return {number: (text, of) for number, text, of in _dissect(self._program, file, self._keys)}
         except RefusedError as error:
             self.notes.append(f"{capture.name} is not dissected ({error}): sizes and times only")
         except (OSError, subprocess.SubprocessError) as error:
@@ -107,8 +131,11 @@ class Messages:
         return {}
 
 
-def _dissect(program: str, capture: BinaryIO, keys: bytes) -> Iterable[tuple[int, str]]:
-    """Yield a frame's number and what it says. tshark gets open files, not the names of what a lab has written."""
+def _dissect(program: str, capture: BinaryIO, keys: bytes) -> Iterable[tuple[int, str, bool]]:
+    """Yield a frame's number, its message, and whether it is of a request of QUIC.
+
+    tshark gets open files, not the names of what a lab has written.
+    """
     words = [program, "-n", "-r", "-", "-T", "fields", "-E", "occurrence=f"]
     words += [word for name in _FIELDS for word in ("-e", name)]
     environment = {**os.environ, "LC_ALL": "C"}
@@ -122,8 +149,11 @@ def _dissect(program: str, capture: BinaryIO, keys: bytes) -> Iterable[tuple[int
     for line in done.stdout.decode(errors="replace").splitlines():
         number, protocol, info, *queries = [*line.split("\t"), "", "", ""][: len(_FIELDS)]
         text = _line(next(filter(None, queries), "") or info)
-        if number.isdecimal() and protocol not in _TRANSPORT and not _LETTERS.fullmatch(text):
-            yield int(number), text
+        if number.isdecimal():
+            of_request = any(int(each) % REQUESTS == 0 for each in _STREAM.findall(info))
+            says = "" if protocol in _TRANSPORT or _LETTERS.fullmatch(text) else text
+            if says or of_request:
+                yield int(number), says, of_request
 
 
 def _line(text: str) -> str:

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from slownet.model.errors import ToolError
 from slownet.model.options import CAPTURE
-from slownet.waits import client_operation, flows, trace
+from slownet.waits import behind, client_operation, computed, flows, trace
 from slownet.waits.account import Account
 from slownet.waits.causes import Asked, Causes
+from slownet.waits.packets import Packet
 from slownet.waits.trace import HostCapture
 from slownet.waits.walk import Walk
 
 
 def account(
     captures: Sequence[HostCapture], client: str | None = None, *, whole: bool = False, free: bool = True,
-    asked: Asked = lambda packet: "",
+    asked: Asked = lambda packet: "", is_of_request: Callable[[Packet], bool] = lambda packet: False,
 ) -> Account:  # fmt: skip
     """Account for the time of an operation.
 
@@ -34,6 +35,8 @@ def account(
         Whether computing took no time on the clock of the captures.
     asked : callable
         Returns what a packet's message says.
+    is_of_request : callable
+        Returns whether a packet of QUIC is known to carry a part of a request or answer: the last such one ends an operation.
 
     Returns
     -------
@@ -47,16 +50,20 @@ def account(
     with _uncollected():
         seen = trace.read(captures)
         flows.follow(seen)
-        found = _operation(seen, client, whole, min((each.between[1] for each in captures), default=sys.maxsize))
+        until = min((each.between[1] for each in captures), default=sys.maxsize)
+        found = _operation(seen, client, whole, until, is_of_request)
         parts = Walk(seen, found.client, found.begin).back(found.last, arrived=True)
         steps = Causes(seen, parts, asked, free, (found.begin, found.last.arrived)).steps()
-    return Account(found.words, found.client, tuple(steps), found.beside, seen.notes, free)
+        steps = steps if free else computed.named(steps, seen, found.client)
+    return Account(found.words, found.client, tuple(steps), found.beside, (*seen.notes, *behind.notes(seen)), free)
 
 
-def _operation(seen: trace.Trace, client: str | None, whole: bool, until: int) -> client_operation.Operation:
+def _operation(
+    seen: trace.Trace, client: str | None, whole: bool, until: int, is_of_request: Callable[[Packet], bool]
+) -> client_operation.Operation:
     """Return the operation; where none is found, the error states which capture was cut off, if one was."""
     try:
-        return client_operation.find(seen, client, whole, until)
+        return client_operation.find(seen, client, whole, until, is_of_request)
     except ToolError as error:
         cut = next((each for each in seen.notes if trace.CUT_OFF in each), "")
         if not cut:

@@ -90,7 +90,9 @@ class Captured:
         entries = [each.to_json(self._folder) for each in self._captures if each.before is not None]
         captures = [HostCapture.of_entry(each, folder, between) for each in entries]
         asked = dissected.Messages(captures)
-        made = account(captures, self._client, whole=self._whole, free=native.cpu_is_free(), asked=asked)
+        made = account(
+            captures, self._client, whole=self._whole, free=native.cpu_is_free(), asked=asked, is_of_request=asked.is_of_request
+        )
         made = timers.named(made, self._calls)
         said = [NO_TSHARK if each == dissected.MISSING and native.inside_lab() else each for each in asked.notes]
         notes = [*made.notes, *said, what_the_clock_hides(native.clock_facts()["clock"], native.cpu_is_free())]

@@ -121,10 +121,12 @@ def _made(run: RunData, sample: Sample, client: str | None, whole: bool) -> Acco
     keys = _keys(run, sample)
     asked = dissected.Messages(captures, keys)
     free = run.facts.get("cpu") == "free"
-    made = account(captures, client, whole=whole, free=free, asked=asked)
+    made = account(captures, client, whole=whole, free=free, asked=asked, is_of_request=asked.is_of_request)
     if (program := _missed(sample, made)) is not None:
         with suppress(ToolError):  # it used no network: then what did is accounted for
-            made = account(_captures(run, sample, program), client, whole=whole, free=free, asked=asked)
+            made = account(
+                _captures(run, sample, program), client, whole=whole, free=free, asked=asked, is_of_request=asked.is_of_request
+            )
     if calls := _calls(run, sample):
         made = timers.named(made, calls)
     notes = [*made.notes, *asked.notes]

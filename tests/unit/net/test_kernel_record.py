@@ -38,18 +38,22 @@ def test_an_ipv4_connection_of_a_socket_for_both_has_its_packets_addresses():
 
 
 def test_a_record_is_read_as_it_was_written():
-    record = KernelRecord((SERVER,), {"ListenOverflows": 3})
+    record = KernelRecord((SERVER,), {"ListenOverflows": 3}, {"nginx": 1200})
     assert read(json.dumps(record.to_json()), "000-web.kernel.json") == record
     assert UNLIMITED == 2**31 - 1
+
+
+def written(connections=(), **counts):
+    return json.dumps({"connections": list(connections), "counters": {}, "cpu_us": {}, **counts})
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "", "[]", "{}", '{"connections": [], "counters": {"a": -1}}', '{"connections": [{}], "counters": {}}',
-        json.dumps({"connections": [{**SERVER.__dict__, "local": ["a"]}], "counters": {}}),
-        json.dumps({"connections": [{**SERVER.__dict__, "local": [1, 2]}], "counters": {}}),
-        json.dumps({"connections": [{**SERVER.__dict__, "cwnd": "7"}], "counters": {}}),
+        "", "[]", "{}",
+        written(counters={"a": -1}), written(cpu_us={"a": 0.5}), written([{}]),
+        written([{**SERVER.__dict__, "local": ["a"]}]), written([{**SERVER.__dict__, "local": [1, 2]}]),
+        written([{**SERVER.__dict__, "cwnd": "7"}]),
     ],
 )  # fmt: skip
 def test_what_is_no_record_is_one_line(text):

@@ -34,11 +34,11 @@ OUTPUT = """\
 def test_each_call_that_slept_with_its_limit_and_how_it_ended():
     found = [(each.program, each.call, each.limit_ms, each.ended) for each in read("web", OUTPUT)]
     assert found == [
-        ("python3", "sleep", 35.047936, "limit"),
+        ("python3", "sleep", 34.997936, "limit"),
         ("python3", "select", 20.0, "limit"),
         ("python3", "poll", 20.0, "limit"),
         ("python3", "epoll_wait", 20.0, "limit"),
-        ("python3", "futex", 20.047872, "limit"),
+        ("python3", "futex", 19.997872, "limit"),
         ("python3", "poll", 500.0, "woken"),
         ("my (odd> name", "flock", None, "woken"),
         ("ping", "setitimer", 50.0, "limit"),

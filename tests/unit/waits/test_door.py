@@ -225,6 +225,37 @@ def test_datagrams_that_the_kernel_divides_keep_the_time_at_which_they_were_sent
     assert causes(found) == [(Cause.TLS, "QUIC's handshake", 20.0), (Cause.TLS, "QUIC's handshake", 20.0)]
 
 
+def of_quic(told, *, lost):
+    """A handshake, then a question that is sent again after 120 ms: the first one is lost, or only late."""
+    ports = (40000, 443)
+    told.ask("client", "web", b"\xc0\0\0\0\1" + bytes(1195), at=0.0, came=20.0, ports=ports)
+    told.ask("web", "client", b"\xc1\0\0\0\1" + bytes(1195), at=20.0, came=40.0, ports=ports[::-1])
+    told.ask("client", "web", b"\x41" + bytes(99), at=40.0, came=None if lost else 60.0, ports=ports)
+    told.ask("client", "web", b"\x42" + bytes(99), at=160.0, came=180.0, ports=ports)
+    told.ask("web", "client", b"\x43" + bytes(600), at=180.0, came=200.0, ports=ports[::-1])
+    told.ask("client", "web", b"\x44" + bytes(40), at=200.0, came=220.0, ports=ports)
+    told.ask("web", "client", b"\x45" + bytes(300), at=220.0, came=240.0, ports=ports[::-1])
+    told.ask("client", "web", b"\x46" + bytes(20), at=240.0, came=260.0, ports=ports)
+
+
+@pytest.mark.parametrize("lost", [True, False])
+def test_a_probe_of_quic_is_no_timer_of_the_program(told, lost):
+    of_quic(told, lost=lost)
+    (wait,) = (each for each in account(told.captures()).steps if each.source == each.target and each.ms > 1)
+    cause = (Cause.RETRANSMISSION, "QUIC's probe, 1 lost") if lost else (Cause.TIMER, "nothing arrived meanwhile")
+    assert (wait.cause, wait.detail, wait.ms) == (*cause, 120.0)
+
+
+def test_an_operation_of_quic_ends_with_its_answer_as_far_as_that_is_known(told):
+    """With 0-RTT the answer comes before the handshake's end."""
+    of_quic(told, lost=False)
+    found = [
+        account(told.captures(), is_of_request=known).elapsed_ns / 1e6
+        for known in (lambda packet: False, lambda packet: packet.length == 601)
+    ]
+    assert found == [240.0, 200.0]
+
+
 def test_a_router_forwards_a_message_which_counts_once(told):
     def segment(ports, sequence, acknowledged, flags, payload=b""):
         return struct.pack("!HHIIBBHHH", *ports, sequence, acknowledged, 0x50, flags, 64000, 0, 0) + payload
@@ -382,7 +413,7 @@ def test_one_capture_is_dissected_for_all_that_passes_a_host(told, monkeypatch):
     read = []
     monkeypatch.setattr(dissected.shutil, "which", lambda name: "/usr/bin/tshark")
     monkeypatch.setattr(
-        dissected, "_dissect", lambda program, file, keys: read.append(1) or ((n, f"frame {n}") for n in range(99))
+        dissected, "_dissect", lambda program, file, keys: read.append(1) or ((n, f"frame {n}", False) for n in range(99))
     )
     captures = told.captures()
     found = account(captures, asked=(asked := dissected.Messages(captures)))

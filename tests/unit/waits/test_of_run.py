@@ -161,7 +161,7 @@ def test_letters_of_messages_are_not_what_they_say(monkeypatch, tmp_path, info, 
     monkeypatch.undo()
     done = SimpleNamespace(stdout=f"7\tPGSQL\t{info}\t\t\n8\tTCP\t[ACK]\t\t\n9\tPGSQL\t>Q\t\tSELECT\\n 1\n".encode())
     monkeypatch.setattr(dissected.subprocess, "run", lambda *words, **options: done)
-    found = dict(dissected._dissect("tshark", None, b""))
+    found = {number: said for number, said, _ in dissected._dissect("tshark", None, b"")}
     assert found == {9: "SELECT 1"} | ({7: text} if text else {})
 
 
