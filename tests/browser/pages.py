@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import shutil
 import sys
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
 import accounts
 
 from slownet import Faults, History, Violation
+from slownet.classroom import class_marks, key, marks
 from slownet.comparison import field_page
 from slownet.comparison.compare import compare
 from slownet.comparison.field_tables import lines
@@ -49,7 +51,7 @@ FACTS = {
 }  # fmt: skip
 NAMES = (
     "law", "latency", "segments", "throughput", "cures", "odd", "side", "reproduce", "why", "why-two",
-    "why-repeated", "why-mixed", "accounted",
+    "why-repeated", "why-mixed", "accounted", "marks",
 )  # fmt: skip
 FEATURES = (*NAMES, "sweep", "sweep-many", "sweep-verdicts", "hunt", "hunt-two", "hunt-nothing", "field", "compare")
 """Beside what runs show, the pages of other commands."""
@@ -231,6 +233,23 @@ def write_field(own):
     return field_page.write(Field({"url": "https://shop.example/", "requests": 20}, pages), own("field"))
 
 
+def marks_page():
+    """Return the page of a class: long names, names with markup, missing answers, a file that is not TOML."""
+    found = key.read(DATA.parents[1] / "examples/exercises/teacher/key.toml")
+    with tempfile.TemporaryDirectory() as made:
+        names = ("Ada Lovelace", "Bob <b>", "Maximiliane von der Wiesenthal zu Hohenburg-Altenstein", "遅い")
+        for at, name in enumerate(names * 8):
+            answers = "".join(
+                f"\n[{each.name}]\n" + "".join(
+                    f"{one.name} = {one.measured * (1 + number % 2)}\n" for one in each.solutions if (at + number) % 5
+                )
+                for number, each in enumerate(found)
+            )  # fmt: skip
+            Path(made, f"{at}.toml").write_text(f'student = "{name}"\nid = "s{at}"\n{answers}')
+        Path(made, "not-toml.toml").write_text("x = = 3")
+        return marks.render(class_marks.mark(sorted(Path(made).glob("*.toml")), found))
+
+
 def write_all(folder):
     def own(name):
         (folder / name).mkdir()
@@ -257,5 +276,6 @@ def write_all(folder):
     for name, account in (("why", accounts.page()), ("why-repeated", accounts.repeated()), ("why-mixed", accounts.mixed())):
         write_why(folder / f"{name}.html", "20260101-120000-shop", account, {("db", "web"): ["db-switch", "web-switch"]})
     write_difference(folder / "why-two.html", ("a", "b"), difference(accounts.repeated(3), accounts.page()))
+    (folder / "marks.html").write_text(marks_page(), "utf-8")
     (folder / "reproduce.html").write_text(render(reproduction(own("reproduce"))), "utf-8")
     return folder
