@@ -1,17 +1,20 @@
-"""Reads the files of a project: variables, ``extends``, several files merged into one, and ``include``."""
+"""Reads the files of a project: variables, ``extends``, several files merged into one, and ``include``.
+
+A file is merged over another one by compose's rules; both have their services in the long form then.
+"""
 
 from __future__ import annotations
 
 import functools
 import os
 import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from slownet.compose import casts, document, dotenv, file_merging, kinds, longform, parser, values
-from slownet.compose.document import Items, Map, Place, Reset
+from slownet.compose import casts, document, dotenv, kinds, longform, parser, values
+from slownet.compose.document import Items, Keys, Map, Place, Reset, copy, identity
 from slownet.compose.variables import Budget, Variables
 from slownet.lab.host import ownership
 from slownet.model.errors import ComposeError, nearest
@@ -119,7 +122,7 @@ class _Includer:
         trees = [reader.file(path) for path in files]
         tree = trees[0]
         for other in trees[1:]:
-            tree = file_merging.files(tree, other)
+            tree = merge_files(tree, other)
         tree = _without_resets(tree)
         included = tree.pop("include", None) or Items(tree.place)
         for each, at in zip(included, included.at, strict=True):
@@ -185,7 +188,7 @@ def _import(tree: Map, other: Map, at: Place, variables: Variables) -> None:
             elif document.plain(tree[kind][name]) != document.plain(theirs[name]):
                 where = tree[kind].keys_at[name]
                 variables.warn(f"{where}: {kind}.{name} is merged over the included one, {theirs.keys_at[name]}, as in compose")
-                merged = file_merging.files(_alone(kind, name, theirs), _alone(kind, name, tree[kind]))
+                merged = merge_files(_alone(kind, name, theirs), _alone(kind, name, tree[kind]))
                 tree[kind].put(name, merged[kind][name], where, tree[kind].values_at[name])
 
 
@@ -215,7 +218,7 @@ class _Reader:
         found = self._read.get(_whole(path))
         if found is None:
             # A further document is merged over those before it, like a further file.
-            found = functools.reduce(file_merging.files, map(self._formed, parser.read(path, str(path))))
+            found = functools.reduce(merge_files, map(self._formed, parser.read(path, str(path))))
             self._read[_whole(path)] = found
         return found
 
@@ -257,7 +260,7 @@ class _Reader:
             below.pop("extends", None)
             if _whole(folder) != _whole(own):
                 _rebase_service(below, folder.absolute().parent)
-            base, folder = file_merging.service(below, service), own
+            base, folder = merge_service(below, service), own
             del base["extends"]
             self._made[key] = base
         return base
@@ -274,7 +277,7 @@ def _once(tree: Map) -> None:
     services = tree.get("services")
     for each in services.values() if isinstance(services, Map) else ():
         if isinstance(each, Map):
-            file_merging.once(each)
+            once(each)
 
 
 def _without_resets(tree: Map) -> Map:
@@ -320,3 +323,113 @@ def _make_whole(around: Any, name: str, folder: Path) -> None:
     value = around.get(name) if isinstance(around, Map) else None
     if isinstance(value, str) and not value.startswith(("/", "~", "service:")) and not _REMOTE.match(value):
         around[name] = str(folder / value)
+
+
+_REPLACED = (("command",), ("entrypoint",), ("healthcheck", "test"))
+"""Fields of a service that are not merged: the later one counts."""
+_OF_TWO_KINDS = (("ulimits",),)
+"""Fields where a single value and a mapping mean the same, so that one replaces the other."""
+_ANY = "*"
+
+
+def _target(each: Any) -> Hashable:
+    return each.get("target") if isinstance(each, dict) else each
+
+
+def _mounted(each: Any) -> Hashable:
+    return (each.get("target") or each.get("source")) if isinstance(each, dict) else each
+
+
+def _path(each: Any) -> Hashable:
+    return each.get("path") if isinstance(each, dict) else each
+
+
+_ONCE = (
+    "cap_add", "cap_drop", "configs", "devices", "dns", "dns_opt", "dns_search", "env_file", "expose", "links", "ports",
+    "profiles", "secrets", "tmpfs", "volumes",
+)  # fmt: skip
+_UNIQUE: Mapping[tuple[str, ...], Callable[[Any], Hashable]] = {
+    ("volumes",): _target, ("devices",): _target, ("configs",): _mounted, ("secrets",): _mounted, ("env_file",): _path,
+}  # fmt: skip
+"""Lists of a service where the later element of the same name takes the place of the earlier one."""
+
+
+def merge_files(base: Map, over: Map) -> Map:
+    """Return one file merged over another. Raises ComposeError."""
+    made: Map = copy(base)
+    _into(made, over, ())
+    return made
+
+
+def merge_service(base: Map, over: Map) -> Map:
+    """Return a service merged over the one that it extends. Raises ComposeError."""
+    made: Map = copy(base)
+    _into(made, over, ("services", _ANY))
+    return made
+
+
+def _into(made: Map, over: Map, keys: Keys) -> None:
+    for name, value in over.items():
+        at = over.values_at[name]
+        if isinstance(value, Reset):
+            made.pop(name, None)
+        elif name in made:
+            made.put(name, _merged(made[name], value, (*keys, name), at), over.keys_at[name], at)
+        else:
+            made.put(name, copy(value), over.keys_at[name], at)
+
+
+def _merged(base: Any, over: Any, keys: Keys, at: Place) -> Any:
+    inside = tuple(str(each) for each in keys[2:]) if keys[0] == "services" else None
+    replaces = getattr(over, "replaces", False)
+    if inside in _REPLACED or replaces or base is None:
+        return copy(over)
+    if over is None:
+        return base
+    if isinstance(base, Map) and isinstance(over, Map):
+        _into(base, over, keys)
+        return base
+    if isinstance(base, Items) and isinstance(over, Items):
+        return _joined(base, over, _UNIQUE.get(inside or ()))
+    if _kind(base) != _kind(over) and (inside or ())[:1] not in _OF_TWO_KINDS:
+        raise ComposeError(
+            f"{'.'.join(map(str, keys))} is {_kind(base)} in the file below", str(at), "write it in the same form"
+        )
+    return copy(over)
+
+
+def _kind(value: Any) -> str:
+    return "a mapping" if isinstance(value, dict) else "a list" if isinstance(value, list) else "a single value"
+
+
+def _key(value: Any, name: Callable[[Any], Hashable] | None) -> Hashable:
+    """Return what an element is known by; one of a kind that `kinds.check` refuses, such as a list, by itself."""
+    found = (name or identity)(value)
+    try:
+        hash(found)
+    except TypeError:
+        return id(value)
+    return found
+
+
+def _joined(base: Items, over: Items, name: Callable[[Any], Hashable] | None) -> Items:
+    """Return both lists' elements, each once."""
+    made = Items(base.place)
+    known: dict[Hashable, int] = {}
+    for value, at in [*zip(base, base.at, strict=True), *zip(over, over.at, strict=True)]:
+        index = known.setdefault(_key(value, name), len(made))
+        if index < len(made):
+            made[index], made.at[index] = copy(value), at
+        else:
+            made.add(copy(value), at)
+    return made
+
+
+def once(service: Map) -> None:
+    """Leave one of elements that occur twice, as compose does before it checks a service: the later one, in its place."""
+    for name in _ONCE:
+        found = service.get(name)
+        if isinstance(found, Items):
+            joined = _joined(Items(found.place), found, _UNIQUE.get((name,)))
+            joined.replaces = found.replaces
+            service[name] = joined

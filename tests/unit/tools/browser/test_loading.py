@@ -7,7 +7,7 @@ import pytest
 
 from slownet.model.errors import ToolError
 from slownet.tools.browser import browse as browse_module
-from slownet.tools.browser import har, loading
+from slownet.tools.browser import loading
 from slownet.tools.browser.browse import browse, parse, speed_index
 
 DATA = Path(__file__).parent / "data"
@@ -136,7 +136,7 @@ def test_damaged_output_is_an_error_in_one_line(damaged):
 
 
 def test_a_har_has_what_viewers_read(load):
-    log = har.archive([load])["log"]
+    log = browse_module.archive([load])["log"]
     assert (log["version"], len(log["pages"]), len(log["entries"])) == ("1.2", 1, 8)
     first = log["entries"][0]
     assert first["request"]["url"] == "https://10.0.0.2/page.html"
