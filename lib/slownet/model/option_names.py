@@ -1,9 +1,8 @@
 """Names of options in messages: those of the program that one is in.
 
-In texts an option stands as it is typed on the command line. It is found there again where a text is printed: in pytest an
-option has a prefix, and from Python it is an argument. So a text may come from a lab, a thread or a worker, none of which know
-who will print it. An `slownet.model.options.Option` that is printed where names are other ones needs no search. Data names no
-option: a judgement has the same text wherever it is read.
+In texts an option stands as it is typed on the command line, and is found again where a text is printed: in pytest it has a
+prefix, and from Python it is an argument. So a text may come from a lab, a thread or a worker, which do not know who will print
+it. Data names no option: a judgement has the same text wherever it is read.
 """
 
 from __future__ import annotations
