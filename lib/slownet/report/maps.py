@@ -121,7 +121,7 @@ class _Frame:
 
     def axes(self) -> str:
         """Draw the levels along both sides, as many as have room."""
-        widest = max(text_width(each) for each in self.across.levels) + 4
+        widest = max(text_width(each) for each in self.across.levels) + 2 * CHARACTER
         skip = max(1, math.ceil(widest / self.wide))
         found = []
         for x, text in list(enumerate(self.across.levels))[::skip]:

@@ -151,9 +151,16 @@ def _apart(ordered: Sequence[float], scale: Scale) -> tuple[float, ...]:
 
 
 def shades(values: Sequence[float]) -> Linear | Log:
-    """Return a scale from the smallest to the largest of some numbers, logarithmic if they are above 0 and grow by factors."""
+    """Return a scale from the smallest to the largest of some numbers: the one on which their median is nearer to its middle.
+
+    It is logarithmic only if they are above 0 and far apart. A row of cells that take almost nothing does not make it so: all
+    others would have one shade.
+    """
     low, high = min(values), max(values)
-    return Log(low, high) if _is_geometric(values) else Linear(low, high)
+    scales: list[Linear | Log] = [Linear(low, high)]
+    if low > 0 and high / low >= WIDE:
+        scales.append(Log(low, high))
+    return min(scales, key=lambda scale: abs(scale.at(median(values)) - 0.5))
 
 
 def log(values: Iterable[float]) -> Log:

@@ -12,6 +12,7 @@ from slownet.report.answer import answer as answer_of_runs
 from slownet.report.chart import text_width
 from slownet.report.effects import effect_figures
 from slownet.report.maps import contours
+from slownet.report.scale import Linear, Log, shades
 from slownet.report.sweep_page import answer, sweep_figures, write_sweep
 from slownet.report.view import view
 from slownet.theory.stats.factorial import is_complete, marginal, shares
@@ -373,3 +374,17 @@ def test_a_sweep_whose_loss_adds_round_trips_says_how_many():
 def test_two_delays_in_each_group_are_not_called_a_law():
     run = sweep(rtts=(0, 20), rates=("2Mbit",), time=lambda rtt, loss, rate: 10 + 4 * rtt)
     assert "round trips" not in answer(run, {}, "")
+
+
+@pytest.mark.parametrize(
+    ("numbers", "kind"),
+    [
+        ([0.001] * 6 + [80.0, 160.0, 240.0, 320.0] * 6, Linear),  # a law whose nearest cells take almost nothing
+        ([1.0, 10.0, 100.0, 1000.0], Log),
+        ([2.5, 50.0, 50.0, 1000.0], Log),
+        ([10.0, 20.0, 30.0], Linear),
+        ([0.0, 1.0, 1000.0], Linear),
+    ],
+)
+def test_a_few_cells_that_take_almost_nothing_do_not_make_shades_grow_by_factors(numbers, kind):
+    assert isinstance(shades(numbers), kind)
