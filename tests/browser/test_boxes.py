@@ -70,6 +70,13 @@ def test_nothing_lies_on_anything_else_and_all_text_is_readable(visit, name, wid
     assert not sizes or SMALLEST <= min(sizes) <= max(sizes) <= LARGEST
 
 
+@pytest.mark.parametrize("width", [600, 959, 961, 1087, 1089, 1600])
+@pytest.mark.parametrize("name", ["law", "hunt", "field"])
+def test_text_of_charts_is_readable_where_a_page_changes_its_columns(visit, name, width):
+    sizes = visit(name, width).evaluate(SIZES)
+    assert SMALLEST <= min(sizes) <= max(sizes) <= LARGEST
+
+
 @pytest.mark.parametrize("name", [*FEATURES, *REPORTS])
 def test_axe_finds_no_violation(visit, name):
     from axe_playwright_python.sync_playwright import Axe

@@ -216,7 +216,9 @@ def _summary(runs: Sequence[RunData]) -> str:
     counts = verdicts_counted([claim for run in runs for claim in run.claims])
     broken = [run.experiment for run in runs if run.facts.get("error")]
     return " ".join(
-        filter(None, (*answers[:1], f"{capital(counts)}." if counts else "", f"Broken off: {', '.join(broken)}." * bool(broken)))
+        filter(
+            None, (*answers[:1], f"{capital(counts)}." if counts else "", f"Broken off: {', '.join(broken)}." * bool(broken))
+        )
     )
 
 
