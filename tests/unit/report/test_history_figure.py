@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 from slownet import Faults, History, Violation
 from slownet.judge.histories.history import Event
-from slownet.report.run_history import history_figure
+from slownet.report.hunt_page import history_figure
 
 SECOND = 10**9
 EVENTS = (

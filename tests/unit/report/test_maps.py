@@ -7,7 +7,7 @@ from itertools import combinations
 import pytest
 
 from slownet.judge.records.result import gather
-from slownet.report import grid, maps, scatter
+from slownet.report import grid, maps, sweep_page
 from slownet.report.answer import answer as answer_of_runs
 from slownet.report.chart import text_width
 from slownet.report.effects import effect_figures
@@ -267,9 +267,9 @@ LATIN = sampled((0, 3, "a", 10.0), (7, 0, "b", 40.0), (30, 1, "c", 25.0), (90, 2
 
 def test_a_sample_of_the_grid_is_drawn_as_points_shaded_by_value():
     factors = grid.factors(LATIN)
-    assert scatter.is_sparse(LATIN, factors)
-    assert not scatter.is_sparse(sweep(), grid.factors(sweep()))
-    figures = scatter.metric_points(LATIN, "time_ms", factors)
+    assert sweep_page.is_sparse(LATIN, factors)
+    assert not sweep_page.is_sparse(sweep(), grid.factors(sweep()))
+    figures = sweep_page.metric_points(LATIN, "time_ms", factors)
     assert [each.title for each in figures] == [
         "Time, ms over rtt and loss", "Time, ms over rtt and kind", "Time, ms over loss and kind"
     ]  # fmt: skip
