@@ -17,6 +17,9 @@ from enum import StrEnum
 OR_A_TIMER = "or a timer"
 """The beginning of the detail of computing where the clock charges for CPU, so that a wait looks the same."""
 
+CLOCK_IS_READ = "the clock is read"
+"""The detail of computing where the CPU is free: no program can be faster."""
+
 
 class Cause(StrEnum):
     """Why a step takes time. The list is closed: what fits none is a remainder, which is shown like the others."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from slownet.waits import behind, paths
-from slownet.waits.account import OR_A_TIMER, Cause, Step
+from slownet.waits.account import CLOCK_IS_READ, OR_A_TIMER, Cause, Step
 from slownet.waits.client_operation import NAMES
 from slownet.waits.flows import APPLICATION, FIRST_WINDOW, HANDSHAKE, RECOVERY, SEND_BUFFER
 from slownet.waits.full_buffers import Way, full_buffers, totals
@@ -272,7 +272,7 @@ class Causes:
     def _timer(self, packet: Packet, stay: Stay) -> tuple[Cause, str]:
         took = stay.end - stay.begin
         if took <= AT_ONCE_NS:
-            return Cause.COMPUTING, "" if not self._free else "the clock is read"
+            return Cause.COMPUTING, CLOCK_IS_READ if self._free else ""
         before = stay.since if stay.since is not None and stay.since.sender == stay.host else None
         if before and packet.dport in NAMES and before.dport in NAMES:
             return Cause.NAME, "no answer came"

@@ -100,9 +100,11 @@ def find(
     if not any(each.last for each in connections):
         what = f"no answer came to {host.name}" if connections else f"{host.name} asked nothing"
         raise ToolError(f"{what}: there is nothing to account for", fix=f"name another host with {FROM}")
-    chosen = _Last(connections[0].first.sent) if whole else _last_of_several(connections)
-    begin = _looked_up(host, chosen.begin)
-    own = [each for each in connections if each.first.sent >= begin and each.last]
+    chosen, begin, own = _chosen(host, connections, whole)
+    if not own:  # the capture ends before the last one is answered
+        while not connections[-1].last:
+            connections = connections[:-1]
+        chosen, begin, own = _chosen(host, connections, whole)
     deciding = max((each for each in own if not each.names), key=lambda each: each.end, default=None) or max(
         own, key=lambda each: each.end
     )
@@ -256,6 +258,13 @@ def _end_of_datagrams(each: Connection) -> None:
     """Take what arrived before the client's last datagram as QUIC's end: what comes after that closes the connection."""
     if each.first.is_quic and each.sent_last and each.before_last is not None:
         each.last = each.before_last
+
+
+def _chosen(host: Host, connections: list[Connection], whole: bool) -> tuple[_Last, int, list[Connection]]:
+    """Return which operation is accounted for, its begin, and its connections that were answered."""
+    chosen = _Last(connections[0].first.sent) if whole else _last_of_several(connections)
+    begin = _looked_up(host, chosen.begin)
+    return chosen, begin, [each for each in connections if each.first.sent >= begin and each.last]
 
 
 def _end_of_answers(host: Host, each: Connection, is_of_request: Callable[[Packet], bool]) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from slownet.model.host_settings import KEEP_ALIVE
-from slownet.waits.account import OR_A_TIMER, Account, Cause, Step
+from slownet.waits.account import CLOCK_IS_READ, OR_A_TIMER, Account, Cause, Step
 from slownet.waits.blocks import alike, without_values
 from slownet.waits.flows import AFTER_TIMEOUT, AVOIDANCE, RECOVERY, SEND_BUFFER, SLOW_START
 from slownet.waits.pacing import PACING
@@ -215,7 +215,7 @@ def _on_hosts(account: Account, cell: Mapping[str, str] | None, tool: str) -> It
     for hosts, steps in _by_hosts(account.of(Cause.COMPUTING)).items():
         where = " and ".join(hosts)
         either = [each for each in steps if each.detail.startswith(OR_A_TIMER)]
-        computed = [each for each in steps if not each.detail.startswith(OR_A_TIMER)]
+        computed = [each for each in steps if not each.detail.startswith((OR_A_TIMER, CLOCK_IS_READ))]
         if computed:
             yield Cure(f"a faster program on {where}", _ns(computed), _counted(computed), not_switched="the program's code")
         if either:

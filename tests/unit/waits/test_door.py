@@ -174,6 +174,18 @@ def test_of_several_connections_the_last_one(told):
     assert [each.ms for each in whole.of(Cause.TIMER)] == [20.0, 20.0]
 
 
+def test_of_several_connections_the_last_one_that_was_answered_before_the_capture_ended(told):
+    """Of the third one, there is the SYN alone: the file was cut off."""
+    for number in range(2):
+        at, ports = 100.0 * number, (40000 + number, 80)
+        opened(told, at=at, ports=ports)
+        told.say("client", "web", "PA", 101, 501, at=at + 40, came=at + 60, payload=b"?", ports=ports)
+        told.say("web", "client", "FPA", 501, 102, at=at + 60, came=at + 80, ports=ports[::-1], payload=b"!")
+    told.say("client", "web", "S", 100, 0, at=200.0, ports=(40002, 80))
+    found = account(told.captures())
+    assert (found.operation, found.elapsed_ns) == ("the last of 2 connections from client to web", 80_000_000)
+
+
 def test_a_packet_whose_sender_was_not_captured_is_a_remainder(told):
     page(told)
     captures = [each for each in told.captures() if each.host == "client"]
