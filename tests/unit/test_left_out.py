@@ -1,4 +1,7 @@
-"""slownet works without each of its features: they are not imported before they are asked for."""
+"""slownet works without each of its features: they are not imported before they are asked for.
+
+The experiments of the articles need `slownet.reproductions`, which is left out with them, or not at all.
+"""
 
 import subprocess
 import sys
@@ -6,7 +9,7 @@ import tempfile
 
 import pytest
 
-FEATURES = ("api", "calibration", "classroom", "comparison", "compose", "hunt", "live", "sweep", "transfer", "waits")
+FEATURES = ("api", "calibration", "classroom", "comparison", "compose", "costs", "hunt", "live", "sweep", "transfer", "waits")
 EDGES = {
     "comparison": {"slownet.api.compared"},
     "compose": {"slownet.hypotheses.commanded", "slownet.hypotheses.composed", "slownet.hypotheses.project_tools"},
