@@ -84,7 +84,7 @@ at = { rtt = "10ms" }
 """
     done = check(PAGE.replace('"?"', "3") + more)
     assert done.returncode == 1, done.stderr
-    assert "prediction 1 is right: Round trips of a request:" in done.stdout
+    assert "prediction 1 is right: Round trips of a request\n" in done.stdout
     assert "prediction 2 is wrong: bound: metric time_per_request_ms, at rtt 10ms, at_most 20ms" in done.stdout
     (run,) = (tmp_path / "runs").iterdir()
     facts = json.loads((run / "run.json").read_text())

@@ -186,7 +186,7 @@ def _show(done: Checked) -> None:
     screen = console()
     screen.print(table.show(done.run, claims=False))
     for number, ((_, made, judgement), mark) in enumerate(zip(done.judged, done.marks, strict=True), 1):
-        screen.print(f"prediction {number} is {mark}: {made.text}", highlight=False, soft_wrap=True)
+        screen.print(f"prediction {number} is {mark}: {made.text.removesuffix(':')}", highlight=False, soft_wrap=True)
         screen.print(f"  {judgement.text}", highlight=False, soft_wrap=True)
     say_records(screen, done.run.directory, end="\n\n", page=REPORT)
 
