@@ -34,3 +34,11 @@ def test_a_sleep_is_longer_than_all_that_was_computed(far, tmp_path):
     assert PROGRAM in slept.detail
     assert slept.detail.startswith("at most ")
     assert ms(found, Cause.EXCHANGE) >= 40
+
+
+def test_slow_start_is_no_pacing(far, tmp_path):
+    """The kernel takes some microseconds to send what an ACK lets go."""
+    with serving(far["web"], "c.recv(99); c.sendall(bytes(50000)); c.close()"):
+        found = why(far, tmp_path, ask(far, "s.sendall(b'?')\nwhile s.recv(99999): pass"), free=False)
+    assert ms(found, Cause.WINDOW, "pacing") == 0
+    assert ms(found, Cause.WINDOW, "slow start") >= 80

@@ -121,11 +121,12 @@ class Causes:
     def _name_full_buffers(self) -> None:
         """Give the waits for ACKs that no window explains, as far as the kernel knows it, to the send buffer.
 
-        Not those of a connection that is paced: BBR's window is larger than what it sends.
+        Not those of a connection that is paced, as BBR's window is larger than what it sends; and not where computing takes
+        time, so that what was in flight before an ACK is not known.
         """
         stays = (each for each in self._parts if isinstance(each, Stay))
         paced = {each.until.connection for each in stays if each.kind == "paced" and each.until}
-        known_ways = totals(self._trace) if self._held else {}
+        known_ways = totals(self._trace) if self._held and self._free else {}
         for key, held in self._held.items():
             if (known := known_ways.get(key)) and held[0][1].connection not in paced:
                 flights = [then.segments for _, then in held]

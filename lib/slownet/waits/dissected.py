@@ -1,4 +1,9 @@
-"""Contents of packets by tshark, if it is installed: SQL, paths, commands, names. No application's protocol is parsed here."""
+"""Contents of packets by tshark, if it is installed: SQL, paths, commands, names. No application's protocol is parsed here.
+
+They are not kept beside the captures. The account of a WordPress page, of 2,500 frames in the capture that is dissected, takes
+0.5 s of CPU in all, so there is little to save; and what a kept account depends on, besides the captures, are this package's
+code and tshark's version and preferences: a wrong guess would show an old account as a new one.
+"""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def account(
         flows.follow(seen)
         until = min((each.between[1] for each in captures), default=sys.maxsize)
         found = _operation(seen, client, whole, until, is_of_request)
-        parts = Walk(seen, found.client, found.begin).back(found.last, arrived=True)
+        parts = Walk(seen, found.client, found.begin, free).back(found.last, arrived=True)
         steps = Causes(seen, parts, asked, free, (found.begin, found.last.arrived)).steps()
         steps = steps if free else computed.named(steps, seen, found.client)
     return Account(found.words, found.client, tuple(steps), found.beside, (*seen.notes, *behind.notes(seen)), free)

@@ -28,10 +28,11 @@ APART = 2.0
 class Pacing:
     """The data that a host sent on one connection, and how long a pacing rate held them back.
 
-    segments: those with data, as they were sent.
+    segments: those with data, as they were sent. after_ns: the most time that the kernel takes to send what an ACK lets go; 0
+    where computing takes none.
     """
 
-    def __init__(self, host: Host, segments: Sequence[Packet]) -> None:
+    def __init__(self, host: Host, segments: Sequence[Packet], after_ns: int = 0) -> None:
         self._segments = segments
         self._orders = array("q", (each.order for each in segments))
         self._bursts: list[int] = []
@@ -40,7 +41,7 @@ class Pacing:
         for number, each in enumerate(segments):
             together = number and each.sent == segments[number - 1].sent
             self._bursts.append(each.length + (self._bursts[-1] if together else 0))
-            if number and not together and _is_held(segments[number - 1], each) and not _is_let_go(host, each):
+            if number and not together and _is_held(segments[number - 1], each) and not _is_let_go(host, each, after_ns):
                 self._places.append(number)
                 self._rates.append(self._bursts[number - 1] / (each.sent - segments[number - 1].sent))
 
@@ -83,11 +84,11 @@ def _is_held(before: Packet, packet: Packet) -> bool:
     return is_one_write and not before.repeated and not packet.repeated and packet.edge >= 0 and not is_corked
 
 
-def _is_let_go(host: Host, packet: Packet) -> bool:
+def _is_let_go(host: Host, packet: Packet, after_ns: int) -> bool:
     """Return whether something arrived on a segment's connection when it was sent, or left the queue then: an ACK, or room."""
     for packets, times in ((host.received, host.arrivals), (host.left, host.departures)):
-        place = bisect_left(times, packet.sent)
-        while place < len(packets) and times[place] == packet.sent:
+        place = bisect_left(times, packet.sent - after_ns)
+        while place < len(packets) and times[place] <= packet.sent:
             if packets[place].connection == packet.connection:
                 return True
             place += 1

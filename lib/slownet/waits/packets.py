@@ -1,7 +1,10 @@
 """Packets of captures, as the account needs them: who sent what, and what distinguishes a packet from all others.
 
 Captures of hosts are of Ethernet. What is read of a frame is little, because there may be millions: addresses, ports, TCP's
-numbers, and the payload's first bytes.
+numbers, and the payload's first bytes. These are read here and not by tshark, which reads the contents of messages
+(`slownet.waits.dissected`): for the 300,000 frames of 100,000 steps this takes 1.8 s of CPU, tshark 10.6 s for the same fields,
+and a lab has none unless its project asks for it. For that reason types of TLS's records, the first byte of QUIC, frames of
+HTTP/2 that only control a connection, and the ports of name servers are recognized here, too, and nothing else of any protocol.
 """
 
 from __future__ import annotations

@@ -58,15 +58,18 @@ Part = Trip | Stay
 class Walk:
     """The way back through a trace.
 
-    begin: the ns at which the operation began; end: the packet that ended it, which arrived at the client or which it sent.
+    begin: the ns at which the operation began; free: whether computing took no time on the clock of the captures.
     """
 
-    def __init__(self, trace: Trace, client: str, begin: int) -> None:
-        self._trace, self._client, self._begin = trace, client, begin
+    def __init__(self, trace: Trace, client: str, begin: int, free: bool = True) -> None:
+        self._trace, self._client, self._begin, self._free = trace, client, begin, free
         self._openers = _openers(trace)
+        after_ns = 0 if free else AT_ONCE_NS
         self._wakes = {name: _Wakes(host) for name, host in trace.hosts.items()}
         self._forwards = {name: _Forwards(host) for name, host in trace.hosts.items()}
-        self._before = {name: _Before(host, self._openers, self._wakes[name].opening) for name, host in trace.hosts.items()}
+        self._before = {
+            name: _Before(host, self._openers, self._wakes[name].opening, after_ns) for name, host in trace.hosts.items()
+        }
         self._parts: list[Part] = []
         self._seen: set[tuple[int, bool]] = set()
         self._requests: list[tuple[str, Ends, Packet, int]] = []
@@ -179,7 +182,7 @@ class Walk:
         woke = self._woke(host, packet)
         if woke is not None and woke.arrived == packet.sent:
             return (woke, True), "kernel"
-        paced = self._paced(host, packet)
+        paced = self._paced(host, packet) if self._free or woke is None else None
         if woke is not None and not packet.repeated and (paced is None or not woke.is_pure_ack):
             return (woke, True), "program"
         if (left := self._left(host, packet)) is not None:
@@ -301,8 +304,8 @@ class _Before:
     Each list has places among all packets that the host received, or sent, in order.
     """
 
-    def __init__(self, host: Host, openers: Mapping[Ends, str], opening: Set[int]) -> None:
-        self._host, self._openers = host, openers
+    def __init__(self, host: Host, openers: Mapping[Ends, str], opening: Set[int], after_ns: int) -> None:
+        self._host, self._openers, self._after_ns = host, openers, after_ns
         self._came: dict[Ends, array[int]] = defaultdict(_places)
         self._asked: dict[Ends, array[int]] = defaultdict(_places)
         self._wakes: dict[tuple[bool, bool], array[int]] = defaultdict(_places)
@@ -329,7 +332,7 @@ class _Before:
         """Return the pacing of what the host sent on a connection."""
         if connection not in self._pacing:
             sent = (self._host.sent[place] for place in self._went[connection])
-            self._pacing[connection] = Pacing(self._host, [each for each in sent if each.length])
+            self._pacing[connection] = Pacing(self._host, [each for each in sent if each.length], self._after_ns)
         return self._pacing[connection]
 
     def received(self, packet: Packet, end: int) -> Iterator[Packet]:
