@@ -144,8 +144,10 @@ function style() {
   const many = state.nodes.length > FEW;
   graph.style([
     {selector: "node", style: {label: "data(id)", "font-size": sized(13), color: css("--ink"), "text-valign": "bottom", "text-margin-y": 4,
-      "background-color": css(many ? "--accent" : "--panel"), "border-width": 2, "border-color": css("--accent"), width: 34, height: 34, "min-zoomed-font-size": 7}},
-    {selector: "node[kind='switch']", style: {shape: "round-rectangle", "border-color": css("--faint"), width: 64, height: 26, "text-valign": "center", "text-margin-y": 0}},
+      "background-color": css(many ? "--accent" : "--panel"), "border-width": 2, "border-color": css("--accent"), width: 34, height: 34, "min-zoomed-font-size": 7,
+      "text-background-color": css("--panel"), "text-background-opacity": many ? 0 : 0.9}},
+    {selector: "node[kind='switch']", style: {shape: "round-rectangle", "border-color": css("--faint"), width: 64, height: 26,
+      "text-background-opacity": 0, "text-valign": "center", "text-margin-y": 0}},
     {selector: "node[kind='router']", style: {shape: "diamond", width: 38, height: 38}},
     {selector: "edge", style: {width: 3, "line-color": css("--faint"), label: "data(words)", "font-size": sized(12), color: css("--ink"),
       "curve-style": many ? "haystack" : "bezier", "haystack-radius": 0, opacity: many ? 0.5 : 1,
