@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -46,7 +47,8 @@ class Causes:
     def __init__(self, trace: Trace, parts: Sequence[Part], asked: Asked, free: bool, window: tuple[int, int]) -> None:
         self._trace, self._parts, self._asked, self._free = trace, parts, asked, free
         self._ways = paths.Ways(trace, *window)
-        self._held: dict[Way, list[tuple[int, Packet]]] = {}
+        self._known = totals(trace) if free else {}
+        self._held: dict[Way, array[int]] = {}
         self._messages: list[list[Packet]] = []
         self._places: list[int] = []
         self._then: list[Packet | None] = []
@@ -115,8 +117,10 @@ class Causes:
             return  # the third part of a handshake
         found = _window(then, ack)
         self._give(number, found)
-        if found[0] is Cause.WINDOW and then.edge >= 0 and then.phase != RECOVERY:
-            self._held.setdefault((then.sender, then.source, then.sport, then.target, then.dport), []).append((number, then))
+        if self._known and found[0] is Cause.WINDOW and then.edge >= 0 and then.phase != RECOVERY:
+            way = then.sender, then.source, then.sport, then.target, then.dport
+            if way in self._known:
+                self._held.setdefault(way, array("q")).append(number)
 
     def _name_full_buffers(self) -> None:
         """Give the waits for ACKs that no window explains, as far as the kernel knows it, to the send buffer.
@@ -126,13 +130,14 @@ class Causes:
         """
         stays = (each for each in self._parts if isinstance(each, Stay))
         paced = {each.until.connection for each in stays if each.kind == "paced" and each.until}
-        known_ways = totals(self._trace) if self._held and self._free else {}
-        for key, held in self._held.items():
-            if (known := known_ways.get(key)) and held[0][1].connection not in paced:
-                flights = [then.segments for _, then in held]
-                for (number, then), is_full in zip(held, full_buffers(flights, known), strict=True):
-                    if is_full:
-                        self._give(number, (Cause.WINDOW, f"{SEND_BUFFER}, {then.flight:,} bytes in flight"))
+        for way, numbers in self._held.items():
+            waited = [then for number in numbers if (then := self._then[number])]
+            if waited[0].connection in paced:
+                continue
+            full = full_buffers([then.segments for then in waited], self._known[way])
+            for number, then, is_full in zip(numbers, waited, full, strict=True):
+                if is_full:
+                    self._give(number, (Cause.WINDOW, f"{SEND_BUFFER}, {then.flight:,} bytes in flight"))
 
     def _give(self, number: int, cause: tuple[Cause, str]) -> None:
         self._given[number] = cause
