@@ -10,7 +10,7 @@ from functools import cached_property
 from slownet.waits import behind, paths
 from slownet.waits.account import CLOCK_IS_READ, OR_A_TIMER, Cause, Step
 from slownet.waits.client_operation import NAMES
-from slownet.waits.flows import APPLICATION, FIRST_WINDOW, HANDSHAKE, RECOVERY, SEND_BUFFER
+from slownet.waits.flows import APPLICATION, FIRST_WINDOW, HANDSHAKE, RECOVERY, SEND_BUFFER, SLOW_START
 from slownet.waits.full_buffers import Way, full_buffers, totals
 from slownet.waits.pacing import PACING, RTO_MIN_NS, rate
 from slownet.waits.packets import ACK, FIN, RST, SYN, UDP, Ends, Packet
@@ -313,7 +313,8 @@ def _window(then: Packet, ack: Packet) -> tuple[Cause, str]:
     """Return why a segment had waited for an ACK."""
     if then.repeated:
         return Cause.RETRANSMISSION, "fast" if then.sent == ack.arrived else "until the ACK from which the timer ran"
-    if then.held and not then.side.nodelay and not then.flags & FIN and then.segments < FIRST_WINDOW:
+    small = then.held and not then.flags & FIN and then.segments < FIRST_WINDOW
+    if small and (then.phase == SLOW_START or not then.side.nodelay):  # ssh sets TCP_NODELAY only after its login
         return Cause.NAGLE, "a small segment waits for the ACK of an earlier small one"
     if then.edge < 0:
         return Cause.WINDOW, f"receive window, {then.flight:,} bytes in flight"

@@ -42,6 +42,7 @@ class _Side:
     """One end of a connection.
 
     nodelay: whether it has sent a small segment while an earlier one was in flight, as only a socket with TCP_NODELAY does.
+    scale: of the other end's windows; None before its SYN is seen.
     came: when something last arrived. has_lost: whether it has sent data again. lost_below: until this is acknowledged, it
     recovers. slow_below: segments below which it is in slow start after a timeout.
     """
@@ -49,7 +50,7 @@ class _Side:
     def __init__(self) -> None:
         self.base: int | None = None
         self.mss = USUAL_MSS
-        self.scale = 0
+        self.scale: int | None = None
         self.opened = self.heard = self.opener = False
         self.nodelay = False
         self.unacked: deque[int] = deque()
@@ -126,12 +127,19 @@ def _receive(side: _Side, packet: Packet) -> None:
     if packet.flags & ACK and side.base is not None:
         acked = side.since(packet.ack)
         side.now.acked = max(side.now.acked, acked)
-        side.now.edge = acked + (packet.window << (0 if packet.flags & SYN else side.scale))
+        side.now.edge = _edge(side, packet, acked)
         while side.unacked and side.unacked[0] <= side.now.acked:
             side.unacked.popleft()
         side.now.segments = len(side.unacked)
         if side.now.small_end <= side.now.acked:
             side.now.small_end = -1
+
+
+def _edge(side: _Side, packet: Packet, acked: int) -> int:
+    """Return how far the other end's window reaches; -1 if its scale is unknown, because its SYN came before the captures."""
+    if packet.flags & SYN or not packet.window:
+        return acked + packet.window
+    return -1 if side.scale is None else acked + (packet.window << side.scale)
 
 
 def _send(side: _Side, packet: Packet) -> None:

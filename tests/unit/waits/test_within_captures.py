@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from told import Told, opened
+from told import MSS, Told, opened
 from wire import START
 
 from slownet.waits.account import Cause
@@ -90,3 +90,32 @@ def test_settings_of_http2_may_be_waited_for_their_acknowledgement_not(told, fla
     found = within(told, 60.5, 150)
     assert trips(found) == waited_for
     assert [each.ms for each in found.of(Cause.TIMER)] == [3.0 if waited_for == 2 else 43.0]
+
+
+def test_a_window_whose_scale_was_agreed_before_closes_nothing(told):
+    """Of 13 segments ten go at once; the window of 500 is one of 64,000 bytes, by a scale that only the SYN has."""
+    opened(told)
+    told.say("client", "web", "PA", 101, 501, at=61.0, came=81.0, payload=b"?", window=500)
+    for number in range(13):
+        at = 81.0 if number < 10 else 121.0
+        told.say("web", "client", "A", 501 + MSS * number, 102, at=at, came=at + 20, ports=(80, 40000), payload=bytes(MSS))
+        told.say("client", "web", "A", 102, 501 + MSS * (number + 1), at=at + 20, came=at + 40, window=500)
+    found = within(told, 60.5, 145)
+    assert trips(found) == 2
+    assert {each.detail for each in found.of(Cause.WINDOW)} == {"slow start, 10 segments in flight"}
+
+
+def test_a_small_segment_waits_for_nagle_even_if_the_program_turns_it_off_later(told):
+    """ssh sets TCP_NODELAY after its login."""
+    opened(told)
+    told.say("client", "web", "PA", 101, 501, at=61.0, came=81.0, payload=b"one")
+    told.say("web", "client", "A", 501, 104, at=81.0, came=101.0, ports=(80, 40000))
+    told.say("client", "web", "PA", 104, 501, at=101.0, came=121.0, payload=b"two")
+    told.say("web", "client", "PA", 501, 107, at=121.0, came=141.0, ports=(80, 40000), payload=b"!")
+    for sequence, at in ((107, 141.0), (108, 141.001)):
+        told.say("client", "web", "PA", sequence, 502, at=at, came=at + 20, payload=b"x")
+    told.say("web", "client", "PA", 502, 109, at=161.001, came=181.001, ports=(80, 40000), payload=b"!")
+    found = within(told, 60.5, 190)
+    assert trips(found) == 3
+    assert len(list(found.of(Cause.NAGLE))) == 2
+    assert not list(found.of(Cause.WINDOW))
