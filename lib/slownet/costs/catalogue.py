@@ -55,5 +55,6 @@ def _named(word: str) -> list[Entry]:
         if part in each.name or part in each.program.lower() or part in (each.ecosystem, each.server)
     ]  # fmt: skip
     if not found:
-        raise ExperimentError(f"no entry is called '{word}'", fix=f"{nearest(word, entries())}; `slownet costs` lists them")
+        known = {part for each in entries().values() for part in (each.name, each.ecosystem, each.server)}
+        raise ExperimentError(f"no entry is called '{word}'", fix=f"{nearest(word, sorted(known))}; `slownet costs` lists them")
     return found

@@ -39,20 +39,23 @@ def kept() -> Kept:
 def of(results: Iterable[Measured]) -> dict[str, Any]:
     """Return results as they are kept: of each operation k and the difference of its two measurements, or why not.
 
-    With each entry's own version are the accounts of its packets. One that shows another number of round trips is left out:
-    what ran side by side took another course that time.
+    With each entry's own version, or the one that was chosen instead, are the accounts of its packets. One that shows another
+    number of round trips is left out: what ran side by side took another course that time.
     """
     found: dict[str, Any] = {}
     for each in results:
         entry = found.setdefault(each.item.entry.name, {"versions": {}, "packages": {}})
         entry["packages"] |= each.packages
         numbers = {name: [round(cost.trips, 3), round(cost.spread, 3)] for name, cost in each.costs.items()}
-        if each.item.version == each.item.entry.version:
-            shown = {name: one for name, one in each.accounts.items() if name in each.costs and one["parts"]}
-            agree = {name: one["parts"] for name, one in shown.items() if abs(one["trips"] - each.costs[name].trips) <= WITHIN}
-            entry["accounts"] = agree
+        if each.item.version == each.item.entry.version or not entry["versions"]:
+            entry["accounts"] = _accounts(each)
         entry["versions"][each.item.version] = {"failure": each.failure} if each.failure else numbers
     return found
+
+
+def _accounts(measured: Measured) -> dict[str, Any]:
+    shown = {name: one for name, one in measured.accounts.items() if name in measured.costs and one["parts"]}
+    return {name: one["parts"] for name, one in shown.items() if abs(one["trips"] - measured.costs[name].trips) <= WITHIN}
 
 
 def keep(results: Mapping[str, Any]) -> None:
@@ -88,7 +91,7 @@ def row(entry: Entry, operation: Operation, found: Mapping[str, Any], version: s
         cost and cost.verdict, each, operation.cure, operation.cured and f"{entry.name}/{operation.cured}",
         cured and shown_trips(cured), operation.note, operation.guess, {each: shown_trips(one) for each, one in others.items()},
         found.get("packages", {}), versions.get(shown, {}).get("failure", ""),
-        causes(found.get("accounts", {}).get(operation.name, ())) if shown == entry.version else "",
+        causes(found.get("accounts", {}).get(operation.name, ())) if shown == entry.version or [*versions] == [shown] else "",
     )  # fmt: skip
     return dict(zip(COLUMNS, values, strict=True))
 

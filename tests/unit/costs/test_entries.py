@@ -149,6 +149,8 @@ def test_words_choose_entries():
     assert catalogue.choose([]) == list(catalogue.entries().values())
     with pytest.raises(ExperimentError, match=r"no entry is called 'redsi-py': .*redis-py"):
         catalogue.choose(["redsi-py"])
+    with pytest.raises(ExperimentError, match=r"no entry is called 'redsi': did you mean 'redis'"):
+        catalogue.choose(["redsi"])
 
 
 def test_each_entry_of_the_catalogue_is_whole():

@@ -49,6 +49,15 @@ def test_a_row_of_another_version_has_its_numbers():
     assert second["each"] == []  # the names are those of the entry's own version
 
 
+def test_a_version_that_is_measured_alone_has_its_own_account():
+    shown = {"pipeline": {"trips": 2.0, "parts": ["2 x question and answer: 1, 2 bytes"]}}
+    alone = dataclasses.replace(measured("1.0", 10.0, 2.0), accounts=shown)
+    _, second = record.rows([ENTRY], record.of([alone]), "1.0")
+    assert second["account"] == "2 x question and answer"
+    _, second = record.rows([ENTRY], record.of([measured("2.0", 10.0, 1.0), alone]), "1.0")
+    assert second["account"] == ""
+
+
 def test_what_was_not_measured_has_no_number():
     assert {each["round_trips"] for each in record.rows([ENTRY], {})} == {None}
     failed = record.of([Measured(Item(ENTRY, "2.0"), failure="no such version")])
