@@ -184,7 +184,8 @@ class Walk:
             return (woke, True), "kernel"
         paced = self._paced(host, packet) if self._free or woke is None else None
         if woke is not None and not packet.repeated and (paced is None or not woke.is_pure_ack):
-            return (woke, True), "program"
+            other = self._pushed(host, packet) if woke.is_pure_ack else None  # an ACK lets the kernel send in its instant
+            return (other or woke, True), "pushed" if other else "program"
         if (left := self._left(host, packet)) is not None:
             return (left, False), "queue"
         if paced is not None:
