@@ -125,6 +125,9 @@ def test_each_kept_number_is_explained():
     """What theory does not explain is not published."""
     rows = [each for each in record.rows(catalogue.entries().values(), record.kept()) if each["round_trips"] is not None]
     assert [(each["id"], each["round_trips"], each["expected"]) for each in rows if each["verdict"] != "as expected"] == []
+    named = [(each, version) for each in catalogue.entries().values() for version in each.versions]
+    earlier = [row for each, version in named for row in record.rows([each], record.kept(), version)]
+    assert [(each["id"], each["version"]) for each in earlier if each["verdict"] not in (None, "as expected")] == []
     unnamed = [each for each in rows if not each["each"] and each["round_trips"]]
     assert [each["id"] for each in unnamed if len(each["note"].split()) < 4] == []  # a reason is a sentence
 
