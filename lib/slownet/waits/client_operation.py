@@ -65,7 +65,7 @@ class Operation:
 
 
 def find(
-    trace: Trace, client: str | None = None, whole: bool = False, until: int = sys.maxsize,
+    trace: Trace, client: str | None = None, whole: bool = False, between: tuple[int, int] = (0, sys.maxsize),
     is_of_request: Callable[[Packet], bool] = lambda packet: False,
 ) -> Operation:  # fmt: skip
     """Return the operation of a client: all that it did, or the last of several like it.
@@ -78,8 +78,9 @@ def find(
         The host that began it; by default the one that was the first to send.
     whole : bool
         Whether connections to the same server, one after the other, are one operation. Otherwise the last of them is it.
-    until : int
-        When it had ended, in ns, if that is known: a server's end of a connection that came just before was waited for.
+    between : tuple of int
+        When it began, and had ended, in ns, if that is known: a server's end of a connection that came just before was waited
+        for, and what the client had sent earlier belongs to it only if it is a message.
     is_of_request : callable
         Returns whether a packet of QUIC is known to carry a part of a request or answer.
 
@@ -92,7 +93,7 @@ def find(
     """
     if client is not None and client not in trace.hosts:
         raise ExperimentError(f"no capture of a host '{client}'", Option("from"), nearest(client, list(trace.hosts)))
-    opened = {name: _connections(trace, trace.hosts[name], until) for name in ([client] if client else trace.hosts)}
+    opened = {name: _connections(trace, trace.hosts[name], between) for name in ([client] if client else trace.hosts)}
     host = trace.hosts[client or _client(trace, opened)]
     connections = opened[host.name]
     for each in connections:
@@ -105,6 +106,7 @@ def find(
         while not connections[-1].last:
             connections = connections[:-1]
         chosen, begin, own = _chosen(host, connections, whole)
+    begin = max(begin, between[0])
     deciding = max((each for each in own if not each.names), key=lambda each: each.end, default=None) or max(
         own, key=lambda each: each.end
     )
@@ -161,12 +163,16 @@ def _asks(packet: Packet) -> bool:
     return not packet.is_tcp or packet.is_opening or (packet.length > 0 and not packet.flags & (FIN | RST))
 
 
-def _connections(trace: Trace, host: Host, until: int) -> list[Connection]:
+def _connections(trace: Trace, host: Host, between: tuple[int, int]) -> list[Connection]:
     """Return the connections that a host opened, in order. Pings count if there is nothing else."""
     found: dict[Ends, Connection] = {}
     answers: set[Ends] = set()
     events = sorted(
-        [(each.sent, _frame(each), 1, each.order, each) for each in host.sent if host.made(each)]
+        [
+            (each.sent, _frame(each), 1, each.order, each)
+            for each in host.sent
+            if host.made(each) and (each.sent >= between[0] or not each.is_pure_ack)
+        ]
         + [
             (each.arrived, each.frame_arrived, 0, number, each) for number, each in enumerate(host.received) if host.wants(each)
         ],
@@ -189,7 +195,7 @@ def _connections(trace: Trace, host: Host, until: int) -> list[Connection]:
         _end_of_datagrams(each)
         if each.after_close is not None and not each.reset:  # it had closed its own direction only
             each.last = each.after_close
-        if each.other_end is not None and until - each.other_end.arrived <= AT_ONCE_NS:
+        if each.other_end is not None and between[1] - each.other_end.arrived <= AT_ONCE_NS:
             each.last = each.other_end
         each.server_name = owners.get(each.first.target, each.first.receiver)
     order = sorted(_begun(trace, found.values()), key=lambda each: each.first.sent)

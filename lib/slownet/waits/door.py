@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
@@ -50,8 +49,8 @@ def account(
     with _uncollected():
         seen = trace.read(captures)
         flows.follow(seen)
-        until = min((each.between[1] for each in captures), default=sys.maxsize)
-        found = _operation(seen, client, whole, until, is_of_request)
+        between = captures[0].between if captures else HostCapture.between
+        found = _operation(seen, client, whole, between, is_of_request)
         parts = Walk(seen, found.client, found.begin, free).back(found.last, arrived=True)
         steps = Causes(seen, parts, asked, free, (found.begin, found.last.arrived)).steps()
         steps = steps if free else computed.named(steps, seen, found.client)
@@ -59,11 +58,11 @@ def account(
 
 
 def _operation(
-    seen: trace.Trace, client: str | None, whole: bool, until: int, is_of_request: Callable[[Packet], bool]
+    seen: trace.Trace, client: str | None, whole: bool, between: tuple[int, int], is_of_request: Callable[[Packet], bool]
 ) -> client_operation.Operation:
     """Return the operation; where none is found, the error states which capture was cut off, if one was."""
     try:
-        return client_operation.find(seen, client, whole, until, is_of_request)
+        return client_operation.find(seen, client, whole, between, is_of_request)
     except ToolError as error:
         cut = next((each for each in seen.notes if trace.CUT_OFF in each), "")
         if not cut:

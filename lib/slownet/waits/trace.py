@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, field
@@ -149,12 +149,12 @@ def read(captures: Sequence[HostCapture]) -> Trace:
     shared = Shared()
     waiting: dict[object, list[Packet]] = defaultdict(list)
     came: list[_Came] = []
-    gone: list[set[object]] = [set() for _ in captures]
-    entered = [_sent(each, notes, shared, earlier) for each, earlier in zip(captures, gone, strict=True)]
+    queues: list[dict[object, int]] = [{} for _ in captures]
+    entered = [_sent(each, notes, shared, earlier) for each, earlier in zip(captures, queues, strict=True)]
     for packet in chain.from_iterable(entered):
         if packet.is_tcp:  # datagrams may be divided yet
             waiting[packet.hop].append(packet)
-    for each, before, earlier in zip(captures, entered, gone, strict=True):
+    for each, before, earlier in zip(captures, entered, queues, strict=True):
         _left(each, before, earlier, waiting, came, notes, shared)
         hosts[each.host].sent += before
     _match(came, waiting, hosts)
@@ -179,14 +179,14 @@ class _Came(NamedTuple):
 
 
 def _left(
-    capture: HostCapture, before: list[Packet], earlier: Set[object], waiting: dict[object, list[Packet]],
+    capture: HostCapture, before: list[Packet], earlier: Mapping[object, int], waiting: dict[object, list[Packet]],
     came: list[_Came], notes: list[str], shared: Shared,
 ) -> None:  # fmt: skip
     """Read what crossed an interface: when what the host sent left its queue, and what came.
 
-    before: packets that entered the queue; those that are seen here only are added. earlier: the keys of those that entered it
-    before the capture's time, which do not count. waiting: all hosts' sent packets by key; the datagrams of this one are added.
-    came: the packets that arrived are added.
+    before: packets that entered the queue; those that are seen here only are added. earlier: by key, when others entered it
+    before the capture's time, which count if they left it then. waiting: all hosts' sent packets by key; the datagrams of this
+    one are added. came: the packets that arrived are added.
     """
     macs = {packet.mac for packet in before}
     own = _own([capture], capture.host)
@@ -197,7 +197,15 @@ def _left(
     for frame in _frames(capture, capture.main, notes):
         hop = hop_key(frame.data)
         packet = None if hop else _packet(frame, None, shared)
-        if (hop is None and packet is None) or (earlier and (hop if packet is None else packet.hop) in earlier):
+        if hop is None and packet is None:
+            continue
+        if earlier and (ns := earlier.get(hop if packet is None else packet.hop)) is not None:
+            packet = _dated(packet or Packet(frame, hop), frame, shared)
+            packet.sent, packet.sender, packet.arrived = ns, capture.host, -1
+            _leaves(packet, frame.ns, frame.number, capture)
+            before.append(packet)
+            if packet.is_tcp:
+                waiting[packet.hop].append(packet)
             continue
         source = frame.data[26:30] if packet is None else packet.source
         is_sent = frame.data[6:12] in macs or (capture.before is None and source in own)
@@ -241,10 +249,10 @@ def _leaves(entered: Packet, ns: int, frame: int, capture: HostCapture) -> None:
     entered.left, entered.frame, entered.interface = ns, frame, capture.name
 
 
-def _sent(capture: HostCapture, notes: list[str], shared: Shared, earlier: set[object]) -> list[Packet]:
+def _sent(capture: HostCapture, notes: list[str], shared: Shared, earlier: dict[object, int]) -> list[Packet]:
     """Return what a host sent, by its capture before the queue; without one nothing, and a note.
 
-    earlier: the keys of what entered the queue before the capture's time are added.
+    earlier: when packets entered the queue before the capture's time, which are added by their keys.
     """
     if capture.before is None:
         notes.append(f"{capture.host}: no capture before the queue, so what a queue delayed counts as the host's")
@@ -252,7 +260,7 @@ def _sent(capture: HostCapture, notes: list[str], shared: Shared, earlier: set[o
     found = []
     for frame in _frames(capture, capture.before, notes, since=0):
         if frame.ns < capture.between[0]:
-            earlier.add(hop_key(frame.data) or Packet(frame).hop)
+            earlier[hop_key(frame.data) or Packet(frame).hop] = frame.ns
         elif (packet := _packet(frame, hop_key(frame.data), shared)) is not None:
             packet.sender, packet.sent = capture.host, packet.arrived
             packet.arrived, packet.frame = -1, 0

@@ -126,3 +126,15 @@ def test_a_small_segment_waits_for_nagle_even_if_the_program_turns_it_off_later(
     assert trips(found) == 3
     assert len(list(found.of(Cause.NAGLE))) == 2
     assert not list(found.of(Cause.WINDOW))
+
+
+def test_a_message_that_was_sent_just_before_and_is_on_its_way_counts(told):
+    """MQTT without TCP_NODELAY: a message that has no answer, and the next one, which waits for its acknowledgement."""
+    opened(told)
+    told.say("client", "web", "PA", 101, 501, at=80.499, left=100.499, came=100.499, payload=b"0")
+    told.say("web", "client", "A", 501, 102, at=100.499, came=120.499, ports=(80, 40000))
+    asks(told, 120.499, sequence=(102, 501))
+    found = within(told, 80.5, 162)
+    assert trips(found) == 2
+    assert found.elapsed_ns == 80_000_000
+    assert Cause.NAGLE in {each.cause for each in found.steps}
