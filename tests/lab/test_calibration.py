@@ -146,9 +146,12 @@ def test_an_echo_request_has_the_checksum_that_scapy_computes(pairs, ip, tmp_pat
 @pytest.mark.charged  # without that there is no ceiling
 @pytest.mark.parametrize("ip", [IPV4, IPV6], ids=str)
 def test_a_rate_that_the_cpu_carries_is_found(pairs, ip):
+    # A neighbour on the machine makes the same work cost more CPU time from one moment to the next: a ceiling for each try.
+    tries = [half_of_what_is_carried(pairs, ip) for _ in range(3)]
+    assert any(all(row.ok for row in rows) for _, rows in tries), tries
+
+
+def half_of_what_is_carried(pairs, ip):
     pair = pairs[ip]
     most = carried(pair.link("client", "server"), pair["client"], pair["server"], ip)
-    case = Case("", "transfer", {"rate": f"{int(most / 2)}bit"}, 2_000_000, ip=ip)
-    # The machine's other work only takes CPU away, and CPU time is what is charged: a rate beyond the CPU fails each time.
-    tries = [measured(pairs, case) for _ in range(3)]
-    assert any(all(row.ok for row in rows) for rows in tries), (most, tries)
+    return most, measured(pairs, Case("", "transfer", {"rate": f"{int(most / 2)}bit"}, 2_000_000, ip=ip))
