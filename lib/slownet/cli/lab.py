@@ -194,7 +194,10 @@ def clean(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list what would be removed.")] = False,
     system: SystemOption = False,
 ) -> None:
-    """Remove kernels and images of other versions, and layers that no project on this machine uses; show what stays."""
+    """Remove what this version and the projects on this machine do not need, or can make and fetch again; show what stays.
+
+    That is: kernels and images of other versions, layers that no project uses, snapshots, and packages of `slownet costs`.
+    """
     from slownet.lab.build import cache_cleanup, parts
 
     if system:

@@ -16,6 +16,7 @@ from slownet.costs import packages
 from slownet.costs.catalogue import entries, find_server
 from slownet.costs.entry import Entry, Server
 from slownet.costs.judging import AS_EXPECTED, CAPTURED, RTTS, STEP, Cost, cost
+from slownet.lab.build import cache
 from slownet.lab.run import events
 from slownet.lab.run.clock import ClockRequest
 from slownet.lab.run.events import Event
@@ -82,14 +83,15 @@ def measure(items: Sequence[Item], labs: int = 1, follow: Follow = lambda line: 
     What cannot be measured is a failure of its own, and the others go on.
     """
     found: dict[int, Measured] = {}
-    for group in _groups(items):
-        prepared = _prepared(group, found, follow)
-        boots = list(_boots(prepared))
-        if boots:
-            place = _place(prepared, follow)
-            with ThreadPoolExecutor(labs) as pool:
-                for results in pool.map(partial(_boot, place, follow, accounts), boots):
-                    found |= {id(each.item): each for each in results}
+    with cache.in_use(packages.home()):
+        for group in _groups(items):
+            prepared = _prepared(group, found, follow)
+            boots = list(_boots(prepared))
+            if boots:
+                place = _place(prepared, follow)
+                with ThreadPoolExecutor(labs) as pool:
+                    for results in pool.map(partial(_boot, place, follow, accounts), boots):
+                        found |= {id(each.item): each for each in results}
     return [found[id(item)] for item in items]
 
 
@@ -214,15 +216,15 @@ def _judge(result: Measured, times: Mapping[int, Mapping[str, float]], errors: S
 
 def _run(place: Place, boot: Sequence[_Prepared], on_event: Callable[[Event], None], errors: list[str], accounts: bool) -> None:
     complaints, began = Excerpt(), time.monotonic()
-    with tempfile.TemporaryDirectory(dir=packages.home(), prefix="job-") as folder:
+    with tempfile.TemporaryDirectory(prefix="slownet-costs-") as folder:
         file = Path(folder, "job.json")
         file.write_text(
             json.dumps({"warm": WARM, "rtts": RTTS, "accounts": RTTS if accounts else [], "servers": _servers(boot)})
         )
         with events.Reader(on_event, _grammar(len(boot))) as stdout:
             status = place.run(
-                [place.python, "-m", "slownet.costs.inside", str(file)], shares=[Share(packages.home())], stdout=stdout,
-                stderr=complaints.add,
+                [place.python, "-m", "slownet.costs.inside", str(file)], stdout=stdout, stderr=complaints.add,
+                shares=[Share(packages.home()), Share(Path(folder))],
             )  # fmt: skip
     if status < 0:
         raise KeyboardInterrupt

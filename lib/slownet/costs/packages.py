@@ -20,11 +20,11 @@ from pathlib import Path
 from slownet.costs.catalogue import HERE
 from slownet.costs.entry import Server
 from slownet.lab.build import cache, distribution, parts, wheels
+from slownet.lab.build.cache_cleanup import COSTS
 from slownet.lab.build.project import OWN, at
 from slownet.model.errors import LabError
 
 CLIENTS = HERE / "clients"
-KIND = "costs"
 FETCH_S = 1800.0
 BASIC = {"node": ("nodejs",), "java": ("openjdk-21-jre-headless",)}
 """Debian packages that all packages of an ecosystem need."""
@@ -57,7 +57,7 @@ class Client:
 
 def home() -> Path:
     """Return the folder of all of it, which labs see."""
-    folder = cache.writable_root() / KIND
+    folder = cache.writable_root() / COSTS
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
@@ -113,7 +113,7 @@ def layer(debian: Sequence[str]) -> Path:
 
 
 def _made(ecosystem: str, inputs: Sequence[str], build: Callable[[Path], None]) -> Path:
-    return cache.make(f"{KIND}/{ecosystem}", cache.key(ecosystem, *inputs), build, cache.writable_root())
+    return cache.make(f"{COSTS}/{ecosystem}", cache.key(ecosystem, *inputs), build, cache.writable_root())
 
 
 def _python(needs: Sequence[str], code: str) -> Client:

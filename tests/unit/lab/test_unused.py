@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from slownet.lab.build import cache_cleanup, layer, project
+from slownet.lab.build import cache, cache_cleanup, layer, project
 from slownet.lab.build.image import Image
 from slownet.lab.build.kernel import Kernel
 from slownet.lab.build.parts import Parts
@@ -84,6 +84,31 @@ def test_a_layer_stays_as_long_as_a_project_needs_it(found, shop, home):
     assert list(layer.known().values()) == [shop]
     cache_cleanup.forget_projects()
     assert layer.known() == {}
+
+
+def test_packages_of_costs_go_with_their_layers_unless_they_are_measured(found, shop, home):
+    costs = home / cache_cleanup.COSTS
+    assert costs not in [each.path for each in cache_cleanup.entries(found)[1]]
+    (costs / "pypi" / "k3y").mkdir(parents=True)
+    (costs / "pypi" / "k3y" / "redis.py").write_bytes(b"x" * 9_000)
+    own = costs / "layers" / "k3y" / shop.name
+    own.parent.mkdir(parents=True)
+    own.write_text('packages = ["sl"]\n')
+    its = project.at(own)
+    build(home, layer.key(its, found.image.key), ["sl"], own)
+    assert layer.need(its, found.image)
+    with cache.in_use(costs):
+        kept, gone = cache_cleanup.entries(found)
+        assert str(kept[-1]).endswith(" MB: slownet costs uses it")
+        assert costs not in [each.path for each in gone]
+        assert str(own) in [each.why for each in kept]
+        cache_cleanup.remove(cache_cleanup.Entry(costs, "it was not used a moment ago"))
+        assert own.exists()
+    kept, gone = cache_cleanup.entries(found)
+    assert str(gone[-1]).endswith("costs, 0.0 MB: packages that slownet costs fetches again")
+    assert str(own) not in [each.why for each in kept]
+    cache_cleanup.remove(gone[-1])
+    assert not costs.exists()
 
 
 def test_what_a_killed_build_left_goes_and_what_is_being_built_stays(found, home):

@@ -27,11 +27,13 @@ IN_USE = {WARM: "a sweep uses it", standstill.KIND: "an exact lab uses it"}
 """Kinds of what is only kept for speed, and goes unless it is used now; and what that is called."""
 DOWNLOAD = "download"
 """The kind of labs that are being fetched; see `slownet.transfer.lab_download`."""
+COSTS = "costs"
+"""The folder of client programs' packages; see `slownet.costs.packages`. It goes as a whole: all of it can be fetched again."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A folder of the cache: a kernel, an image, an init, a layer, a snapshot, or an unfinished one of them."""
+    """A folder of the cache: a kernel, an image, an init, a layer, a snapshot, an unfinished one of them, or all of costs."""
 
     path: Path
     why: str
@@ -73,6 +75,12 @@ def entries(found: Parts) -> tuple[list[Entry], list[Entry]]:
                     kept.append(Entry(path, names[path.name]))
                 else:
                     unused.append(Entry(path, _why(kind, path)))
+    costs = cache.writable_root() / COSTS
+    if costs.is_dir() and any(costs.iterdir()):
+        if cache.is_in_use(costs):
+            kept.append(Entry(costs, "slownet costs uses it"))
+        else:
+            unused.append(Entry(costs, "packages that slownet costs fetches again"))
     return kept, unused
 
 
@@ -82,7 +90,7 @@ def remove(entry: Entry) -> None:
         if entry.path.is_symlink():
             entry.path.unlink()
             return
-        if entry.path.parent.name in IN_USE and not entry.path.name.endswith(cache.HALF):
+        if (entry.path.parent.name in IN_USE or entry.path.name == COSTS) and not entry.path.name.endswith(cache.HALF):
             if cache.remove_unused(entry.path):
                 shelf.forget(entry.path)
             return
@@ -105,7 +113,11 @@ def forget_projects() -> None:
 def _layers(found: Parts) -> Mapping[str, str]:
     """Return the layers that projects on this machine use now, each with a project's file."""
     used: dict[str, str] = {}
+    costs = cache.writable_root() / COSTS
+    is_measuring = costs.is_dir() and cache.is_in_use(costs)
     for file in layer.known().values():
+        if file.is_relative_to(costs) and not is_measuring:
+            continue  # goes with the packages beside it
         try:
             its = project.at(file)
         except LabError:  # what it needs cannot be read now: keep what it has built
