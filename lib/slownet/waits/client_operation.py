@@ -6,6 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 
 from slownet.model.errors import ExperimentError, ToolError, nearest
 from slownet.model.options import FROM, Option
@@ -176,7 +177,7 @@ def _connections(trace: Trace, host: Host, between: tuple[int, int]) -> list[Con
         + [
             (each.arrived, each.frame_arrived, 0, number, each) for number, each in enumerate(host.received) if host.wants(each)
         ],
-        key=lambda each: each[:4],
+        key=itemgetter(0, 1, 2, 3),
     )
     asked = {each.connection for each in host.received if each.is_opening}
     opened = {each.connection for each in host.sent if each.is_opening} - asked

@@ -20,6 +20,8 @@ ARP, IPV4, IPV6 = 0x0806, 0x0800, 0x86DD
 TCP, UDP, ICMP, ICMPV6 = 6, 17, 1, 58
 FIN, SYN, RST, PSH, ACK = 1, 2, 4, 8, 16
 ETHERNET = 1
+ECHOES = {ICMP: (b"\x00", b"\x08"), ICMPV6: (b"\x80", b"\x81")}
+"""First bytes of echoes and their answers."""
 PLAIN = b"\x08\x00\x45"
 """Bytes 12 to 14 of a frame with a header of IPv4 that has no options."""
 TLS_TYPES = {20, 21, 22, 23}
@@ -49,13 +51,15 @@ class Packet:
         Its ends and its protocol, the same for both directions.
     hop : bytes or tuple
         What identifies it on its hop, as `hop_key` returns it, or else its fields.
+    is_tcp, is_pure_ack : bool
+        True for a segment of TCP, and if that only acknowledges. They are asked for a dozen times a packet.
     """
 
     __slots__ = (
-        "ack", "arrived", "connection", "data", "dport", "edge", "end", "flags", "flight", "frame", "frame_arrived",
-        "held", "highest", "hop", "identity", "interface", "interface_arrived", "kind", "left", "length", "mac", "mark", "mss",
-        "of_hello", "opens", "options", "order", "phase", "protocol", "receiver", "repeated", "segments", "sender", "sent",
-        "seq", "side", "size", "source", "sport", "target", "tls", "window",
+        "ack", "arrived", "connection", "data", "dport", "edge", "end", "flags", "flight", "frame", "frame_arrived", "held",
+        "highest", "hop", "identity", "interface", "interface_arrived", "is_pure_ack", "is_tcp", "kind", "left", "length",
+        "mac", "mark", "mss", "of_hello", "opens", "options", "order", "phase", "protocol", "receiver", "repeated", "segments",
+        "sender", "sent", "seq", "side", "size", "source", "sport", "target", "tls", "window",
     )  # fmt: skip
 
     def __init__(self, frame: Frame, hop: object = None) -> None:
@@ -79,6 +83,8 @@ class Packet:
             self._ipv6(data)
         elif self.kind == ARP and len(data) >= 42:
             self.source, self.target, self.options = data[28:32], data[38:42], data[20:22]
+        self.is_tcp = self.protocol == TCP
+        self.is_pure_ack = self.is_tcp and not self.length and not self.flags & (SYN | FIN | RST)
         ends = (self.source, self.sport), (self.target, self.dport)
         one, other = ends if ends[0] <= ends[1] else ends[::-1]
         self.connection: Ends = (*one, *other, self.protocol)
@@ -137,11 +143,6 @@ class Packet:
         return not same_file or self.frame_arrived < sent.frame
 
     @property
-    def is_tcp(self) -> bool:
-        """True for a segment of TCP."""
-        return self.protocol == TCP
-
-    @property
     def is_quic(self) -> bool:
         """True if it opens a connection of QUIC: a datagram with the long header of an Initial packet (RFC 9000, 17.2)."""
         return self.protocol == UDP and self.data[:1] >= b"\xc0" and self.data[1:5] != bytes(4)
@@ -150,11 +151,6 @@ class Packet:
     def is_opening(self) -> bool:
         """True for a SYN, not for its answer."""
         return self.protocol == TCP and self.flags & (SYN | ACK) == SYN
-
-    @property
-    def is_pure_ack(self) -> bool:
-        """True if it only acknowledges."""
-        return self.protocol == TCP and not self.length and not self.flags & (SYN | FIN | RST)
 
     @property
     def is_control(self) -> bool:
@@ -182,8 +178,7 @@ class Packet:
     @property
     def is_ping(self) -> bool:
         """True for an echo, or its answer."""
-        kinds = {ICMP: (b"\x00", b"\x08"), ICMPV6: (b"\x80", b"\x81")}
-        return self.data[:1] in kinds.get(self.protocol, ())
+        return self.protocol in ECHOES and self.data[:1] in ECHOES[self.protocol]
 
     @property
     def is_for_many(self) -> bool:
@@ -225,7 +220,8 @@ class Shared:
     def trim(self, packet: Packet) -> None:
         """Let a packet share its addresses with others, and drop most of its payload unless it may be of TLS."""
         once = self._known.setdefault
-        packet.mac, packet.source, packet.target = (once(each, each) for each in (packet.mac, packet.source, packet.target))
+        packet.mac = once(packet.mac, packet.mac)
+        packet.source, packet.target = once(packet.source, packet.source), once(packet.target, packet.target)
         packet.connection = once(packet.connection, packet.connection)
         if packet.protocol == TCP and packet.connection in self._secure:
             return
