@@ -81,7 +81,9 @@ def table(rows: Sequence[Row]) -> str:
             f'<td data-head="{head}">{"".join(_operation(each) for each in own if each["group"] in kinds)}</td>'
             for head, kinds in groups.items()
         )
-        name = f"{escape(program)}{version}<br><small>{escape(own[0]['server'])}</small>"
+        packages = {name: number for each in own for name, number in each["packages"].items()}
+        about = ": ".join(filter(None, [own[0]["server"], record.packaged(packages)]))
+        name = f"{escape(program)}{version}<br><small>{escape(about)}</small>"
         body.append(f'<tr><th scope="row">{name}</th>{cells}</tr>')
     return _boxed("costs", heads, "\n".join(body))
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def costs(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[NAME]...", help="Parts of names: of entries, programs, ecosystems, servers; own files."),
+        typer.Argument(metavar="NAME", help="Parts of names: of entries, programs, ecosystems, servers; own files."),
     ] = None,
     measure: Annotated[bool, typer.Option("--measure", help="Measure them now, in labs.")] = False,
     version: Annotated[
@@ -39,11 +39,16 @@ def costs(
     """List what operations of programs cost in round trips."""
     from slownet.costs import catalogue, expecting, record
 
+    if as_json and as_csv:
+        raise ExperimentError("--json and --csv exclude each other", fix="choose one of them")
     expected = [expecting.read(each) for each in expect or ()]
+    for each in expected:
+        catalogue.exactly(each.entry)
     chosen = catalogue.choose([*(names or ()), *(each.entry for each in expected)])
     for each in expected:
         each.require(chosen)  # before minutes are spent on measuring
-    found, status = record.kept(), 0
+    own = {each.name for each in chosen if catalogue.is_own(each)}
+    found, status = {name: one for name, one in record.kept().items() if name in own}, 0
     if measure or expected or version is not None:
         results = _measured(chosen, version, others=measure)
         found, status = record.of(results), _status(results)
@@ -59,7 +64,10 @@ def costs(
 def _measured(chosen: Sequence[Entry], version: str | None, others: bool) -> list[Measured]:
     """Measure entries and print how that goes. others: the entries' other versions, too, if no version is chosen."""
     from slownet.costs import measuring
+    from slownet.costs.entry import VERSION
 
+    if version is not None and not VERSION.fullmatch(version):
+        raise ExperimentError(f"'{version}' is not a version", "--version", "write one version, for example 7.4.0")
     if version is not None and (
         fixed := [each.name for each in chosen if not any("{version}" in one for one in each.packages)]
     ):

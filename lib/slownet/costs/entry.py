@@ -20,6 +20,8 @@ GROUPS = {
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 PLACE = re.compile(r"\{(?!version\})\w+\}")
 """A word in braces that is not ``{version}``."""
+VERSION = re.compile(r"[0-9A-Za-z][\w.+!-]*")
+"""One version of a package: a range would be fetched once, and its number would be that of a version without a name."""
 TIMES = re.compile(r"(\d+) x ")
 """The beginning of a description that stands for several round trips."""
 
@@ -246,7 +248,8 @@ def _known(ecosystem: str, where: str) -> None:
 def _operation(table: Any, where: str) -> Operation:
     if not isinstance(table, dict):
         raise ExperimentError("an operation is not a table", where, "write [[operation]]")
-    _check(table, OPERATION, where, needed=("name", "group", "trips"))
+    within = f"operation {table['name']}, {where}" if table.get("name") else where
+    _check(table, OPERATION, within, needed=("name", "group", "trips"))
     named = f"operation {table['name']}, {where}"
     _named(table["name"], "an operation", where)
     for key in ("trips", "guess"):

@@ -12,7 +12,7 @@ from slownet.costs.judging import WITHIN
 from slownet.model.errors import ExperimentError
 from slownet.model.options import Option
 
-FORM = re.compile(r"(?P<entry>[^/=]+)/(?P<operation>[^/=]+)=(?P<trips>[0-9]{1,6}(?:\.[0-9]{1,3})?)")
+FORM = re.compile(r"(?P<entry>.+\.toml|[^/=]+)/(?P<operation>[^/=]+)=(?P<trips>[0-9]{1,6}(?:\.[0-9]{1,3})?)")
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -16,14 +16,14 @@ from slownet.costs import packages
 from slownet.costs.catalogue import entries, find_server
 from slownet.costs.entry import Entry, Server
 from slownet.costs.judging import AS_EXPECTED, CAPTURED, RTTS, STEP, Cost, cost
-from slownet.lab.build import cache
+from slownet.lab.build import cache, parts
 from slownet.lab.run import events
 from slownet.lab.run.clock import ClockRequest
 from slownet.lab.run.events import Event
 from slownet.lab.run.excerpt import Excerpt
 from slownet.lab.run.lab import Share
 from slownet.lab.run.place import Place, choose
-from slownet.model.errors import SlownetError
+from slownet.model.errors import LabError, SlownetError
 from slownet.model.shapes import each as list_of
 from slownet.model.shapes import mapping, member, number, record, text
 
@@ -85,12 +85,9 @@ def measure(items: Sequence[Item], labs: int = 1, follow: Follow = lambda line: 
     found: dict[int, Measured] = {}
     with cache.in_use(packages.home()):
         for group in _groups(items):
-            prepared = _prepared(group, found, follow)
-            boots = list(_boots(prepared))
-            if boots:
-                place = _place(prepared, follow)
+            for place, placed in _places(_prepared(group, found, follow), found, follow):
                 with ThreadPoolExecutor(labs) as pool:
-                    for results in pool.map(partial(_boot, place, follow, accounts), boots):
+                    for results in pool.map(partial(_boot, place, follow, accounts), list(_boots(placed))):
                         found |= {id(each.item): each for each in results}
     return [found[id(item)] for item in items]
 
@@ -119,22 +116,54 @@ def _client(item: Item) -> packages.Client:
     return packages.client(entry.ecosystem, needs, entry.code) if entry.code else packages.commands(entry.ecosystem, needs)
 
 
-def _place(prepared: Sequence[_Prepared], follow: Follow) -> Callable[[], Place]:
-    """Return what makes places with the Debian packages of these items; those of the catalogue have all of its packages."""
+def _places(
+    prepared: Sequence[_Prepared], found: dict[int, Measured], follow: Follow
+) -> Iterator[tuple[Callable[[], Place], Sequence[_Prepared]]]:
+    """Yield what makes places with the Debian packages of items, and the items: all, if all of their packages can be had.
+
+    Otherwise those of the same packages each; items whose packages cannot be had are failures.
+    """
+    if not prepared:
+        return
+    image = parts.need().image.versions
+    try:
+        place = _place(_layer(prepared, image), follow)
+    except LabError as error:
+        alike: dict[frozenset[str], list[_Prepared]] = {}
+        for each in prepared:
+            alike.setdefault(frozenset(_layer([each], image)), []).append(each)
+        for some in alike.values() if len(alike) > 1 else ():
+            yield from _places(some, found, follow)
+        for each in prepared if len(alike) == 1 else ():
+            fix = "correct `debian`, of it or of its server, or check the network"
+            found[id(each.item)] = Measured(each.item, failure=LabError(error.what, str(each.item.entry.file), fix).line)
+        return
+    yield place, prepared
+
+
+def _layer(prepared: Sequence[_Prepared], image: Container[str]) -> set[str]:
+    """Return the Debian packages that these items need besides the image's; those of the catalogue have all of its packages."""
     debian = set().union(*(_debian(each.item.entry, each.server) for each in prepared))
-    if debian and all(each.item.entry in entries().values() for each in prepared):
+    lacking = {each for each in debian if each not in image}
+    if lacking and all(each.item.entry in entries().values() for each in prepared):
         # One layer for the whole catalogue: it is built once, whichever entries are chosen. One's own has its own, a small one.
-        debian |= set().union(*(_debian(each, find_server(each)) for each in entries().values()))
+        debian = set().union(*(_debian(each, find_server(each)) for each in entries().values()))
+        lacking = {each for each in debian if each not in image}
+    return lacking
+
+
+def _place(debian: Collection[str], follow: Follow) -> Callable[[], Place]:
+    """Return what makes places with these Debian packages. Raises LabError."""
     follow(f"a layer of {len(debian)} Debian packages" if debian else "the lab's own packages")
     folder = packages.layer(sorted(debian))
     return lambda: choose("lab", ClockRequest("virtual", "inf", None), MEGABYTES, folder=folder)
 
 
-def _debian(entry: Entry, server: Server) -> set[str]:
-    """Return the Debian packages that an entry needs."""
+def _debian(entry: Entry, server: Server) -> list[str]:
+    """Return the Debian packages that an entry needs: its own, its server's, and those of their ecosystems."""
     used = {server.ecosystem if server.packages or server.code else "", entry.ecosystem if entry.code or entry.packages else ""}
     basic = [name for each in used for name in packages.BASIC.get(each, ())]
-    return {*basic, *entry.debian, *server.debian}
+    return list(dict.fromkeys([*entry.debian, *server.debian, *basic]))
 
 
 def _boots(prepared: Sequence[_Prepared]) -> Iterable[list[_Prepared]]:
@@ -191,8 +220,7 @@ def _boot(place: Callable[[], Place], follow: Follow, accounts: bool, boot: Sequ
     again = [each for each in seen.left() if seen.last is not None and each != seen.last]
     versions = chosen.parts.versions if chosen.parts else {}
     for index, (each, result) in enumerate(zip(boot, seen.results, strict=True)):
-        named = (*each.item.entry.debian, *each.server.debian)
-        result.packages = {name: versions[name] for name in named if name in versions}
+        result.packages = {name: versions[name] for name in _debian(each.item.entry, each.server) if name in versions}
         if index not in again:
             _judge(result, seen.seconds[index], seen.errors)
     if again:

@@ -26,7 +26,7 @@ from slownet.model.errors import LabError
 
 CLIENTS = HERE / "clients"
 FETCH_S = 1800.0
-BASIC = {"node": ("nodejs",), "java": ("openjdk-21-jre-headless",)}
+BASIC = {"node": ("nodejs",), "java": ("openjdk-21-jre-headless",), "php": ("php-cli",)}
 """Debian packages that all packages of an ecosystem need."""
 RELEASE = "17"
 """The release of Java that clients are compiled for: Debian 12 and 13 run it."""

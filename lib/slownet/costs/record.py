@@ -27,6 +27,8 @@ COLUMNS = (
 """The names of a row's values, in JSON and CSV alike. They stay; others may be added at the end."""
 ROUND_TRIPS = re.compile(r"(?:(?P<many>[0-9.]+) x )?(?P<cause>[\w ]+\w)")
 """A part of an account whose messages cross the network; other parts begin with a parenthesis."""
+UPSTREAM = re.compile(r"^\d+:|[-+~].*")
+"""The parts of a package's version that Debian adds: an epoch before, a revision behind."""
 Kept = Mapping[str, Any]
 
 
@@ -101,6 +103,11 @@ def named(each: Sequence[str]) -> str:
     return ("; " if any("," in one for one in each) else ", ").join(each)
 
 
+def packaged(packages: Mapping[str, str]) -> str:
+    """Return Debian packages with their versions as text, without what Debian adds to these: "curl 8.14.1, nginx 1.26.3"."""
+    return ", ".join(f"{name} {UPSTREAM.sub('', version)}" for name, version in packages.items())
+
+
 def causes(account: Sequence[str]) -> str:
     """Return the causes of an account's round trips, without details and sizes: "TCP handshake, 5 x question and answer"."""
     found = [found for each in account if (found := ROUND_TRIPS.match(each))]
@@ -164,13 +171,17 @@ def as_text(listed: Sequence[Mapping[str, Any]]) -> str:
     for each in listed:
         if each["id"].partition("/")[0] != entry or each["server"] != server:
             entry, server = each["id"].partition("/")[0], each["server"]
-            lines.append(
-                " ".join(filter(None, [each["program"], each["version"], f"({each['ecosystem']}, server {each['server']})"]))
-            )
+            lines.append(_heading(each))
             if each["failure"]:
                 lines.append(f"  {each['failure']}")
         lines.append(f"  {each['id']:<{width}}  {_number(each):>6}  {_about(each)}".rstrip())
     return "\n".join(lines)
+
+
+def _heading(row: Mapping[str, Any]) -> str:
+    """Return what an entry is: "redis-py 8.1.0 (python, server redis; redis-server 8.0.2)"."""
+    about = "; ".join(filter(None, [f"{row['ecosystem']}, server {row['server']}", packaged(row["packages"])]))
+    return " ".join(filter(None, [row["program"], row["version"], f"({about})"]))
 
 
 def _number(row: Mapping[str, Any]) -> str:

@@ -153,6 +153,33 @@ def test_words_choose_entries():
         catalogue.choose(["redsi"])
 
 
+@pytest.mark.parametrize("word", ["", "  "])
+def test_an_empty_word_does_not_choose_all(word):
+    with pytest.raises(ExperimentError, match="an empty text names no entry"):
+        catalogue.choose([word])
+
+
+def test_a_file_with_the_name_of_an_entry_is_not_that_entry(tmp_path):
+    own = entry(written(tmp_path, OWN, "redis-py.toml"))
+    assert not catalogue.is_own(own)
+    assert catalogue.is_own(catalogue.entries()["redis-py"])
+    assert len(catalogue.choose([str(own.file), str(tmp_path / ".." / tmp_path.name / "redis-py.toml")])) == 1
+    with pytest.raises(ExperimentError, match=r"two entries are called 'redis-py', .* and .*: rename one of the files"):
+        catalogue.choose(["redis-py", str(own.file)])
+
+
+def test_an_expectation_is_of_one_entry(tmp_path):
+    assert catalogue.exactly("redis-py").program == "redis-py"
+    assert catalogue.exactly(str(written(tmp_path, OWN))).name == "ask"
+    with pytest.raises(ExperimentError, match="no entry is called 'redis': did you mean"):
+        catalogue.exactly("redis")
+
+
+def test_an_unknown_key_of_an_operation_names_it(tmp_path):
+    with pytest.raises(ExperimentError, match=r"unknown key 'eech', operation \w+, .*toml: did you mean 'each'"):
+        entry(written(tmp_path, OWN.replace("each =", "eech =")))
+
+
 def test_each_entry_of_the_catalogue_is_whole():
     assert len(catalogue.entries()) == len(list(catalogue.ENTRIES.rglob("*.toml")))
     for each in catalogue.entries().values():

@@ -1,5 +1,7 @@
 """What cannot be measured fails alone: the lab is booted again for the others."""
 
+import dataclasses
+import re
 from types import SimpleNamespace
 
 import pytest
@@ -64,3 +66,43 @@ def test_a_lab_that_never_came_to_an_item_is_not_booted_again(monkeypatch):
     monkeypatch.setattr(measuring, "_run", run)
     with pytest.raises(LabError, match="no memory"):
         measured("a", "b")
+
+
+def needing(name, *debian):
+    (found,) = prepared(name)
+    return dataclasses.replace(found, item=measuring.Item(dataclasses.replace(found.item.entry, debian=debian), ""))
+
+
+@pytest.fixture
+def layers(monkeypatch):
+    """Keep the Debian packages of each layer that is asked for; one with "gone" cannot be built."""
+    asked = []
+
+    def layer(debian):
+        asked.append(debian)
+        if "gone" in debian:
+            raise LabError("Unable to locate package gone", "layers/0/slownet.toml", "correct `packages`")
+        return measuring.packages.HERE
+
+    image = SimpleNamespace(image=SimpleNamespace(versions={"redis-server": "8.0.2"}))
+    monkeypatch.setattr(measuring.parts, "need", lambda: image)
+    monkeypatch.setattr(measuring.packages, "layer", layer)
+    return asked
+
+
+def placed(*items):
+    found = {}
+    groups = [[each.item.name for each in some] for _, some in measuring._places(items, found, lambda line: None)]
+    return groups, {each.item.name: each.failure for each in found.values()}
+
+
+def test_an_item_whose_debian_package_cannot_be_had_fails_alone(layers):
+    groups, failed = placed(needing("a"), needing("b", "gone"), needing("c", "jq"), needing("d", "jq"))
+    assert groups == [["a"], ["c", "d"]]
+    assert list(failed) == ["b"]
+    assert re.match(r"Unable to locate package gone, .*costs: correct `debian`, of it or of its server", failed["b"])
+
+
+def test_a_package_of_the_image_needs_no_layer(layers):
+    assert placed(needing("a", "redis-server"), needing("b", "jq")) == ([["a", "b"]], {})
+    assert layers == [["jq"]]

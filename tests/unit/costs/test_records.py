@@ -77,7 +77,7 @@ def test_json_and_csv_have_the_same_columns():
 
 def test_text_names_the_round_trips():
     text = record.as_text(record.rows([ENTRY], BOTH))
-    assert "Ask 2.0 (python, server redis)" in text
+    assert "Ask 2.0 (python, server redis; redis-server 8.0.2)" in text
     assert "a pipeline: 1" in text
     assert "1 since 2.0, 2 in 1.0" in text
 
@@ -107,6 +107,11 @@ def test_an_expectation_of_what_was_not_measured_fails():
     assert (good, line) == (False, "ask/list 2.0: not measured")
 
 
+def test_an_expectation_names_a_file_in_another_folder():
+    found = expecting.read("../of mine/ask.toml/list=10")
+    assert (found.entry, found.name, found.operation, found.trips) == ("../of mine/ask.toml", "ask", "list", 10.0)
+
+
 @pytest.mark.parametrize("text", ["ask", "ask/list", "ask/list=", "ask/list=many", "ask=3", "ask/list=-1", "a/b/c=1"])
 def test_a_wrong_expectation_is_one_line(text):
     with pytest.raises(ExperimentError, match="is not ENTRY/OPERATION=N, --expect: write for example redis-py/connect=6"):
@@ -130,6 +135,19 @@ def test_each_kept_number_is_explained():
     assert [(each["id"], each["version"]) for each in earlier if each["verdict"] not in (None, "as expected")] == []
     unnamed = [each for each in rows if not each["each"] and each["round_trips"]]
     assert [each["id"] for each in unnamed if len(each["note"].split()) < 4] == []  # a reason is a sentence
+
+
+def test_each_kept_number_has_versions():
+    """Of what is on the lab's disk, if the entry itself has none; `rsync` comes with another package, Go with the machine."""
+    without = {
+        each.name for each in catalogue.entries().values() if not each.version and not record.kept()[each.name]["packages"]
+    }
+    assert without == {"rsync", "net-http"}
+
+
+def test_versions_of_packages_are_those_of_their_authors():
+    packages = {"mariadb-server": "1:11.8.9+ds-0+deb13u1", "golang-go": "2:1.24~2", "chrony": "4.6.1-3+deb13u2"}
+    assert record.packaged(packages) == "mariadb-server 11.8.9, golang-go 1.24, chrony 4.6.1"
 
 
 def test_two_processes_that_keep_results_at_a_time_lose_none(tmp_path, monkeypatch):
@@ -184,7 +202,7 @@ def test_entries_of_one_program_have_a_heading_each():
     other = dataclasses.replace(ENTRY, name="other")
     failed = {"other": {"versions": {"2.0": {"failure": "no such server"}}}}
     text = record.as_text(record.rows([ENTRY, other], {**BOTH, **failed}))
-    assert text.count("Ask 2.0 (python, server redis)") == 2
+    assert text.count("Ask 2.0 (python, server redis") == 2
     assert "no such server" in text
 
 
