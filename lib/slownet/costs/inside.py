@@ -32,6 +32,7 @@ from slownet.lab.run.events import tell
 from slownet.model.errors import ServiceError, SlownetError, ToolError
 from slownet.net.network import Network
 from slownet.net.tool import run
+from slownet.services.service import Service
 from slownet.topologies import TwoHosts
 from slownet.waits.live import Captured
 
@@ -75,11 +76,12 @@ def measure(net: Network, server: Mapping[str, Any], rtts: list[int], logs: Path
         return [item for item in server["items"] if item["index"] not in failed]
 
     try:
-        with serving(net["server"], server, logs) as served:
+        with serving(net["server"], server, logs) as (served, service):
             for number, rtt in enumerate(rtts):
                 with net.link("client", "server").set(rtt=f"{rtt}ms"):
                     for item in left():
                         taken[item["index"]][rtt] = _take(net, item, served, rtt if number else None, failed)
+                        _blame(service, item["index"], failed)
             for number, rtt in enumerate(accounts_at):
                 with net.link("client", "server").set(rtt=f"{rtt}ms"):
                     for item in left():
@@ -93,6 +95,12 @@ def measure(net: Network, server: Mapping[str, Any], rtts: list[int], logs: Path
         tell("failed", index=index, line=line)
     for index, operations in ((index, found) for index, found in shown.items() if found):
         tell("accounts", index=index, operations=operations)
+
+
+def _blame(service: Service, index: int, failed: dict[int, str]) -> None:
+    """If an item failed and its server has ended, let that be the reason: the client saw only what follows from it."""
+    if index in failed and not service.running:
+        failed[index] = _of_server(service.error(f"{service.name} ended while it was measured"))
 
 
 def _of_server(error: ServiceError) -> str:

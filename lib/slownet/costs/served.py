@@ -57,8 +57,8 @@ SERVICES: Mapping[str, Callable[[Host, Path, Sequence[str]], Service]] = {
 
 
 @contextmanager
-def serving(host: Host, server: Mapping[str, Any], directory: Path) -> Iterator[dict[str, str]]:
-    """Start a server and yield the variables of its clients. Raises ServiceError, ToolError."""
+def serving(host: Host, server: Mapping[str, Any], directory: Path) -> Iterator[tuple[dict[str, str], Service]]:
+    """Start a server and yield the variables of its clients, and the server. Raises ServiceError, ToolError."""
     if server["service"]:
         service = SERVICES[server["service"]](host, directory, server["options"])
     else:
@@ -69,7 +69,7 @@ def serving(host: Host, server: Mapping[str, Any], directory: Path) -> Iterator[
         if isinstance(service, Sshd):
             server = {**server, "env": {**server["env"], "SSH": " ".join(service.options)}}
         time.sleep(server["settles"])
-        yield {**server["env"], "SERVER": host.IP(), "STATE": str(service.state)}
+        yield {**server["env"], "SERVER": host.IP(), "STATE": str(service.state)}, service
 
 
 def _account(service: Service) -> None:

@@ -65,3 +65,18 @@ def test_the_failure_of_a_server_has_the_last_line_of_its_log():
     assert inside._of_server(ServiceError("x ended", "host 'server'", "its log is /gone")) == (
         "x ended, host 'server': its log is empty"
     )
+
+
+@pytest.mark.parametrize(
+    ("running", "says"),
+    [(True, "refused"), (False, "x ended while it was measured, host 'server': its log ends with: no memory")],
+)
+def test_a_server_that_ended_is_why_its_client_failed(running, says):
+    def error(what):
+        return ServiceError(what, "host 'server'", "its log is /tmp/log", log="begun\nno memory\n")
+
+    service = SimpleNamespace(running=running, name="x", error=error)
+    failed = {1: "refused"}
+    inside._blame(service, 1, failed)
+    inside._blame(service, 2, failed)
+    assert failed == {1: says}
