@@ -28,7 +28,7 @@ from slownet.model.errors import ServiceError
 from slownet.model.shapes import Json
 from slownet.net import further_interfaces
 from slownet.net.namespace import Namespace, inside, write_sysctls
-from slownet.net.process import Host, end, environment, wait_until
+from slownet.net.process import POLL_S, Host, end, environment, wait_until
 from slownet.services import arguments, snapshot
 from slownet.services.readiness import Awaited
 from slownet.services.snapshot import Data
@@ -294,6 +294,10 @@ class Container(Awaited):
     def answers(self) -> bool:
         """Return whether it is ready, from one attempt."""
         return self._probe.passes() if self._probe else super().answers()
+
+    def _pause_s(self, waited_s: float) -> float:
+        # A health check begins when it is due: its interval says how often the server is asked.
+        return POLL_S if self._probe else super()._pause_s(waited_s)
 
     def _answers(self) -> bool:
         """Not before its program has begun, whatever the condition: until then crun makes the container."""

@@ -240,7 +240,7 @@ class Service:
                 waited = time.monotonic() - began
                 if waited > self.deadline_s:
                     raise self._silent(charged)
-                time.sleep(max(POLL_S, LATE * waited))
+                time.sleep(self._pause_s(waited))
             status = process.poll()
             if status is not None and not (
                 status == 0 and self._may_end
@@ -249,6 +249,10 @@ class Service:
         except BaseException:
             self.stop()
             raise
+
+    def _pause_s(self, waited_s: float) -> float:
+        """Return how long to wait before it is asked again, after so many seconds of its start."""
+        return max(POLL_S, LATE * waited_s)
 
     def _silent(self, charged: float | None) -> ServiceError:
         where, fix = self._waits_for()
