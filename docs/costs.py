@@ -13,7 +13,7 @@ import time
 from collections.abc import Sequence
 
 from slownet.costs import catalogue, record
-from slownet.costs.measuring import Item, measure
+from slownet.costs.measuring import Item, Measured, measure
 
 LABS = 2
 
@@ -25,9 +25,12 @@ def main(names: Sequence[str]) -> int:
     for ecosystem in dict.fromkeys(each.ecosystem for each in chosen):
         began = time.monotonic()
         items = [Item(each, one) for each in chosen if each.ecosystem == ecosystem for one in (each.version, *each.versions)]
-        results = measure(items, LABS, accounts=True)
-        wrong = {result.item.entry.name for result in results if result.complaints}
-        record.keep(record.of(result for result in results if result.item.entry.name not in wrong))
+        results: list[Measured] = []
+        try:
+            measure(items, LABS, accounts=True, done=results)
+        finally:  # also of what was measured before it was interrupted
+            wrong = {result.item.entry.name for result in results if result.complaints}
+            record.keep(record.of(result for result in results if result.item.entry.name not in wrong))
         for line in (line for result in results for line in result.complaints):
             sys.stderr.write(f"costs: {line}\n")
         bad += len(wrong)

@@ -50,7 +50,15 @@ def costs(
     own = {each.name for each in chosen if catalogue.is_own(each)}
     found, status = {name: one for name, one in record.kept().items() if name in own}, 0
     if measure or expected or version is not None:
-        results = _measured(chosen, version, others=measure)
+        done: list[Measured] = []
+        try:
+            results = _measured(chosen, version, others=measure, done=done)
+        except KeyboardInterrupt:
+            measured = {id(each.item.entry) for each in done if not each.failure}
+            rows = record.rows([each for each in chosen if id(each) in measured], record.of(done), version)
+            if rows:
+                print((record.as_json if as_json else record.as_csv if as_csv else record.as_text)(rows).rstrip("\n"))
+            raise
         found, status = record.of(results), _status(results)
     rows = record.rows(chosen, found, version)
     print((record.as_json if as_json else record.as_csv if as_csv else record.as_text)(rows).rstrip("\n"))
@@ -61,8 +69,13 @@ def costs(
     raise typer.Exit(max(status, int(grown)) if not expected or status == 2 else int(grown))
 
 
-def _measured(chosen: Sequence[Entry], version: str | None, others: bool) -> list[Measured]:
-    """Measure entries and print how that goes. others: the entries' other versions, too, if no version is chosen."""
+def _measured(
+    chosen: Sequence[Entry], version: str | None, others: bool, done: list[Measured] | None = None
+) -> list[Measured]:  # fmt: skip
+    """Measure entries and print how that goes. others: the entries' other versions, too, if no version is chosen.
+
+    done: gets each as soon as it is measured.
+    """
     from slownet.costs import measuring
     from slownet.costs.entry import VERSION
 
@@ -81,7 +94,7 @@ def _measured(chosen: Sequence[Entry], version: str | None, others: bool) -> lis
         for one in ((each.version, *(each.versions if others else ())) if version is None else (version,))
     ]  # fmt: skip
     follow = _follow if sys.stderr.isatty() else lambda line: None
-    return measuring.measure(items, follow=follow, accounts=True)
+    return measuring.measure(items, follow=follow, accounts=True, done=done)
 
 
 def _follow(line: str) -> None:

@@ -78,6 +78,19 @@ class Operation:
             return self.trips
         return self.earlier[max((each for each in known if order(each) <= order(version)), key=order, default=known[0])]
 
+    def nearest(self, version: str, newest: str, trips: float) -> float:
+        """Return the round trips that are expected of a version, by those that it has.
+
+        A version between two that are known may already have the number of the later one. newest: the version of `trips`.
+        """
+        numbers = {**self.earlier, newest: self.trips}
+        if not newest or not version or version in numbers:
+            return self.expected(version)
+        before = [each for each in numbers if order(each) <= order(version)]
+        after = [each for each in numbers if order(each) > order(version)]
+        beside = [*sorted(before, key=order)[-1:], *sorted(after, key=order)[:1]]
+        return min((numbers[each] for each in beside), key=lambda each: abs(each - trips))
+
 
 @dataclass(frozen=True)
 class Entry:

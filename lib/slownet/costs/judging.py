@@ -64,10 +64,14 @@ class Cost:
         return f"{self.trips:.2f}"
 
 
-def cost(operation: Operation, version: str, seconds: Mapping[int, float]) -> Cost:
-    """Return the round trips of an operation from its seconds at each round trip of `PAIRS`, in ms."""
+def cost(operation: Operation, version: str, seconds: Mapping[int, float], newest: str = "") -> Cost:
+    """Return the round trips of an operation from its seconds at each round trip of `PAIRS`, in ms.
+
+    newest: the version that its entry names.
+    """
     found = slopes(seconds)
-    return Cost(sum(found) / len(found), max(found) - min(found), operation.expected(version))
+    trips = sum(found) / len(found)
+    return Cost(trips, max(found) - min(found), operation.nearest(version, newest, trips))
 
 
 def slopes(seconds: Mapping[int, float]) -> list[float]:

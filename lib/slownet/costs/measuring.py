@@ -76,19 +76,23 @@ class _Prepared:
     client: packages.Client
 
 
-def measure(items: Sequence[Item], labs: int = 1, follow: Follow = lambda line: None, accounts: bool = False) -> list[Measured]:
+def measure(
+    items: Sequence[Item], labs: int = 1, follow: Follow = lambda line: None, accounts: bool = False,
+    done: list[Measured] | None = None,
+) -> list[Measured]:  # fmt: skip
     """Measure items, those of one ecosystem in the same boots, and return them in their order. Raises SlownetError.
 
-    accounts: do each once more with its packets captured, for an account of its time.
+    accounts: do each once more with its packets captured, for an account of its time. done: gets each when it is measured
+    or has failed, for a measurement that is interrupted.
     What cannot be measured is a failure of its own, and the others go on.
     """
-    found: dict[int, Measured] = {}
+    done = [] if done is None else done
     with cache.in_use(packages.home()):
         for group in _groups(items):
-            for place, placed in _places(_prepared(group, found, follow), found, follow):
+            for place, placed in _places(_prepared(group, done, follow), done, follow):
                 with ThreadPoolExecutor(labs) as pool:
-                    for results in pool.map(partial(_boot, place, follow, accounts), list(_boots(placed))):
-                        found |= {id(each.item): each for each in results}
+                    list(pool.map(partial(_boot, place, follow, accounts, done), list(_boots(placed))))
+    found = {id(each.item): each for each in done}
     return [found[id(item)] for item in items]
 
 
@@ -97,7 +101,7 @@ def _groups(items: Sequence[Item]) -> list[list[Item]]:
     return [[item for item in items if item.entry.ecosystem == each] for each in ecosystems]
 
 
-def _prepared(group: Sequence[Item], found: dict[int, Measured], follow: Follow) -> list[_Prepared]:
+def _prepared(group: Sequence[Item], done: list[Measured], follow: Follow) -> list[_Prepared]:
     """Fetch the packages of the clients; those that cannot be had are failures."""
     made = []
     for item in group:
@@ -107,7 +111,7 @@ def _prepared(group: Sequence[Item], found: dict[int, Measured], follow: Follow)
             packages.of_server(server)
             made.append(_Prepared(item, server, _client(item)))
         except SlownetError as error:
-            found[id(item)] = Measured(item, failure=error.line)
+            done.append(Measured(item, failure=error.line))
     return made
 
 
@@ -117,7 +121,7 @@ def _client(item: Item) -> packages.Client:
 
 
 def _places(
-    prepared: Sequence[_Prepared], found: dict[int, Measured], follow: Follow
+    prepared: Sequence[_Prepared], done: list[Measured], follow: Follow
 ) -> Iterator[tuple[Callable[[], Place], Sequence[_Prepared]]]:
     """Yield what makes places with the Debian packages of items, and the items: all, if all of their packages can be had.
 
@@ -133,10 +137,10 @@ def _places(
         for each in prepared:
             alike.setdefault(frozenset(_layer([each], image)), []).append(each)
         for some in alike.values() if len(alike) > 1 else ():
-            yield from _places(some, found, follow)
+            yield from _places(some, done, follow)
         for each in prepared if len(alike) == 1 else ():
             fix = "correct `debian`, of it or of its server, or check the network"
-            found[id(each.item)] = Measured(each.item, failure=LabError(error.what, str(each.item.entry.file), fix).line)
+            done.append(Measured(each.item, failure=LabError(error.what, str(each.item.entry.file), fix).line))
         return
     yield place, prepared
 
@@ -206,27 +210,38 @@ class _Boot:
         taken = zip(self.results, self.seconds, strict=True)
         return [each for each, (result, times) in enumerate(taken) if not result.failure and sorted(times) != RTTS]
 
+    def judged(self, places: Iterable[int], place: Place) -> list[Measured]:
+        """Return the results of items, judged, with the versions of the Debian packages that they used."""
+        versions = place.parts.versions if place.parts else {}
+        found = []
+        for index in places:
+            each, result = self.items[index], self.results[index]
+            result.packages = {name: versions[name] for name in _debian(each.item.entry, each.server) if name in versions}
+            _judge(result, self.seconds[index], self.errors)
+            found.append(result)
+        return found
 
-def _boot(place: Callable[[], Place], follow: Follow, accounts: bool, boot: Sequence[_Prepared]) -> list[Measured]:
+
+def _boot(
+    place: Callable[[], Place], follow: Follow, accounts: bool, done: list[Measured], boot: Sequence[_Prepared]
+) -> None:  # fmt: skip
     """Measure the items of one boot. If the lab ends early, only the item that it was at fails: the others are booted again."""
     seen = _Boot(boot, follow, [Measured(each.item) for each in boot], [{} for _ in boot])
     chosen = place()
     try:
         _run(chosen, boot, seen.on_event, seen.errors, accounts)
+    except KeyboardInterrupt:
+        left = seen.left()
+        done += seen.judged((index for index in range(len(boot)) if index not in left), chosen)
+        raise
     except SlownetError as error:
         if seen.last is None:
             raise
         seen.errors.append(error.line)
     again = [each for each in seen.left() if seen.last is not None and each != seen.last]
-    versions = chosen.parts.versions if chosen.parts else {}
-    for index, (each, result) in enumerate(zip(boot, seen.results, strict=True)):
-        result.packages = {name: versions[name] for name in _debian(each.item.entry, each.server) if name in versions}
-        if index not in again:
-            _judge(result, seen.seconds[index], seen.errors)
+    done += seen.judged((index for index in range(len(boot)) if index not in again), chosen)
     if again:
-        for index, result in zip(again, _boot(place, follow, accounts, [boot[each] for each in again]), strict=True):
-            seen.results[index] = result
-    return seen.results
+        _boot(place, follow, accounts, done, [boot[each] for each in again])
 
 
 def _judge(result: Measured, times: Mapping[int, Mapping[str, float]], errors: Sequence[str]) -> None:
@@ -239,7 +254,7 @@ def _judge(result: Measured, times: Mapping[int, Mapping[str, float]], errors: S
         if sorted(taken) != RTTS:
             result.failure = f"operation {each.name} was not timed"
             return
-        result.costs[each.name] = cost(each, result.item.version, taken)
+        result.costs[each.name] = cost(each, result.item.version, taken, result.item.entry.version)
 
 
 def _run(place: Place, boot: Sequence[_Prepared], on_event: Callable[[Event], None], errors: list[str], accounts: bool) -> None:

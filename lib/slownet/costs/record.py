@@ -83,13 +83,14 @@ def row(entry: Entry, operation: Operation, found: Mapping[str, Any], version: s
     """Return the row of an operation, with the names of `COLUMNS`."""
     shown = entry.version if version is None else version
     versions = found.get("versions", {})
-    cost = _cost(operation, shown, versions)
-    cured = _cost(entry.operation(operation.cured), shown, versions) if operation.cured else None
-    others = {each: one for each in versions if each != shown and (one := _cost(operation, each, versions))}
-    each = list(operation.each) if operation.expected(shown) == operation.trips else []  # of another number they are others
+    cost = _cost(operation, shown, entry, versions)
+    cured = _cost(entry.operation(operation.cured), shown, entry, versions) if operation.cured else None
+    others = {each: one for each in versions if each != shown and (one := _cost(operation, each, entry, versions))}
+    expected = cost.expected if cost else operation.expected(shown)
+    each = list(operation.each) if expected == operation.trips else []  # of another number they are others
     values = (
         f"{entry.name}/{operation.name}", entry.program, shown, entry.ecosystem, entry.server, operation.name,
-        operation.group, cost and shown_trips(cost), operation.expected(shown), cost and round(cost.spread, 2),
+        operation.group, cost and shown_trips(cost), expected, cost and round(cost.spread, 2),
         cost and cost.verdict, each, operation.cure, operation.cured and f"{entry.name}/{operation.cured}",
         cured and shown_trips(cured), operation.note, operation.guess, {each: shown_trips(one) for each, one in others.items()},
         found.get("packages", {}), versions.get(shown, {}).get("failure", ""),
@@ -124,9 +125,9 @@ def shown_trips(cost: Cost) -> float:
     return int(trips) if trips == int(trips) else trips
 
 
-def _cost(operation: Operation, version: str, versions: Mapping[str, Any]) -> Cost | None:
+def _cost(operation: Operation, version: str, entry: Entry, versions: Mapping[str, Any]) -> Cost | None:
     numbers = versions.get(version, {}).get(operation.name)
-    return Cost(numbers[0], numbers[1], operation.expected(version)) if numbers else None
+    return Cost(numbers[0], numbers[1], operation.nearest(version, entry.version, numbers[0])) if numbers else None
 
 
 def changes(row: Mapping[str, Any]) -> str:

@@ -206,3 +206,15 @@ def test_operations_have_names_of_their_own(tmp_path):
 def test_a_version_that_is_not_named_has_the_number_of_the_one_before(version, trips):
     operation = Operation("connect", "new", 6.0, earlier={"7.4.1": 4.0, "5.0": 4.0, "4.6": 2.0})
     assert operation.expected(version) == trips
+
+
+@pytest.mark.parametrize(
+    ("version", "measured", "expected"),
+    [
+        ("4.9", 4.01, 4), ("4.9", 2, 2), ("4.9", 6, 4), ("5.0", 2, 4), ("7.9", 4, 4), ("7.9", 6, 6), ("8.1", 4, 6),
+        ("9.0", 4, 6), ("4.5", 2, 2), ("4.5", 4, 2), ("", 4, 6),
+    ],
+)  # fmt: skip
+def test_a_version_between_two_may_have_the_number_of_either(version, measured, expected):
+    operation = Operation("connect", "new", 6.0, earlier={"7.4.1": 4.0, "5.0": 4.0, "4.6": 2.0})
+    assert operation.nearest(version, "8.1", measured) == expected

@@ -35,6 +35,8 @@ def boots(monkeypatch):
                     raise LabError("the clock stood still")
                 if rtt:
                     on_event({"event": "seconds", "index": index * STEP + rtt, "seconds": {"one": 3 * rtt / 1000}})
+                if name == "interrupted" and rtt == RTTS[-1]:
+                    raise KeyboardInterrupt
         if "accounts" in names:
             raise LabError("the clock stood still")
 
@@ -43,8 +45,14 @@ def boots(monkeypatch):
 
 
 def measured(*names):
-    found = measuring._boot(lambda: SimpleNamespace(parts=None), lambda line: None, False, prepared(*names))
-    return [(each.item.name, each.failure or each.costs["one"].verdict) for each in found]
+    done, items = [], prepared(*names)
+    try:
+        measuring._boot(lambda: SimpleNamespace(parts=None), lambda line: None, False, done, items)
+    except KeyboardInterrupt:
+        done.append(None)
+    found = {each.item.name: each.failure or each.costs["one"].verdict for each in done if each}
+    assert len(found) == len(done) - done.count(None)  # each once
+    return [(name, found[name]) for name in names if name in found]
 
 
 def test_what_ends_the_lab_fails_and_the_others_are_booted_again(boots):
@@ -57,6 +65,13 @@ def test_what_ends_the_lab_fails_and_the_others_are_booted_again(boots):
 def test_what_was_measured_before_the_lab_ended_stays(boots):
     assert measured("a", "accounts") == [("a", "as expected"), ("accounts", "as expected")]
     assert len(boots) == 1
+
+
+def test_what_was_measured_before_it_was_interrupted_stays(boots):
+    assert measured("a", "interrupted", "b") == [("a", "as expected"), ("interrupted", "as expected")]
+    assert measured("a", "spins", "interrupted") == [
+        ("a", "as expected"), ("spins", "the clock stood still"), ("interrupted", "as expected")
+    ]  # fmt: skip
 
 
 def test_a_lab_that_never_came_to_an_item_is_not_booted_again(monkeypatch):
@@ -91,9 +106,9 @@ def layers(monkeypatch):
 
 
 def placed(*items):
-    found = {}
+    found = []
     groups = [[each.item.name for each in some] for _, some in measuring._places(items, found, lambda line: None)]
-    return groups, {each.item.name: each.failure for each in found.values()}
+    return groups, {each.item.name: each.failure for each in found}
 
 
 def test_an_item_whose_debian_package_cannot_be_had_fails_alone(layers):
