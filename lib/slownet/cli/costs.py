@@ -41,6 +41,7 @@ def costs(
 
     if as_json and as_csv:
         raise ExperimentError("--json and --csv exclude each other", fix="choose one of them")
+    written = record.as_json if as_json else record.as_csv if as_csv else record.as_text
     expected = [expecting.read(each) for each in expect or ()]
     for each in expected:
         catalogue.exactly(each.entry)
@@ -57,11 +58,11 @@ def costs(
             measured = {id(each.item.entry) for each in done if not each.failure}
             rows = record.rows([each for each in chosen if id(each) in measured], record.of(done), version)
             if rows:
-                print((record.as_json if as_json else record.as_csv if as_csv else record.as_text)(rows).rstrip("\n"))
+                print(written(rows).rstrip("\n"))
             raise
         found, status = record.of(results), _status(results)
     rows = record.rows(chosen, found, version)
-    print((record.as_json if as_json else record.as_csv if as_csv else record.as_text)(rows).rstrip("\n"))
+    print(written(rows).rstrip("\n"))
     judged = [each.judge(rows) for each in expected]
     for _, line in judged:
         sys.stderr.write(f"slownet: {line}\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import tomllib
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -86,9 +87,9 @@ class Operation:
         numbers = {**self.earlier, newest: self.trips}
         if not newest or not version or version in numbers:
             return self.expected(version)
-        before = [each for each in numbers if order(each) <= order(version)]
-        after = [each for each in numbers if order(each) > order(version)]
-        beside = [*sorted(before, key=order)[-1:], *sorted(after, key=order)[:1]]
+        known = sorted(numbers, key=order)
+        place = bisect_right(known, order(version), key=order)
+        beside = known[max(0, place - 1) : place + 1]
         return min((numbers[each] for each in beside), key=lambda each: abs(each - trips))
 
 

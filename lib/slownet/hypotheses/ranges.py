@@ -34,12 +34,12 @@ def expanded(name: str, parts: Sequence[str], where: str) -> list[str]:
     found: list[str] = []
     for part in parts:
         check_form(name, part, where)
-        is_range = _RANGE.fullmatch(part) or (_LIKE_A_RANGE.fullmatch(part) and _is_of_links(name))
+        is_range = _RANGE.fullmatch(part) or (_LIKE_A_RANGE.fullmatch(part) and _is_field(name))
         found += _range(part, where) if is_range else [part]
     return list(dict.fromkeys(found)) if len(found) > len(parts) else found
 
 
-def _is_of_links(name: str) -> bool:
+def _is_field(name: str) -> bool:
     """Return whether it is a link's field, or with "db:" before it that of a host's link."""
     return name.rpartition(":")[2] in WORDS
 
@@ -47,7 +47,7 @@ def _is_of_links(name: str) -> bool:
 def check_form(name: str, text: str, where: str) -> None:
     """Raise ExperimentError for a range of a link's field that is written as elsewhere; of other conditions it is a name."""
     found = _OTHER_FORM.fullmatch(text)
-    if not found or not _is_of_links(name):
+    if not found or not _is_field(name):
         return
     first, last, unit = Decimal(found[1]), Decimal(found[3]), found[4] or found[2]
     step = f"{((last - first) / _STEPS).normalize():f}" if last > first else "10"

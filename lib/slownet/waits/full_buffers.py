@@ -14,7 +14,7 @@ from contextlib import suppress
 from ipaddress import ip_address
 from itertools import pairwise
 
-from slownet.net.kernel_record import UNLIMITED, Connection
+from slownet.net.sock_diag import UNLIMITED, Connection
 from slownet.waits.flows import FIRST_WINDOW
 from slownet.waits.trace import Host, Trace
 

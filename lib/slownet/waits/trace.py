@@ -199,7 +199,8 @@ def _left(
         packet = None if hop else _packet(frame, None, shared)
         if hop is None and packet is None:
             continue
-        if earlier and (ns := earlier.get(hop if packet is None else packet.hop)) is not None:
+        key = hop if packet is None else packet.hop
+        if earlier and (ns := earlier.get(key)) is not None:
             packet = _dated(packet or Packet(frame, hop), frame, shared)
             packet.sent, packet.sender, packet.arrived = ns, capture.host, -1
             _leaves(packet, frame.ns, frame.number, capture)
@@ -210,7 +211,7 @@ def _left(
         source = frame.data[26:30] if packet is None else packet.source
         is_sent = frame.data[6:12] in macs or (capture.before is None and source in own)
         of_tcp = queued if is_sent else waiting
-        known = of_tcp.get(hop if packet is None else packet.hop) if packet is None or packet.is_tcp else None
+        known = of_tcp.get(key) if packet is None or packet.is_tcp else None
         if is_sent and known:
             _leaves(known.pop(), frame.ns, frame.number, capture)
             continue

@@ -1,34 +1,22 @@
-"""What limits a sender, read from datagrams of a lab's kernel (Linux 7.3, iperf3 over 40 ms of round trip without a rate)."""
-
-from pathlib import Path
+"""Whether receive windows limited senders."""
 
 import pytest
 
-from slownet.net.senders import Sender, limited, parse
+from slownet.net.senders import Sender, limited
+from slownet.net.sock_diag import Connection
 
-BULK, LISTENING, CONTROL = (
-    bytes.fromhex(line) for line in (Path(__file__).parent / "data/connections-that-ended.hex").read_text().split()
-)
-
-
-def test_a_connection_says_how_long_it_was_busy_and_how_long_the_receive_window_stopped_it():
-    (one,) = parse("server", BULK)
-    assert (one.host, one.busy_s, one.waited_s) == ("server", pytest.approx(5.12), pytest.approx(4.96))
-    assert one.sent > 100e6
+STOPPED = Connection(("10.0.0.2", 5201), ("10.0.0.1", 40000), 1, 5_120_000, 4_960_000, 0, 10**8, 10, 10)
 
 
-def test_a_listening_socket_sent_nothing():
-    assert list(parse("server", LISTENING)) == []
-
-
-def test_several_messages_in_a_datagram_and_one_that_is_cut():
-    assert [each.sent for each in parse("server", BULK + CONTROL)] == [next(parse("server", BULK)).sent, 284]
-    assert list(parse("server", BULK[:100])) == list(parse("server", b"\0" * 64)) == []
+def test_a_sender_is_what_the_kernel_reports_of_a_connection():
+    found = Sender.of("server", STOPPED)
+    assert (found.host, found.busy_s, found.waited_s) == ("server", pytest.approx(5.12), pytest.approx(4.96))
+    assert found.sent == 10**8
 
 
 def test_only_connections_that_carried_much_count():
     idle = Sender("server", 1.0, 0.9, 1000)
-    assert limited([*parse("server", BULK), idle]) == {"by": "receive window", "share": 0.9688, "host": "server"}
+    assert limited([Sender.of("server", STOPPED), idle]) == {"by": "receive window", "share": 0.9688, "host": "server"}
     assert limited([idle]) is limited([]) is None
 
 

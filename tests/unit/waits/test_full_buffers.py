@@ -6,14 +6,15 @@ from dataclasses import replace
 import pytest
 from told import MSS, Told, opened
 
-from slownet.net.kernel_record import UNLIMITED, Connection, KernelRecord
+from slownet.net.kernel_record import KernelRecord
+from slownet.net.sock_diag import UNLIMITED, Connection
 from slownet.waits.account import Cause
 from slownet.waits.door import account
 from slownet.waits.full_buffers import full_buffers
 
 
 def known(cwnd, ssthresh=UNLIMITED):
-    return Connection(("10.0.0.2", 80), ("10.0.0.1", 40000), 1000, 0, 0, cwnd, ssthresh)
+    return Connection(("10.0.0.2", 80), ("10.0.0.1", 40000), 1, 1000, 0, 0, 50_000, cwnd, ssthresh)
 
 
 @pytest.mark.parametrize(
