@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from slownet.judge.records import sweep_samples
-from slownet.judge.records.sweep_sample import SweepSample
+from slownet.judge.records.rows import SweepSample
 from slownet.runner.boot_store.sweep_store import Store
 from slownet.runner.boot_store.task import Result, Task
 from slownet.runner.engine import Engine, Workers
@@ -29,7 +29,7 @@ CELLS, WORKERS, TOGETHER = 100_000, 1_000, 16
 DELAYS = "rtt=0:75:5ms"
 PING_AND_AB = """
 from slownet import TwoHosts, ab, experiment, ping
-from slownet.services.static_page import StaticPage
+from slownet.services.files import StaticPage
 
 @experiment(topology=TwoHosts, service=StaticPage, vary={"tool": ["ping", "ab"], "rtt": ["0ms", "40ms"]}, tdf="inf")
 def ping_and_ab(net, page, tool, rtt):

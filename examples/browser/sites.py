@@ -6,8 +6,8 @@ import time
 from contextlib import contextmanager
 
 from slownet.net.namespace import inside
-from slownet.services.command import Command
 from slownet.services.https import HttpsServer
+from slownet.services.readiness import Command
 
 IMAGE = (
     '<svg xmlns="http://www.w3.org/2000/svg" width="16" height="16"><rect width="16" height="16" fill="teal"/><!--{}--></svg>'

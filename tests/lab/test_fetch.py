@@ -6,7 +6,7 @@ import pytest
 
 from slownet.judge.claim import about
 from slownet.model.errors import ToolError
-from slownet.services.command import Command
+from slownet.services.readiness import Command
 from slownet.tools.fetch import fetch
 
 RTT_MS = 40.0

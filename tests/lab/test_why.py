@@ -27,7 +27,7 @@ from why_scenarios import (
 import slownet
 from slownet.model.errors import ExperimentError, ToolError
 from slownet.net import interface_captures, sleeping_calls
-from slownet.services.certificate import certificate
+from slownet.services.https import certificate
 from slownet.topologies import ClientWebDb
 from slownet.waits import timers
 from slownet.waits.account import Cause

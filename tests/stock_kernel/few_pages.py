@@ -4,7 +4,7 @@ from functools import partial
 
 from slownet.hypotheses.experiment import experiment
 from slownet.judge.claim import law
-from slownet.services.static_page import StaticPage
+from slownet.services.files import StaticPage
 from slownet.theory.slow_start import round_trips
 from slownet.tools.ab import ab
 from slownet.topologies import ClientWebDb

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from slownet.comparison import baseline, record
 from slownet.compose import reader
-from slownet.compose.dotenv import read as read_dotenv
+from slownet.compose.variables import read as read_dotenv
 from slownet.hypotheses import answers, composed, specs
 from slownet.hypotheses import file as hypotheses
 from slownet.judge.records import sweep_samples

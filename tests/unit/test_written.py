@@ -21,7 +21,7 @@ ELSEWHERE = {
     "judge/records/samples.py": "a log, a line on the disk at a time; a lab's raw output; a damaged log set aside",
     "judge/records/result.py": "a table, by `drafted`",
     "runner/boot_store/sweep_store.py": "a log, a line on the disk at a time; the lock",
-    "classroom/bundling.py": "an archive, by `output`",
+    "classroom/autograders.py": "an archive, by `output`",
     "transfer/export.py": "an archive, by `output`",
     "runner/disk.py": "in the lab",
     "transfer/bundle.py": "a folder that becomes part of a wheel",

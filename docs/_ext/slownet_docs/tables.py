@@ -19,7 +19,7 @@ from slownet.judge.records.judgement import Reason
 from slownet.lab.build import kernel, project
 from slownet.lab.run import missing_features
 from slownet.model.units import duration
-from slownet.pytest_plugin import short, short_names, wishes
+from slownet.pytest_plugin import short_names, wishes
 from slownet.services import in_files
 from slownet.tools.register import TOOLS, card
 
@@ -124,7 +124,8 @@ def _topology(name: str, kind: type) -> Iterator[str]:
 
 def fixtures() -> str:
     """Return the pytest fixtures."""
-    rows = ((f"`{name}`", f"`{short_names.PREFIX}{name}`", _fixture(each)) for name, each in sorted(short.FIXTURES.items()))
+    every = sorted(short_names.FIXTURES.items())
+    rows = ((f"`{name}`", f"`{short_names.PREFIX}{name}`", _fixture(each)) for name, each in every)
     return _table(["fixture", "full name", "what it is"], rows)
 
 

@@ -18,7 +18,7 @@ from slownet.api.presented import Run
 from slownet.hypotheses.experiment import Experiment
 from slownet.judge.records import measured_folder
 from slownet.judge.records.result import RunData
-from slownet.judge.records.unreadable import MALFORMED, unreadable
+from slownet.judge.records.run_json import MALFORMED, unreadable
 from slownet.lab.run.caller import without_values
 from slownet.lab.run.events import Event
 from slownet.lab.run.lab import MEGABYTES

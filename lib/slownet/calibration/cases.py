@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from slownet.links.conditions.field_row import DISTRIBUTIONS
 from slownet.links.conditions.link import Condition
 from slownet.links.conditions.queueing import AQM
-from slownet.links.conditions.readers import DISTRIBUTIONS
 from slownet.links.ip import IP, IPV4
 from slownet.model.errors import ExperimentError, nearest
 from slownet.model.options import Option

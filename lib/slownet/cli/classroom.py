@@ -143,8 +143,8 @@ def bundle(
     visibility: VisibilityOption = "visible",
 ) -> None:
     """Write what a class's program runs: an autograder of Gradescope, a configuration of Submitty, a workflow of GitHub's."""
-    from slownet.classroom import attempts, bundling
-    from slownet.classroom.bundling import Wanted
+    from slownet.classroom import attempts, autograders
+    from slownet.classroom.autograders import Wanted
 
     if kind not in KINDS:
         raise ExperimentError(f"unknown kind '{kind}'", "--for", nearest(kind, KINDS))
@@ -152,7 +152,7 @@ def bundle(
     attempts.share(late), duration(limit, "--limit")
     wanted = Wanted(tuple(exercises), key, slownet or "", tuple(test or ()), lab, limit, memory, late, visibility)
     path = out or Path(f"{kind}.zip")
-    for name in bundling.write(path, kind, wanted):
+    for name in autograders.write(path, kind, wanted):
         print(name)
     print(f"written  {path}")
 

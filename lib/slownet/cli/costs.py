@@ -37,12 +37,12 @@ def costs(
     as_csv: Annotated[bool, typer.Option("--csv", help="Print a table of comma-separated values instead of text.")] = False,
 ) -> None:
     """List what operations of programs cost in round trips."""
-    from slownet.costs import catalogue, expecting, record
+    from slownet.costs import catalogue, judging, record
 
     if as_json and as_csv:
         raise ExperimentError("--json and --csv exclude each other", fix="choose one of them")
     written = record.as_json if as_json else record.as_csv if as_csv else record.as_text
-    expected = [expecting.read(each) for each in expect or ()]
+    expected = [judging.read(each) for each in expect or ()]
     for each in expected:
         catalogue.exactly(each.entry)
     chosen = catalogue.choose([*(names or ()), *(each.entry for each in expected)])

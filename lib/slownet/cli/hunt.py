@@ -81,11 +81,11 @@ def hunt(
 
 def show(done: Hunted) -> None:
     """Print what came of a hunt."""
-    from slownet.hunt import coverage
+    from slownet.hunt import drawing
     from slownet.hunt.hunt_outcome import in_words
 
     screen = console()
-    tried = coverage.of(each.faults for each in done.measured)
+    tried = drawing.of(each.faults for each in done.measured)
     if done.smallest is None:
         more = "" if not done.is_over else " when the time was over"
         screen.print(f"nothing breaks in {in_words(tried.schedules)}{more}", highlight=False)
@@ -115,7 +115,7 @@ def show(done: Hunted) -> None:
 def _show_coverage(screen: Any, tried: Any) -> None:
     if not tried.begun:
         return
-    from slownet.hunt.hunt_drawing import parts
+    from slownet.hunt.drawing import parts
     from slownet.hunt.hunt_outcome import in_words
 
     table = Fitted()

@@ -29,9 +29,9 @@ def show() -> None:
 
 
 def _rows() -> Iterator[tuple[str, str, str]]:
-    from slownet.hypotheses import value_lists
+    from slownet.hypotheses import value_texts
     from slownet.hypotheses.catalogue import everything, find, layered
 
     of_layers = {name: find(name) for name in layered()}
     for name, each in sorted((everything() | of_layers).items()):
-        yield name, each.question, "; ".join(f"{key} {value_lists.shown(values)}" for key, values in each.conditions.items())
+        yield name, each.question, "; ".join(f"{key} {value_texts.shown(values)}" for key, values in each.conditions.items())

@@ -72,7 +72,7 @@ def mark(
 
     A file that cannot be marked is named in a line, and the others are marked.
     """
-    from slownet.classroom import attempts, class_marks, earlier_marks, gradebook, marks
+    from slownet.classroom import attempts, class_marks, marks
     from slownet.classroom import key as keys
     from slownet.report.page_template import write_html
 
@@ -82,12 +82,12 @@ def mark(
     _refuse_folders(answers)
     marked = class_marks.mark(answers, keys.read(key), attempts.rules(counts, due, late), only=only or ())
     table, shown = _csv(marked), marks.render(marked)
-    earlier_marks.check(csv_file, "--csv", table)
-    earlier_marks.check(page, "--page", shown)
+    marks.check(csv_file, "--csv", table)
+    marks.check(page, "--page", shown)
     whole_file.write(csv_file, table, "--csv", {".csv": _HEADS["--csv"]})
     write_html(page, shown)
     written = [csv_file]
-    for option, path, form in (("--moodle", moodle, gradebook.moodle), ("--canvas", canvas, gradebook.canvas)):
+    for option, path, form in (("--moodle", moodle, marks.moodle), ("--canvas", canvas, marks.canvas)):
         if path:
             whole_file.write(path, form(marked, title), option, {".csv": _HEADS[option]})
             written.append(path)

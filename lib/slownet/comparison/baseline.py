@@ -12,8 +12,8 @@ from typing import Any
 from slownet.judge.records.charging import TERMS
 from slownet.judge.records.measured_folder import load
 from slownet.judge.records.result import RunData, gather
+from slownet.judge.records.run_json import MALFORMED
 from slownet.judge.records.samples import finite
-from slownet.judge.records.unreadable import MALFORMED
 from slownet.model import shapes, userfile, whole_file
 from slownet.model.errors import SlownetError
 from slownet.model.facts import SHAPE as FACTS_SHAPE

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from slownet.comparison import baseline, outcome, record
-from slownet.comparison.page_parts import Part, parts
+from slownet.comparison.outcome import Part, parts
 from slownet.comparison.record import Field, values
 from slownet.comparison.row import Row, compared, with_holm
 from slownet.comparison.runs import Comparison, compare_cells, compare_runs

@@ -9,8 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from slownet.comparison.outcome import DIFFERENT, WORSE, Outcome, word
-from slownet.comparison.page_parts import Part
+from slownet.comparison.outcome import DIFFERENT, WORSE, Outcome, Part, word
 from slownet.comparison.record import Field
 from slownet.comparison.row import DIFFERS, EQUIVALENT, INCONCLUSIVE, Row
 from slownet.comparison.runs import Comparison

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from slownet.judge.records.result import RunData, gather
-from slownet.judge.records.unreadable import MALFORMED
+from slownet.judge.records.run_json import MALFORMED
 from slownet.model import userfile
 from slownet.model.errors import SlownetError
 from slownet.model.sample import Sample

@@ -7,9 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from slownet.comparison import outcome, page_parts
-from slownet.comparison.outcome import Judge, Outcome
-from slownet.comparison.page_parts import Part
+from slownet.comparison import outcome
+from slownet.comparison.outcome import Judge, Outcome, Part
 from slownet.comparison.row import EQUIVALENT, Row, as_equal, compared, missing, with_holm
 from slownet.judge.records import exactness, sample_values
 from slownet.judge.records.cell import Cell
@@ -107,7 +106,7 @@ class Comparison:
     @property
     def outcome(self) -> Outcome:
         """The outcome."""
-        cause = page_parts.cause(self.parts, self.within) if self.law else _cause(self.first, self.second, self.rows)
+        cause = outcome.cause(self.parts, self.within) if self.law else _cause(self.first, self.second, self.rows)
         return self.judge(self.rows, self.within, cause)
 
     @property

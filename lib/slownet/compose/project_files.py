@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from slownet.compose import casts, document, dotenv, kinds, longform, parser, values
+from slownet.compose import casts, document, kinds, longform, parser, values, variables
 from slownet.compose.document import Items, Keys, Map, Place, Reset, copy, identity
 from slownet.compose.variables import Budget, Variables
 from slownet.lab.host import ownership
@@ -90,7 +90,7 @@ def _usual_variables(folder: Path) -> list[Path]:
 def _with_files(paths: Sequence[Path], outer: Mapping[str, str], budget: Budget | None = None) -> dict[str, str]:
     found: dict[str, str] = {}
     for path in paths:
-        found |= dotenv.read(path, outer, found, budget=budget)
+        found |= variables.read(path, outer, found, budget=budget)
     return {**found, **outer}
 
 

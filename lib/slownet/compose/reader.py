@@ -10,7 +10,7 @@ from itertools import starmap
 from pathlib import Path
 from typing import Any
 
-from slownet.compose import borrowed, breaking, consistency, links, network_mode, project_files
+from slownet.compose import borrowed, breaking, consistency, links, project_files
 from slownet.compose.document import Map, Place
 from slownet.compose.fields import ANY, DONE, LEVELS, REFUSED, X_SLOWNET, Field
 from slownet.compose.model import Dependency, Project, Service, Step
@@ -113,8 +113,8 @@ class _Project:
         links.check_names(found)
         every = self._tree["services"]
         found = borrowed.given(in_starting_order(found), every, counts)
-        found = network_mode.resolved(found, every, counts)
-        self._own_warnings += network_mode.warnings(found, every)
+        found = borrowed.resolved(found, every, counts)
+        self._own_warnings += borrowed.warnings(found, every)
         ordered = [one for each in in_starting_order(found) for one in _replicas(each, counts[each.name], found)]
         self.found = {each.name: each for each in ordered}
         trees = {name: every[name] for name in found}

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-from slownet.compose import borrowed, casts, consistency, dotenv, links, network_mode, shellwords
+from slownet.compose import borrowed, casts, consistency, links, shellwords, variables
 from slownet.compose.document import Map
 from slownet.compose.fields import X_SLOWNET
 from slownet.compose.longform import MOST_PORT, is_address, text
@@ -21,7 +21,7 @@ from slownet.compose.project_files import Source
 from slownet.compose.scalars import shown
 from slownet.compose.storage import Storage
 from slownet.compose.variables import Budget
-from slownet.containers.capabilities import ADDED, CAPABILITIES, WITHHELD
+from slownet.containers.privileges import ADDED, CAPABILITIES, WITHHELD
 from slownet.lab.run.folders import refused
 from slownet.model.errors import ComposeError, nearest
 from slownet.model.shapes import Json
@@ -267,7 +267,7 @@ class Reader:
             dockerfile=str(build.get("dockerfile_inline") or ""), ulimits=dict(_ulimits(tree)),
             post_start=tuple(self._hooks(tree, "post_start")), pre_stop=tuple(self._hooks(tree, "pre_stop")),
             capabilities=capabilities(tree, self.warnings), groups=groups(tree), sysctls=sysctls(tree),
-            shares=network_mode.host(name, tree),
+            shares=borrowed.host(name, tree),
         )  # fmt: skip
 
     def _image(self, name: str, tree: Map) -> str:
@@ -313,7 +313,7 @@ class Reader:
             yield Hook(words, str(each.get("user") or ""), each.get("working_dir") or "", self._stated(each))
 
     def _dependencies(self, name: str, tree: Map) -> tuple[Dependency, ...]:
-        every = [*_dependencies(tree), *network_mode.dependency(name, tree), *borrowed.dependencies(tree)]
+        every = [*_dependencies(tree), *borrowed.dependency(name, tree), *borrowed.dependencies(tree)]
         return tuple({each.service: each for each in reversed(every)}.values())[::-1]
 
     def _environment(self, tree: Map) -> dict[str, str]:
@@ -322,11 +322,11 @@ class Reader:
             at = entry.values_at["path"]
             path = self._storage.path(entry["path"], at)
             written = entry.get("format")
-            if written not in dotenv.FORMATS:
+            if written not in variables.FORMATS:
                 fix = "write format: raw, or leave it out"
                 _fail(f"unknown format '{written}' of the file of variables", entry.values_at["format"], fix)
             if path.is_file():
-                found |= dotenv.read(path, self._source.variables, found, written == dotenv.RAW, self._budget)
+                found |= variables.read(path, self._source.variables, found, written == variables.RAW, self._budget)
             elif entry.get("required", True) is not False:
                 _fail(f"no file {path}", at, "create it, or write required: false")
         return found | self._stated(tree)
@@ -361,7 +361,7 @@ class Reader:
     def _networks(self, tree: Map) -> dict[str, tuple[str, ...]]:
         known = {DEFAULT, *(self._source.tree.get("networks") or ())}
         own = [str(tree["container_name"])] if tree.get("container_name") else []
-        stated = tree.get("networks") or ({} if network_mode.mode(tree) else {DEFAULT: None})
+        stated = tree.get("networks") or ({} if borrowed.mode(tree) else {DEFAULT: None})
         for name in stated:
             if name not in known:
                 at = tree["networks"].keys_at[name]

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from slownet.containers import oci_bundle, system_calls, users
+from slownet.containers import oci_bundle, privileges, root
 from slownet.containers.mount import BIND, TMPFS, VOLUME, Mount, complete
 from slownet.containers.oci_bundle import Overrides
 from slownet.containers.root import Data, Root
@@ -99,9 +99,11 @@ class Plan:
         (self.folder / CONFIG).write_text(json.dumps(config))
         return main
 
-    def _user(self, root: Root) -> users.User:
+    def _user(self, root: Root) -> privileges.User:
         text = self.image.config.user if self.replaced.user is None else self.replaced.user
-        return users.resolve(text, root.read(users.PASSWD), root.read(users.GROUP), self.where, self.replaced.groups)
+        return privileges.resolve(
+            text, root.read(privileges.PASSWD), root.read(privileges.GROUP), self.where, self.replaced.groups
+        )
 
     def _check_program(self, root: Root, word: str, search: str, cwd: str, mounts: Sequence[Mount]) -> None:
         if root.has_program(word, search, cwd) or any(each.kind != TMPFS for each in mounts):  # a mount may bring it
@@ -125,7 +127,7 @@ def _inner(volume: Path, mount: Mount) -> Path:
     """Return the folder of a volume that a mount is of; a symbolic link in a volume leads nowhere else. Raises ImageError."""
     descriptor = os.open(volume, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        inner = system_calls.open_in(descriptor, mount.subpath, os.O_PATH | os.O_DIRECTORY)
+        inner = root.open_in(descriptor, mount.subpath, os.O_PATH | os.O_DIRECTORY)
         try:
             return Path(os.readlink(f"/proc/self/fd/{inner}"))
         finally:

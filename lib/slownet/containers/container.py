@@ -15,13 +15,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, Self
 
-from slownet.containers import loop, oci_bundle, runtime, store, users
+from slownet.containers import oci_bundle, privileges, root, runtime, store
 from slownet.containers.assembly import FILES, PROGRAM, Plan
-from slownet.containers.capabilities import CAPABILITIES, SYSCTLS
 from slownet.containers.config import Healthcheck
 from slownet.containers.healthcheck import Healthy, Probe
 from slownet.containers.mount import VOLUME, Mount
 from slownet.containers.oci_bundle import Description, Overrides
+from slownet.containers.privileges import CAPABILITIES, SYSCTLS
 from slownet.containers.root import WRITTEN, read
 from slownet.lab.host import owner
 from slownet.model.errors import ServiceError
@@ -60,7 +60,7 @@ def as_user(program: Description, user: str, first: int | None, has_home: bool, 
     """
     root = os.open(f"/proc/{first}/root", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        found = users.resolve(user, read(root, users.PASSWD), read(root, users.GROUP), where)
+        found = privileges.resolve(user, read(root, privileges.PASSWD), read(root, privileges.GROUP), where)
     finally:
         os.close(root)
     own = oci_bundle.process((), {}, "/", found, capabilities=program["capabilities"]["bounding"])
@@ -277,7 +277,7 @@ class Container(Awaited):
                 with inside(self.host):
                     write_sysctls(SYSCTLS | oci_bundle.of_network(self.sysctls))
                 further_interfaces.name_as_a_container(self.host)
-            device = loop.take(plan.image.squashfs)
+            device = root.take(plan.image.squashfs)
             self._taken = plan.image.squashfs
             return self.host.popen(
                 list(self.command()), stdin=subprocess.DEVNULL, stdout=writing, stderr=writing,
@@ -469,7 +469,7 @@ class Container(Awaited):
         self._finish_log()
         taken, self._taken = self._taken, None
         if taken:
-            loop.give_back(taken)
+            root.give_back(taken)
 
     def _finish_log(self) -> None:
         """Wait until all that it wrote is in the log."""

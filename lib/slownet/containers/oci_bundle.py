@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from slownet.containers import capabilities
+from slownet.containers import privileges
 from slownet.containers.config import Config
 from slownet.containers.mount import BIND, TMPFS, Mount
-from slownet.containers.users import User
+from slownet.containers.privileges import User
 from slownet.model.errors import ImageError
 from slownet.model.shapes import Json
 
@@ -52,7 +52,7 @@ class Overrides:
     """Soft and hard resource limits by their names, such as ``nofile``; -1 means no limit."""
     groups: Sequence[str] = ()
     """Further groups of its user, by name or number."""
-    capabilities: Sequence[str] = tuple(capabilities.CAPABILITIES)
+    capabilities: Sequence[str] = tuple(privileges.CAPABILITIES)
 
 
 def argv(config: Config, replaced: Overrides, where: str = "") -> list[str]:
@@ -80,7 +80,7 @@ def working_directory(config: Config, replaced: Overrides) -> str:
 
 def process(
     words: Sequence[str], env: Mapping[str, str], cwd: str, user: User, limits: Mapping[str, tuple[int, int]] | None = None,
-    capabilities: Sequence[str] = capabilities.CAPABILITIES,
+    capabilities: Sequence[str] = privileges.CAPABILITIES,
 ) -> dict[str, object]:  # fmt: skip
     """Return the description of a process in a container: its main one, or one that is run beside it."""
     kept = ("bounding", "effective", "permitted") if user.uid == 0 else ("bounding",)  # as execve gives another user
@@ -142,9 +142,9 @@ def runtime_config(
         "mounts": [*map(dict, _MOUNTS), *(_mount(each, sources.get(each, "")) for each in mounts)],
         "linux": {
             "namespaces": [{"type": each} for each in ("pid", "ipc", "uts", "mount")],
-            "maskedPaths": list(capabilities.MASKED),
-            "readonlyPaths": list(capabilities.READONLY),
-            "seccomp": capabilities.seccomp(),
+            "maskedPaths": list(privileges.MASKED),
+            "readonlyPaths": list(privileges.READONLY),
+            "seccomp": privileges.seccomp(),
             **({"sysctl": own} if own else {}),
         },
     }

@@ -10,10 +10,10 @@ from typing import Any
 
 from slownet.net.process import Host
 from slownet.net.tool import run
-from slownet.services.command import Command
 from slownet.services.mariadb import MariaDB
 from slownet.services.memcached import Memcached
 from slownet.services.postgresql import PostgreSQL
+from slownet.services.readiness import Command
 from slownet.services.redis import Redis
 from slownet.services.service import Service
 from slownet.services.sshd import Sshd

@@ -18,7 +18,7 @@ from slownet.judge.histories.checks import Violation, violations
 from slownet.judge.histories.history import FILE, History
 from slownet.judge.histories.log_lines import LOGS, LogLine
 from slownet.judge.records.condition_columns import NONE
-from slownet.judge.records.sweep_sample import SweepSample
+from slownet.judge.records.rows import SweepSample
 from slownet.judge.records.sweep_samples import read_samples
 from slownet.links.faults import Faults
 from slownet.model.errors import ExperimentError, SlownetError, SweepError

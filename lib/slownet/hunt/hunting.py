@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from slownet.hunt import hunt_drawing, strategy
+from slownet.hunt import drawing, strategy
 from slownet.hunt.bench import Bench, Example, Subject
 from slownet.hunt.hunt_outcome import Hunted
 from slownet.judge.histories.checks import words_of
@@ -184,7 +184,7 @@ class Hunt:
         is_over: bool = False,
     ) -> Hunted:  # fmt: skip
         done = Hunted(self.directory, tuple(bench.examples.values()), first, smallest, tried, repeats, is_over)
-        hunt_drawing.write(done, subject.experiment, self._facts(subject), bench.baseline())
+        drawing.write(done, subject.experiment, self._facts(subject), bench.baseline())
         return done
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from slownet.hunt.hunt_drawing import drawn
+from slownet.hunt.drawing import drawn
 from slownet.hunt.replaying import Replayed
 from slownet.model.errors import ExperimentError
 from slownet.model.options import Option

@@ -20,7 +20,7 @@ from slownet.hypotheses import project_tools, recorded
 from slownet.hypotheses.experiment import VARY, Cell, grid
 from slownet.hypotheses.recorded import Recorded
 from slownet.judge.records.condition_columns import HOST, NONE
-from slownet.judge.records.unreadable import MALFORMED
+from slownet.judge.records.run_json import MALFORMED
 from slownet.links.conditions import other_names
 from slownet.links.conditions.link import WORDS
 from slownet.links.faults import Faults

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Protocol, TypeVar, overload
 
-from slownet.hypotheses import value_lists
+from slownet.hypotheses import value_texts
 from slownet.judge.records.condition_columns import NONE, condition, is_of_links
 from slownet.lab.run.clock import EXACT, check_tdf
 from slownet.model.errors import ExperimentError, SlownetError, nearest
@@ -395,7 +395,7 @@ class Experiment:
     def whole(self, chosen: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
         """Return chosen values, in which the experiment's own that have a comma are whole again. Raises ExperimentError."""
         own = self.conditions
-        return {name: value_lists.whole(name, texts, own.get(name, ()), self.name) for name, texts in chosen.items()}
+        return {name: value_texts.whole(name, texts, own.get(name, ()), self.name) for name, texts in chosen.items()}
 
     def _picked(self, chosen: Mapping[str, Sequence[str]]) -> list[Cell]:
         cells = [dict(cell) for cell in self.listed]

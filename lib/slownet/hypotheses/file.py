@@ -48,8 +48,8 @@ from slownet.hypotheses.experiment import Experiment, condition, grid, once
 from slownet.hypotheses.predictions import Prediction
 from slownet.hypotheses.source import Source, read_toml
 from slownet.hypotheses.uses import is_project
-from slownet.judge.claim import preflight
-from slownet.judge.records.unreadable import MALFORMED
+from slownet.judge.claim import requirements
+from slownet.judge.records.run_json import MALFORMED
 from slownet.links.conditions.link import Condition
 from slownet.links.faults import Faults, ServiceFault
 from slownet.model.errors import ExperimentError, SlownetError, nearest
@@ -246,7 +246,7 @@ class _Reader:
         cells = [(cell, condition(cell)) for cell in grid({name: once(name, texts) for name, texts in vary.items()})]
         for number, each in enumerate(found):
             claim = each.blank.claim()
-            self._source.tried(lambda: preflight.check("", [claim], cells), ("prediction", number))  # noqa: B023  # called at once
+            self._source.tried(lambda: requirements.check("", [claim], cells), ("prediction", number))  # noqa: B023  # called at once
         return found
 
     def _conditions(self) -> tuple[tuple[str, str], dict[str, Json], dict[str, tuple[str, ...]]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from slownet.hypotheses.experiment import Experiment
-from slownet.judge.records.unreadable import MALFORMED
+from slownet.judge.records.run_json import MALFORMED
 from slownet.model import userfile, whole_file
 from slownet.model.errors import ExperimentError
 from slownet.model.shapes import Json

@@ -30,7 +30,7 @@ from dataclasses import dataclass
 from numbers import Number
 from typing import Any, ClassVar
 
-from slownet.judge.records import comparisons, cpu_variation, intervals
+from slownet.judge.records import charging, comparisons, intervals
 from slownet.judge.records.charging import Charging, Terms
 from slownet.model.errors import ExperimentError, NoMetricError, nearest
 from slownet.model.sample import Metric, Sample
@@ -145,8 +145,8 @@ class Measured(NoTruth):
 
     @property
     def late(self) -> float:
-        """At most the share of this time by which processors woke late: `slownet.judge.records.cpu_variation.woken_late`."""
-        return cpu_variation.woken_late(self.setting.charging, self.setting.late)
+        """At most the share of this time by which processors woke late: `slownet.judge.records.charging.woken_late`."""
+        return charging.woken_late(self.setting.charging, self.setting.late)
 
     def __float__(self) -> float:
         return self.mean

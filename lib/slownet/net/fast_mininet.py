@@ -29,17 +29,7 @@ from mininet.nodelib import LinuxBridge
 from mininet.util import numCores
 
 from slownet.model.errors import NetworkError
-from slownet.net import (
-    blocked_writers,
-    collisions,
-    device,
-    dropped_conditions,
-    loops,
-    parameters,
-    places,
-    spanning_tree,
-    unique_names,
-)
+from slownet.net import blocked_writers, check_topology, device, dropped_conditions, loops, parameters, places, unique_names
 from slownet.net.conversion import fast_class, fast_factory
 from slownet.net.loops import LEARNING
 from slownet.net.mininet_links import QuickLink, quick_link
@@ -268,7 +258,7 @@ class QuickNet(MininetTests, Mininet):  # type: ignore[misc]  # Mininet has no t
     def addSwitch(self, name: str, cls: Any = None, **params: Any) -> Any:  # noqa: N802
         """Add a switch like Mininet; it learns by itself if no controller is installed."""
         self._once(name)
-        collisions.check_length(name, "switch", "", places.here())
+        check_topology.check_length(name, "switch", "", places.here())
         parameters.check_node(name, cls or self.switch, params, places.here())
         in_place = cls is None and self.switch is STANDALONE and "failMode" not in params
         cls = fast_factory(cls or self.switch, fast_class)
@@ -290,7 +280,7 @@ class QuickNet(MininetTests, Mininet):  # type: ignore[misc]  # Mininet has no t
         place = places.here()
         if name in self.nameToNode:
             first = self._nodes_at.get(name, Place())
-            raise NetworkError(f"'{name}' is given twice", f"{first} and {place}", collisions.OTHER_NAME)
+            raise NetworkError(f"'{name}' is given twice", f"{first} and {place}", check_topology.OTHER_NAME)
         self._nodes_at[name] = places.of_node(self.topo, name) if self.topo and not self.built else place
 
     def _renamed(self, node: Any) -> Any:
@@ -312,7 +302,7 @@ class QuickNet(MininetTests, Mininet):  # type: ignore[misc]  # Mininet has no t
         place = places.here()
         parameters.check_link(cls or self.link, {"intf": self.intf, **ports, **params}, sides, place)
         ends = [(node, ports[f"port{end}"], params.get(f"intfName{end}")) for end, node in enumerate(nodes, start=1)]
-        collisions.check_link(ends, self.nameToNode.values(), self._links_at, place)
+        check_topology.check_link(ends, self.nameToNode.values(), self._links_at, place)
         cls = fast_factory(cls or self.link, quick_link)
         kind = cls.func if isinstance(cls, partial) else cls
         if isinstance(kind, type) and issubclass(kind, QuickLink):
@@ -341,7 +331,7 @@ class QuickNet(MininetTests, Mininet):  # type: ignore[misc]  # Mininet has no t
 
         Raises ConditionError, UnitError, and NetworkError for what it states twice.
         """
-        collisions.check_topology(topo, type(topo).__name__)
+        check_topology.check_topology(topo, type(topo).__name__)
         parameters.check_topology(topo, self.link, {"host": self.host, "switch": self.switch}, self.intf)
         makers = self.controller if isinstance(self.controller, list) else [self.controller]
         if self._on_their_own or self._stp or makers == [None]:  # otherwise `start` asks the controllers
@@ -355,7 +345,7 @@ class QuickNet(MininetTests, Mininet):  # type: ignore[misc]  # Mininet has no t
             self.unstopped.add(self)
         super().build()
         loops.check_network(self.switches, self.links, self.controllers, "in this network")
-        for line in collisions.shared_addresses(self.hosts, self.switches, self.links):
+        for line in check_topology.shared_addresses(self.hosts, self.switches, self.links):
             if not self.forgives:
                 raise NetworkError(line, fix="give each one of its own")
             print(f"slownet: {line}: Mininet goes on, and one of them answers", file=sys.stderr)
@@ -378,7 +368,7 @@ class QuickNet(MininetTests, Mininet):  # type: ignore[misc]  # Mininet has no t
             if isinstance(link, QuickLink):
                 link.settle()
         if self._stp:
-            spanning_tree.wait(self.switches, "in this network")
+            loops.wait(self.switches, "in this network")
 
     def report(self) -> None:
         """Print what the program has taken from its links, and which of its programs stand still, while it runs."""

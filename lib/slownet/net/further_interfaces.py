@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from slownet.model.errors import NetworkError
-from slownet.net import device, ethtool
+from slownet.net import device
 from slownet.net.mininet_links import keep_neighbours
 from slownet.net.namespace import inside
 from slownet.net.netlink import Route
@@ -41,7 +41,7 @@ def make(host: Any, cable: str, found: Mapping[str, str]) -> bool:
                 what = f"this kernel has no macvlan: {host.name} has one interface, {cable}, for all its networks"
                 print(f"slownet: {what}", file=sys.stderr)  # Mininet's log is silent but for errors
                 return False
-            ethtool.switch_off(name, list(device.OFFLOADS))
+            device.switch_off(name, list(device.OFFLOADS))
             keep_neighbours(name)
         for name, text in APART.items():
             (CONF / name).write_text(text)

@@ -1,4 +1,4 @@
-"""Loops of switches that learn by themselves: every broadcast circles there for ever, so the network must not start.
+"""Loops of switches: without STP a broadcast circles in them for ever; with STP or RSTP the network waits for a spanning tree.
 
 A host, such as a router, does not forward frames and closes no loop. A spanning tree (STP, RSTP) opens a loop if all its
 switches take part: Open vSwitch without it does not pass on what the others say.
@@ -6,10 +6,13 @@ switches take part: Open vSwitch without it does not pass on what the others say
 
 from __future__ import annotations
 
+import json
 import socket
+import time
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from mininet.node import Controller, OVSBridge, OVSController, OVSSwitch
@@ -19,7 +22,66 @@ from mininet.topo import Topo
 from slownet.model.errors import NetworkError, first_of
 from slownet.model.options import STP
 from slownet.net import places
+from slownet.net.nodes import ovs_vsctl
 from slownet.net.parameters import class_of, preset, special
+
+SETTLES_S = 60.0
+"""Listening and learning, 15 s each, the 20 s for which an old message counts (IEEE 802.1D-1998, 8.10.2), and some more."""
+POLL_S = 1.0
+_BRIDGE_STATES = {"0": "disabled", "1": "listening", "2": "learning", "3": "forwarding", "4": "blocking"}
+
+
+def wait(switches: Iterable[Any], where: str) -> None:
+    """Wait until each port of the switches that run STP forwards or is blocked for good. Raises NetworkError.
+
+    The deadline is on this machine's clock, which is the lab's in a lab.
+    """
+    running = [switch for switch in switches if runs_stp(switch)]
+    if not running:
+        return
+    deadline = time.monotonic() + SETTLES_S
+    while unsettled := [f"{port} is {state}" for port, state in states(running) if state not in ("forwarding", "blocking")]:
+        if time.monotonic() > deadline:
+            what = f"the spanning tree has not settled after {SETTLES_S:g} s: {unsettled[0]}"
+            raise NetworkError(
+                what, where, "does the topology set larger delays for the protocol, or is its chain of switches too long?"
+            )
+        time.sleep(POLL_S)
+
+
+def blocked(switches: Iterable[Any]) -> frozenset[str]:
+    """Return the names of the ports that the spanning tree blocks. Raises NetworkError."""
+    running = [switch for switch in switches if runs_stp(switch)]
+    return frozenset(port for port, state in states(running) if state == "blocking") if running else frozenset()
+
+
+def states(switches: Iterable[Any]) -> Iterator[tuple[str, str]]:
+    """Yield the ports of switches with their states: forwarding, blocking, or another one on the way to these.
+
+    Raises NetworkError.
+    """
+    switches = list(switches)
+    if any(isinstance(switch, OVSSwitch) for switch in switches):
+        shown = json.loads(ovs_vsctl(["--format=json", "--columns=name,status,rstp_status", "list", "port"]))
+        found = {name: _state(dict(status[1]), dict(rapid[1])) for name, status, rapid in shown["data"]}
+    for switch in switches:
+        for interface in switch.intfList():
+            if interface.link is None:
+                continue
+            if isinstance(switch, OVSSwitch):
+                yield interface.name, found.get(interface.name, "unknown")
+            else:
+                state = Path("/sys/class/net", interface.name, "brport/state")
+                yield interface.name, _BRIDGE_STATES.get(state.read_text().strip(), "unknown") if state.exists() else "unknown"
+
+
+def _state(status: dict[str, str], rapid: dict[str, str]) -> str:
+    """Return a port's state. A port that is to be blocked has the role of one: at first all discard."""
+    if rapid.get("rstp_port_state"):
+        state, role = rapid["rstp_port_state"].lower(), rapid.get("rstp_port_role", "").lower()
+        return "blocking" if state == "discarding" and role in ("alternate", "backup") else state
+    return status.get("stp_state", "unknown")
+
 
 MOST_NAMED = 12
 ANSWERS_S = 1.0

@@ -23,7 +23,7 @@ from slownet.lab.host import owner
 from slownet.links.conditions import tclink
 from slownet.model.errors import NetworkError
 from slownet.model.mininets import Parameters
-from slownet.net import ethtool, ipv4_only, parameters, places, tc, unique_names
+from slownet.net import device, ipv4_only, parameters, places, tc, unique_names
 from slownet.net.conversion import fast_factory
 from slownet.net.namespace import current, inside
 from slownet.net.netlink import End, Route
@@ -108,7 +108,7 @@ class QuickTCInterface(QuickInterface, TCIntf):  # type: ignore[misc]
             return super().cmd(*args, **kwargs)
         with inside(self.node):
             if words == ["ethtool", "-K", self.name, *USUAL_OFFLOADS]:  # for every interface; all but gro is so by default
-                ethtool.switch_off(self.name, ["gro"])
+                device.switch_off(self.name, ["gro"])
                 return ""
             try:
                 done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=tc.DEADLINE_S)
@@ -243,7 +243,7 @@ class QuickLink(Link):  # type: ignore[misc]
             for node in nodes:
                 with inside(node):
                     descriptors.append(current())
-            segments = ethtool.ONE_SEGMENT if self._offloads_off else None
+            segments = device.ONE_SEGMENT if self._offloads_off else None
             parts = zip((intfname1, intfname2), descriptors, (addr1, addr2), strict=True)
             ends = tuple(End(*each, segments) for each in parts)
             with places.located(f"link {node1.name}-{node2.name}", places.here()), Route() as route:
@@ -253,7 +253,7 @@ class QuickLink(Link):  # type: ignore[misc]
                 os.close(descriptor)
         for node, name in zip(nodes, (intfname1, intfname2), strict=True):
             with inside(node):
-                ethtool.switch_off(name, self._offloads_off)
+                device.switch_off(name, self._offloads_off)
                 if node.inNamespace:
                     keep_neighbours(name)
                 else:
@@ -265,7 +265,7 @@ class QuickLink(Link):  # type: ignore[misc]
         """Wait until both ends can send, if they are up."""
         for end in (self.intf1, self.intf2):
             with inside(end.node):
-                ethtool.carrier(end.name)
+                device.carrier(end.name)
 
     def stop(self) -> None:
         """Do nothing: the whole group is deleted at once after the switches."""

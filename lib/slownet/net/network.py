@@ -27,10 +27,10 @@ from slownet.net import (
     counting,
     device,
     ipv6,
+    loops,
     openvswitch,
     reach,
     route_options,
-    spanning_tree,
     stock_settings,
     unique_names,
 )
@@ -157,7 +157,7 @@ class Network:
                 addresses.publish(self.mininet.hosts, self._files)
                 prepare(self._topology, self.mininet.hosts, self._files)
                 self.mininet.start()
-            spanning_tree.wait(self.mininet.switches, type(self._topology).__name__)
+            loops.wait(self.mininet.switches, type(self._topology).__name__)
             self.parts = reach.parts(self.mininet.hosts, DEADLINE_S, type(self._topology).__name__)
             route_options.apply(self.mininet.hosts)
             self.shaping.parts = [frozenset(part) for part in self.parts] if len(self.parts) > 1 else []

@@ -11,9 +11,9 @@ from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
 from slownet.lab.run.counters import Flow
+from slownet.links.conditions.field_row import Fields
 from slownet.links.conditions.link import WAYS, Condition
 from slownet.links.conditions.oneway import OneWay
-from slownet.links.conditions.readers import Fields
 from slownet.model.errors import ConditionError
 from slownet.net import device, qdisc, shaper, tc
 from slownet.net.condition_log import ConditionLog

@@ -16,7 +16,7 @@ from slownet.links.conditions.oneway import OneWay
 from slownet.links.ip import ECHO_HEADER, IP, IPV4
 from slownet.model.errors import NetworkError
 from slownet.model.units import show_duration
-from slownet.net import ipv6, spanning_tree
+from slownet.net import ipv6, loops
 from slownet.net.icmp_echo import Echoes, echo
 from slownet.net.namespace import inside
 from slownet.net.shaping import Shaping
@@ -75,7 +75,7 @@ def _blocked(ends: tuple[Any, Any]) -> frozenset[str]:
                 if far.node not in nodes:
                     nodes.add(far.node)
                     todo.append(far.node)
-    return spanning_tree.blocked(node for node in nodes if _is_switch(node))
+    return loops.blocked(node for node in nodes if _is_switch(node))
 
 
 def _hosts_from(end: Any, other: Any, blocked: Collection[str]) -> Iterator[tuple[Any, list[Any]]]:

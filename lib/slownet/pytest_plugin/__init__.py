@@ -18,12 +18,11 @@ from slownet.lab.host import native
 from slownet.lab.run import pytest_inside as inside
 from slownet.model.errors import SlownetError
 from slownet.pytest_plugin import (
-    benchmarks,
     explain,
     forwarding,
     loggers,
     missing,
-    own_frames,
+    other_plugins,
     records,
     session,
     session_comment,
@@ -107,7 +106,7 @@ def pytest_configure(config: pytest.Config) -> None:
         forwarding.silence(config)
         config.pluginmanager.register(forwarding.Forwarder(config), "slownet forwarder")
         timeouts.register(config)
-        benchmarks.register(config)
+        other_plugins.register(config)
         return
     if xdist_workers.is_worker(config):
         xdist_workers.settle(config)
@@ -160,7 +159,7 @@ def pytest_assertrepr_compare(config: pytest.Config, op: str, left: object, righ
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[Any]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    own_frames.hide(item.config, call.excinfo)
+    explain.hide(item.config, call.excinfo)
     report = yield
     missing.explain(report, call.excinfo.value if call.excinfo else None)
     return session_comment.attach(item, explain.with_the_network(item, report))

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from slownet.lab.run import pytest_inside as inside
-from slownet.pytest_plugin import idle, missing
+from slownet.pytest_plugin import missing, other_plugins
 
 TESTS = Path(inside.OUT, inside.SEED, "tests.json")
 """The file with the names of the tests to run, beside what else the host puts there."""
@@ -150,7 +150,7 @@ def summaries(config: pytest.Config, exitstatus: int) -> Iterator[tuple[str, str
     silent = config.pluginmanager.get_plugin("terminalreporter")
     if not isinstance(silent, Silent):
         return
-    idle.leave_out(config)
+    other_plugins.leave_out(config)
     for each in config.hook.pytest_terminal_summary.get_hookimpls():
         module = getattr(each.function, "__module__", "")
         if each.wrapper or each.hookwrapper or module.partition(".")[0] in ("_pytest", "pytest", "slownet", "xdist"):

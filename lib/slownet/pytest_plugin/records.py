@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from slownet.judge.records import observers as verdicts
+from slownet.judge.records import judgement as verdicts
 from slownet.judge.records.samples import RUN, SampleLog, cell_key, new_run_directory, write_run_json
 from slownet.lab.host import busy, native
 from slownet.lab.run import pytest_inside as inside

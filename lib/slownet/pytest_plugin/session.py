@@ -34,7 +34,7 @@ from slownet.lab.run.lab import MEGABYTES
 from slownet.lab.run.place import Place, choose
 from slownet.model.control_characters import visible
 from slownet.model.errors import SlownetError
-from slownet.pytest_plugin import exports, idle, projects, readable_folders, records, session_junit, staging, timeouts
+from slownet.pytest_plugin import exports, other_plugins, projects, readable_folders, records, session_junit, staging, timeouts
 from slownet.pytest_plugin.relayed_reports import SUMMARIES, Lines, Reporter
 from slownet.pytest_plugin.session_summary import Total
 from slownet.pytest_plugin.wishes import CONFINED, KERNEL, MEMORY, needs_network, of_session, option_names_here, wish_or_none
@@ -89,7 +89,7 @@ class Session:
     def pytest_sessionfinish(self, exitstatus: int) -> None:
         """Show what failed if a lab has ended the session: pytest has no summary where the status is not one of its own."""
         if self._labs:
-            idle.leave_out(self._config)
+            other_plugins.leave_out(self._config)
         reporter = self._config.pluginmanager.get_plugin("terminalreporter")
         if self._labs and reporter and exitstatus not in SUMMARIZED and not self._config.getoption("no_summary", False):
             reporter.ensure_newline()
@@ -210,7 +210,7 @@ def environment(
         "facts": facts, "only": only, "path": path, "test": os.environ.get(inside.TEST), "walls": walls,
         "plugins": [name for name in inside.BY_CHANCE if config.pluginmanager.has_plugin(name)],
         "blocked": [name for name, plugin in config.pluginmanager.list_name_plugin() if plugin is None],
-        "idle": [idle.NAME] if only and idle.is_idle(config) else [],  # the tests are collected
+        "idle": [other_plugins.NAME] if only and other_plugins.is_idle(config) else [],  # the tests are collected
     }  # fmt: skip
     return {**caller.variables(), **projects.variables(config), inside.SESSION: json.dumps(handed)}
 

@@ -8,13 +8,91 @@ and `page`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from slownet.model.errors import LabError, nearest
-from slownet.pytest_plugin import short
+
+if TYPE_CHECKING:
+    from slownet.compose.hosting import Running
+    from slownet.net.network import Network
+    from slownet.services.mariadb import MariaDB
+    from slownet.services.nginx import Nginx
+    from slownet.services.wordpress import WordPress
+    from slownet.tools.browser.hosted import Browser
+    from slownet.tools.browser.page import Page
+    from slownet.tools.user_metrics import Measure
+
+
+@pytest.fixture
+def net(slownet_net: Network) -> Network:
+    """The test's network: short for `slownet_net`."""
+    return slownet_net
+
+
+@pytest.fixture(scope="module")
+def network(slownet_network: Network) -> Network:
+    """The module's network: short for `slownet_network`."""
+    return slownet_network
+
+
+@pytest.fixture
+def compose(slownet_compose: Running) -> Running:
+    """The services of a compose project: short for `slownet_compose`."""
+    return slownet_compose
+
+
+@pytest.fixture
+def wordpress(slownet_wordpress: WordPress) -> WordPress:
+    """A WordPress site: short for `slownet_wordpress`."""
+    return slownet_wordpress
+
+
+@pytest.fixture
+def mariadb(slownet_mariadb: MariaDB) -> MariaDB:
+    """MariaDB on `db`: short for `slownet_mariadb`."""
+    return slownet_mariadb
+
+
+@pytest.fixture
+def nginx(slownet_nginx: Nginx) -> Nginx:
+    """nginx on `web`: short for `slownet_nginx`."""
+    return slownet_nginx
+
+
+@pytest.fixture
+def measure(slownet_measure: Measure) -> Measure:
+    """Call a tool and record its result: short for `slownet_measure`."""
+    return slownet_measure
+
+
+@pytest.fixture
+def browser(slownet_browser: Browser) -> Browser:
+    """Chromium on the host `client`: short for `slownet_browser`."""
+    return slownet_browser
+
+
+@pytest.fixture
+def page(slownet_page: Page) -> Page:
+    """A page in that browser: short for `slownet_page`."""
+    return slownet_page
+
+
+FIXTURES: Mapping[str, Callable[..., Any]] = {
+    "browser": browser,
+    "compose": compose,
+    "mariadb": mariadb,
+    "measure": measure,
+    "net": net,
+    "network": network,
+    "nginx": nginx,
+    "page": page,
+    "wordpress": wordpress,
+}
+
 
 INI = "slownet_short_names"
 PREFIX = "slownet_"
@@ -31,7 +109,7 @@ MARKERS = {
 }
 PLAYWRIGHT, ITS = "playwright", ("browser", "page")
 """pytest-playwright's name, and fixtures of it that it keeps where it is installed."""
-SHORT = (*short.FIXTURES, *MARKERS)
+SHORT = (*FIXTURES, *MARKERS)
 
 
 def offer(parser: pytest.Parser, manager: pytest.PytestPluginManager) -> None:
@@ -40,7 +118,7 @@ def offer(parser: pytest.Parser, manager: pytest.PytestPluginManager) -> None:
     parser.addini(INI, text, type="args", default=list(SHORT))
     # Registered as early as the plugin itself, because of two plugins' fixtures pytest takes the one registered later.
     fixtures = ModuleType(PLUGIN)
-    vars(fixtures).update(short.FIXTURES)
+    vars(fixtures).update(FIXTURES)
     manager.register(fixtures, PLUGIN)
 
 
@@ -52,7 +130,7 @@ def settle(config: pytest.Config) -> None:
             raise pytest.UsageError(f"slownet: unknown short name '{name}', in the ini option {INI}: {nearest(name, SHORT)}")
     fixtures = config.pluginmanager.get_plugin(PLUGIN)
     kept = ITS if config.pluginmanager.has_plugin(PLAYWRIGHT) else ()
-    for name in set(short.FIXTURES) - (set(chosen) - set(kept)):
+    for name in set(FIXTURES) - (set(chosen) - set(kept)):
         delattr(fixtures, name)
     for name, text in MARKERS.items():
         config.addinivalue_line("markers", f"{PREFIX}{name}{text}")

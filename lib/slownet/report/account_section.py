@@ -9,10 +9,9 @@ from typing import Any
 
 from slownet.model.options import CURES
 from slownet.report.account_figure import Axis, Part, account_figure, legend, parts, picture, stroke
-from slownet.report.explained import explained
 from slownet.report.figure import Figure
 from slownet.report.flame import flame_figure
-from slownet.report.page_template import template, write_html
+from slownet.report.page_template import explained, template, write_html
 from slownet.waits.account import Account, Step
 from slownet.waits.account_text import SHORT_NS, answer, between, gains, milliseconds, says_of, slopes
 from slownet.waits.blocks import Block, rest

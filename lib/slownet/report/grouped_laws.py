@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from slownet.judge.records.cell import Cell
+from slownet.judge.records.intervals import Scope
 from slownet.judge.records.naming import conditions_phrase, counted, listed, operation, varied, with_article
 from slownet.judge.records.result import RunData
 from slownet.model.errors import SlownetError
@@ -79,7 +80,7 @@ def _groups(seen: View, column: str, names: list[str]) -> list[_Group]:
             return []
         ordered = sorted(points)
         try:
-            law = fit((each * trip(column), points[each].within_run(seen.metric)) for each in ordered)
+            law = fit((each * trip(column), points[each].summary(seen.metric, Scope.WITHIN_RUN)) for each in ordered)
         except SlownetError:
             return []
         found.append(_Group(conditions_phrase(cells[0].label, names), tuple(ordered), law, delayed_links.count(cells)))

@@ -17,11 +17,10 @@ from slownet.model.options import ENV, SHARE
 from slownet.report import delayed_links
 from slownet.report.answer import answer, standing
 from slownet.report.columns import among_claims, beside_claims, columns, verdicts
-from slownet.report.explained import explained
 from slownet.report.figure import Figure
-from slownet.report.matrix import matrix
+from slownet.report.grid import matrix
 from slownet.report.overlay_figure import names, overlay_figure
-from slownet.report.page_template import template, write_html
+from slownet.report.page_template import explained, template, write_html
 from slownet.report.plots import figures
 from slownet.report.text import confidence
 from slownet.report.time_account import time_account

@@ -8,7 +8,7 @@ from slownet.judge.records.naming import metric_title
 from slownet.model.units import spoken, unit_of
 from slownet.report import scale
 from slownet.report.chart import COLOURS, FREE, Chart, Point
-from slownet.report.dots import Dot, dots
+from slownet.report.curves import Dot, dots
 from slownet.report.figure import Figure
 from slownet.report.text import spelled
 from slownet.report.view import ALONG, View

@@ -13,8 +13,7 @@ from slownet.model.units import spoken, unit_of
 from slownet.report import scale
 from slownet.report.chart import Chart, Point
 from slownet.report.comparison import PREDICTION
-from slownet.report.curves import curve_figure, measured_point
-from slownet.report.dots import Dot, dots
+from slownet.report.curves import Dot, curve_figure, dots, measured_point
 from slownet.report.figure import Figure
 from slownet.report.latency import latency_figures
 from slownet.report.losses import loss_figure

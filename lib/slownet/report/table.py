@@ -11,7 +11,7 @@ from slownet.model.options import CLOCK
 from slownet.report.answer import answer, standing
 from slownet.report.columns import EXTRA, among_claims, beside_claims, columns, verdicts
 from slownet.report.fitted import Fitted
-from slownet.report.matrix import matrix
+from slownet.report.grid import matrix
 from slownet.report.view import (
     Row,
     View,

@@ -10,6 +10,7 @@ from slownet.judge.claim import verdict
 from slownet.judge.records.cell import TIME, Cell, by_error
 from slownet.judge.records.charging import Charging
 from slownet.judge.records.condition_columns import NONE, is_of_links
+from slownet.judge.records.intervals import Scope
 from slownet.judge.records.naming import counted, metric_name, operation, varied, where
 from slownet.judge.records.positions import shifts
 from slownet.judge.records.quantity import not_below_zero
@@ -168,7 +169,7 @@ class _Reader:
 
     def _within(self, cell: Cell | None) -> Summary | None:
         """Return the time of a cell for a comparison with other cells of the run; None if it has none."""
-        return cell.within_run(self.metric) if cell and self.metric in cell.metrics else None
+        return cell.summary(self.metric, Scope.WITHIN_RUN) if cell and self.metric in cell.metrics else None
 
     def _ratio(self, cell: Cell) -> Summary | None:
         base = baseline(self.run, cell) if len(self.run.cells) > 1 else None
@@ -238,7 +239,7 @@ def _law(run: RunData, metric: str, along: str) -> tuple[Law | None, str]:
         return None, "a law needs times against delays"
     try:
         cells = [(delay * trip(along), cell) for delay, cell in run.along(along) if cell.status == "ok"]
-        law = fit((delay, cell.within_run(metric)) for delay, cell in cells)
+        law = fit((delay, cell.summary(metric, Scope.WITHIN_RUN)) for delay, cell in cells)
     except SlownetError as error:
         return None, str(error)
     failed = len(run.failed)

@@ -24,11 +24,10 @@ from slownet.report import scale
 from slownet.report.answer import answer
 from slownet.report.chart import WIDTH, Chart, Point
 from slownet.report.comparison import Line, Tally, lines, tally
-from slownet.report.explained import explained
 from slownet.report.figure import Figure
 from slownet.report.fitted import Fitted
 from slownet.report.html_page import REPORT, script
-from slownet.report.page_template import template, write_html
+from slownet.report.page_template import explained, template, write_html
 from slownet.report.table import STYLES
 from slownet.report.text import NOTHING, confidence, number, spelled, trimmed, with_interval
 from slownet.report.view import view

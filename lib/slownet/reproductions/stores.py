@@ -10,10 +10,10 @@ from slownet.judge.measured import Metrics
 from slownet.model.errors import ToolError, nearest
 from slownet.net.process import Host, Hosts
 from slownet.net.tool import run
-from slownet.services.command import Command
 from slownet.services.composite import Together
 from slownet.services.mariadb import MariaDB
 from slownet.services.postgresql import PostgreSQL
+from slownet.services.readiness import Command
 from slownet.services.redis import Redis
 from slownet.tools.numbers import Metric, series
 from slownet.tools.program import nanoseconds, python, read_json

@@ -11,7 +11,7 @@ from typing import Any
 
 from slownet.judge.measured import Metrics
 from slownet.lab.host import owner
-from slownet.links.packets import mptcp
+from slownet.links.packets import connection_attempts
 from slownet.model.errors import ToolError
 from slownet.net.process import Host, Hosts
 from slownet.net.tcpdump import Capture
@@ -111,7 +111,7 @@ def multipath(
         stack.close()
         files = {f"{each.interface}.pcap": each.path.read_bytes() for each in captures}
     found = read_json(done.stdout, done.argv, *NAMES)
-    paths = sum(map(mptcp.opens, files.values()))
+    paths = sum(map(connection_attempts.opens, files.values()))
     if bool(paths) != (protocol == "MPTCP"):
         raise ToolError(f"the captures show MPTCP on {paths} paths instead of {protocol}", f"host '{client.name}'")
     return Multipath(done.argv, done.stdout, found["gap_ms"], found["bytes"], found["bytes_after_gap"], paths, {**files})

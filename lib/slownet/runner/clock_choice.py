@@ -13,7 +13,7 @@ from pathlib import Path
 from slownet.hypotheses import uses
 from slownet.hypotheses.experiment import Experiment
 from slownet.judge.claim.base import Claim
-from slownet.judge.claim.cost import any_depends_on_cpu
+from slownet.judge.claim.requirements import any_depends_on_cpu
 from slownet.judge.records.charging import CPU_VARIATION, Charging
 from slownet.judge.records.judgement import INCONCLUSIVE
 from slownet.judge.records.result import RunData

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, Unpack
 from slownet.hypotheses.catalogue import FILES, RECORD, find
 from slownet.hypotheses.experiment import Cell, Experiment, condition
 from slownet.hypotheses.uses import is_project
-from slownet.judge.claim import preflight
-from slownet.judge.records import measured_folder, run_facts, samples
+from slownet.judge.claim import requirements
+from slownet.judge.records import measured_folder, run_json, samples
 from slownet.judge.records.charging import Charging, Terms
 from slownet.judge.records.merging import merge_facts
 from slownet.judge.records.repeatability import chance, has_own_programs, repeats
+from slownet.judge.records.run_json import MALFORMED
 from slownet.judge.records.samples import cell_key
-from slownet.judge.records.unreadable import MALFORMED
 from slownet.lab.build.kernel import kind_of
 from slownet.lab.run import caller
 from slownet.lab.run.caller import Given, without_values
@@ -146,7 +146,7 @@ def check(names: Sequence[str | Recorded], chosen: Mapping[str, Sequence[str]]) 
         found = find(name) if isinstance(name, str) else name
         compose_project.check(found.topology)
         if found.cells(chosen) == found.cells():  # with other cells a claim may find none to judge
-            preflight.check(found.name, found.judged_by, [(cell, condition(cell)) for cell in found.cells()])
+            requirements.check(found.name, found.judged_by, [(cell, condition(cell)) for cell in found.cells()])
 
 
 def check_capture(names: Sequence[str | Recorded], interfaces: Sequence[str]) -> None:
@@ -300,7 +300,7 @@ def experiment_of(directory: Path) -> str:
 
 def _facts(directory: Path) -> Facts:
     try:
-        facts = run_facts.read(directory)
+        facts = run_json.read(directory)
         _ = facts["source"], facts["planned"], facts["boots"], facts["place"], facts["clock"], facts["tdf"], facts["cpu"]
     except (OSError, *MALFORMED) as error:
         what = f"{directory} is not a run that can be resumed"

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from slownet.judge.claim.relations import related
+from slownet.judge.claim.requirements import related
 from slownet.judge.records import result
 from slownet.judge.records.result import RunData
 from slownet.judge.records.samples import SampleLog, cell_key

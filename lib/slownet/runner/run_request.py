@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from slownet.hypotheses import ranges, value_lists
+from slownet.hypotheses import value_texts
 from slownet.hypotheses.catalogue import discover, layered
 from slownet.hypotheses.experiment import FAULTS, VARY
 from slownet.lab.build.layer import NotBuiltError
@@ -130,7 +130,7 @@ def conditions(vary: Sequence[str]) -> dict[str, list[str]]:
         if name in chosen:
             raise ExperimentError(f"the condition '{name}' is given twice", VARY, "give all its values at once")
         where = f"{VARY} {name}"
-        chosen[name] = _schedules(values) if name == FAULTS else ranges.expanded(name, value_lists.split(values), where)
+        chosen[name] = _schedules(values) if name == FAULTS else value_texts.expanded(name, value_texts.split(values), where)
         if "" in chosen[name]:
             raise ExperimentError(f"an empty value in '{values}'", where, f"write values such as {EXAMPLE}")
     return chosen
@@ -141,7 +141,7 @@ def _schedules(values: str) -> list[str]:
     try:
         return [str(fault_file.of_argument(values))]
     except SlownetError:
-        if len(several := value_lists.split(values)) == 1:
+        if len(several := value_texts.split(values)) == 1:
             raise
         return [str(fault_file.of_argument(each)) for each in several]
 

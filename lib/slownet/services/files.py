@@ -1,4 +1,4 @@
-"""A web server with one file to download."""
+"""Web servers with one file to download, or one static page for load tests."""
 
 from __future__ import annotations
 
@@ -8,6 +8,40 @@ from slownet.model.units import size
 from slownet.net.process import Hosts
 from slownet.services import arguments
 from slownet.services.nginx import Nginx
+
+
+class StaticPage(Nginx):
+    """The web server nginx with one static page; it never closes a connection by itself.
+
+    Parameters
+    ----------
+    net : Hosts
+        The network.
+    directory : str or Path, optional
+        The run directory, for log and configuration.
+    length : int
+        The page's size in bytes.
+    on : str
+        The name of the host that it runs on.
+    """
+
+    def __init__(self, net: Hosts, directory: str | Path | None = None, *, length: int = 612, on: str = "server") -> None:
+        forever = ("keepalive_requests 1000000000", "keepalive_timeout 1d")
+        super().__init__(arguments.host(net, on, type(self).__name__), directory, root="", directives=forever)
+        self.length = arguments.whole(length, type(self).__name__, "length", "bytes", 612)
+
+    def prepare(self) -> None:
+        """Write the page and the configuration."""
+        self.root = self.state / "files"
+        self.root.mkdir()
+        self.root.chmod(0o755)
+        (self.root / "index.html").write_text("x" * self.length)
+        super().prepare()
+
+    def facts(self) -> dict[str, object]:
+        """Return the page's size in bytes, for the run's record."""
+        return {"page_bytes": self.length}
+
 
 NAME = "download.test"
 

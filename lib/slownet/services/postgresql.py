@@ -12,7 +12,7 @@ from slownet.net.output import last_line
 from slownet.net.process import Host
 from slownet.net.tool import run
 from slownet.services import arguments
-from slownet.services.certificate import certificate
+from slownet.services.https import certificate
 from slownet.services.service import Service
 from slownet.tools.programs.queries import USER
 

@@ -14,7 +14,7 @@ from slownet.model.protocol_names import DNS_PORTS, UDP
 from slownet.net.namespace import inside
 from slownet.net.process import Host
 from slownet.services import arguments
-from slownet.services.certificate import certificate
+from slownet.services.https import certificate
 from slownet.services.service import Service
 
 LOCAL = "127.0.0.1"

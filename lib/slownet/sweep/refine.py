@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from slownet.hypotheses.experiment import Cell
-from slownet.hypotheses.ranges import VALUE
+from slownet.hypotheses.value_texts import VALUE
 from slownet.judge.records.judgement import REFUTED, SUPPORTED
 from slownet.model.errors import SweepError, nearest
 from slownet.model.options import Option

@@ -10,7 +10,7 @@ from slownet.hypotheses.catalogue import find
 from slownet.hypotheses.experiment import Cell
 from slownet.judge.records.merging import merge_facts
 from slownet.judge.records.result import RunData, gather
-from slownet.judge.records.sweep_sample import SweepSample
+from slownet.judge.records.rows import SweepSample
 from slownet.lab.run.events import Event
 from slownet.lab.run.place import Place
 from slownet.model.errors import SweepError

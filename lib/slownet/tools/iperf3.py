@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from slownet.judge.measured import Metrics
-from slownet.judge.records.unreadable import MALFORMED
+from slownet.judge.records.run_json import MALFORMED
 from slownet.lab.host import native, owner
 from slownet.model.errors import ToolError, above_zero, numeric
 from slownet.model.options import TDF

@@ -15,7 +15,7 @@ from pathlib import Path
 from slownet.lab.build import digests, image, init, kernel, wordpress_site
 from slownet.lab.build.image import Image
 from slownet.model.errors import LabError, SlownetError
-from slownet.transfer.sources import SOURCES, of_init, of_kernel, of_site
+from slownet.transfer.export import SOURCES, of_init, of_kernel, of_site
 
 TEXT = """\
 The programs in this folder are free software. Their source code:

@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import tarfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,12 +17,39 @@ from typing import BinaryIO
 from slownet.containers import store
 from slownet.lab.build import kernel, layer, parts, project
 from slownet.lab.build.digests import LOG, RECORD
+from slownet.lab.build.image import Image
+from slownet.lab.build.kernel import Kernel
 from slownet.lab.build.parts import Parts
 from slownet.lab.build.project import Project
 from slownet.model import whole_file
 from slownet.model.errors import LabError
-from slownet.transfer import sources
+from slownet.model.version import __version__
 from slownet.transfer.manifest import NAME, Manifest, Member
+
+SOURCES = "SOURCES"
+IMAGE = "Debian's source packages of the versions in image.json; slownet's source archive has the script that installs them"
+
+SITE = re.compile(r"wordpress|mariadb-server|php[0-9.]+-fpm")
+"""The packages whose programs and files the WordPress site comes from."""
+
+
+def of_kernel(kernel: Kernel) -> str:
+    """Return where a kernel's source code is."""
+    ours = f"lib/slownet/lab/build/linux in slownet {__version__}'s source archive"
+    return f"Debian's {kernel.source}, with the patches and the configuration of {ours}"
+
+
+def of_init() -> str:
+    """Return where the source code of init, confine and probe is."""
+    ours = f"lib/slownet/lab in slownet {__version__}'s source archive"
+    return f"init.c, confine.c and probe.c of {ours}, and the glibc of the Debian that compiled them"
+
+
+def of_site(image: Image) -> str:
+    """Return where the source code of an image's WordPress site is, and of the programs that made it."""
+    made_by = ", ".join(f"{name} {version}" for name, version in sorted(image.packages.items()) if SITE.fullmatch(name))
+    ours = f"lib/slownet/lab in slownet {__version__}'s source archive"
+    return f"Debian's source packages of {made_by}, with provision, make-site and wordpress of {ours}"
 
 
 @dataclass(frozen=True)
@@ -65,9 +93,9 @@ def write(path: Path, of: Project | None, images: bool, *, only_base: bool = Fal
 
 def _write(output: BinaryIO, files: Sequence[_File], found: Parts) -> Manifest:
     said = {
-        "kernel": sources.of_kernel(found.kernel),
-        "init": sources.of_init(),
-        "image": sources.IMAGE,
+        "kernel": of_kernel(found.kernel),
+        "init": of_init(),
+        "image": IMAGE,
     }
     manifest = Manifest([each.member for each in files], parts.keys(), said)
     with tarfile.open(fileobj=output, mode="w", format=tarfile.PAX_FORMAT) as tar:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from slownet.classroom import attempts, class_marks, gradebook, key, marks
+from slownet.classroom import attempts, class_marks, key, marks
 from slownet.classroom.attempts import Rules
 from slownet.classroom.key import Exercise, Solution
 from slownet.cli import app, checking
@@ -252,7 +252,7 @@ def test_moodle_finds_a_user_by_what_the_id_is():
     for name, known_as in (("a", '"ada@x.org"'), ("b", '"bob"'), ("c", "1234"), ("d", '"=cmd|0"')):
         Path(f"{name}.toml").write_text(f'student = "=HYPERLINK({name})"\nid = {known_as}\n[01_ping]\nround_trips = 2')
     marked = class_marks.mark([Path(f"{each}.toml") for each in "abcd"], KEY)
-    rows = list(csv.DictReader(gradebook.moodle(marked, "Delays").splitlines()))
+    rows = list(csv.DictReader(marks.moodle(marked, "Delays").splitlines()))
     assert list(rows[0]) == ["Full name", "Email address", "Username", "ID number", "Delays", "Delays (feedback)"]
     assert [(row["Email address"], row["Username"], row["ID number"]) for row in rows] == [
         ("ada@x.org", "", ""), ("", "bob", ""), ("", "", "1234"), ("", "'=cmd|0", ""),
@@ -266,7 +266,7 @@ def test_canvas_takes_the_header():
     Path("a.toml").write_text('student = "Ada"\nid = "ada"\n[01_ping]\nround_trips = 2')
     Path("b.toml").write_text('student = "Bob, jr."\nid = 77\n')
     marked = class_marks.mark([Path("a.toml"), Path("b.toml")], KEY, Rules(due=attempts.due("1970-01-02"), late=0.5))
-    header, points, *rows = csv.reader(gradebook.canvas(marked, "Delays").splitlines())
+    header, points, *rows = csv.reader(marks.canvas(marked, "Delays").splitlines())
     assert "Student" in header[0]
     assert "ID" in header[1]
     assert re.search(r"SIS\s+User\s+ID", header[2])

@@ -9,7 +9,7 @@ import typer
 
 from slownet.cli import app as cli
 from slownet.cli.list import show
-from slownet.hypotheses import value_lists
+from slownet.hypotheses import value_texts
 from slownet.hypotheses.catalogue import discover, find, layered
 
 
@@ -116,7 +116,7 @@ def test_a_list_in_a_pipe_has_one_line_for_each_experiment(capsys):
         each = found[line.split()[0]]
         assert line.index(each.question) == first.index("question")
         assert line.rstrip() == line
-        assert all(value_lists.shown(values) in line for values in each.conditions.values())
+        assert all(value_texts.shown(values) in line for values in each.conditions.values())
 
 
 def test_a_list_on_a_terminal_is_a_table_of_its_width(capsys, monkeypatch):

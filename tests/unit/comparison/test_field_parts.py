@@ -2,7 +2,7 @@
 
 import pytest
 
-from slownet.comparison.page_parts import Part, cause, parts
+from slownet.comparison.outcome import Part, cause, parts
 from slownet.judge.records.result import gather
 from slownet.model.errors import ExperimentError
 from slownet.theory.stats import difference, from_moments

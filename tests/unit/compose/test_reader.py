@@ -7,7 +7,7 @@ import pytest
 
 from slownet.compose import fields, reader, values
 from slownet.compose.model import COMPLETED, HEALTHY, Content, Dependency, Health, Hook, Volume, of_json
-from slownet.containers.capabilities import ADDED, CAPABILITIES
+from slownet.containers.privileges import ADDED, CAPABILITIES
 from slownet.model.errors import ComposeError
 
 WEB = "services:\n  web:\n    image: shop:1\n"

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from slownet.containers import capabilities, oci_bundle
+from slownet.containers import oci_bundle, privileges
 from slownet.containers.config import Config
 from slownet.containers.mount import Mount
 from slownet.containers.oci_bundle import Overrides
-from slownet.containers.users import User
+from slownet.containers.privileges import User
 from slownet.model.errors import ImageError
 
 IMAGE = Config(
@@ -64,7 +64,7 @@ def test_the_whole_of_it():
         "args": ["/entry"],
         "env": ["A=1", "B=x=y"],
         "cwd": "/srv",
-        "capabilities": {"bounding": capabilities.CAPABILITIES},
+        "capabilities": {"bounding": privileges.CAPABILITIES},
         "noNewPrivileges": True,
     }
     assert found["mounts"][-3:] == [
@@ -78,9 +78,9 @@ def test_the_whole_of_it():
 
 def test_root_keeps_docker_s_capabilities_and_another_user_what_execve_gives():
     of_root = oci_bundle.process(["x"], {}, "/", User())["capabilities"]
-    assert of_root == dict.fromkeys(("bounding", "effective", "permitted"), capabilities.CAPABILITIES)
-    assert "CAP_MKNOD" not in capabilities.CAPABILITIES
-    assert len(capabilities.CAPABILITIES) == 13
+    assert of_root == dict.fromkeys(("bounding", "effective", "permitted"), privileges.CAPABILITIES)
+    assert "CAP_MKNOD" not in privileges.CAPABILITIES
+    assert len(privileges.CAPABILITIES) == 13
 
 
 def test_other_capabilities_and_settings():
@@ -89,7 +89,7 @@ def test_other_capabilities_and_settings():
     stated = {"net.core.somaxconn": "1", "kernel.msgmax": "2"}  # the network is the host's
     assert oci_bundle.runtime_config(main, "/root", "web", [], {}, sysctls=stated)["linux"]["sysctl"] == {"kernel.msgmax": "2"}
     assert oci_bundle.of_network(stated) == {"net.core.somaxconn": "1"}
-    known = [*capabilities.CAPABILITIES, *capabilities.ADDED, *capabilities.WITHHELD]
+    known = [*privileges.CAPABILITIES, *privileges.ADDED, *privileges.WITHHELD]
     assert len(set(known)) == len(known) == 41  # linux/capability.h, Linux 5.9 and later
 
 
@@ -115,7 +115,7 @@ def test_the_root_is_read_only_if_asked_for(read_only):
 
 
 def test_every_way_to_new_namespaces_is_refused():
-    rules = capabilities.seccomp()["syscalls"]
+    rules = privileges.seccomp()["syscalls"]
     flags = {rule["args"][0]["value"] for rule in rules if rule["names"] == ["clone"]}
     assert sum(flags) == 0x7E020000
     refused = {name for rule in rules if "args" not in rule for name in rule["names"]}

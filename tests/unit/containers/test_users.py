@@ -2,7 +2,7 @@
 
 import pytest
 
-from slownet.containers.users import User, resolve
+from slownet.containers.privileges import User, resolve
 from slownet.model.errors import ImageError
 
 PASSWD = """

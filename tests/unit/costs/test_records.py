@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from slownet.costs import catalogue, expecting, record
+from slownet.costs import catalogue, judging, record
 from slownet.costs.entry import Entry, Operation
 from slownet.costs.judging import Cost
 from slownet.costs.measuring import Item, Measured
@@ -99,31 +99,31 @@ def test_a_number_that_changed_has_its_versions(others, says):
 @pytest.mark.parametrize(("most", "good"), [("10", True), ("9", False), ("11", True), ("9.98", True)])
 def test_an_expectation_fails_when_the_number_grows(most, good):
     rows = record.rows([ENTRY], BOTH)
-    assert expecting.read(f"ask/list={most}").judge(rows)[0] is good
+    assert judging.read(f"ask/list={most}").judge(rows)[0] is good
 
 
 def test_an_expectation_of_what_was_not_measured_fails():
-    good, line = expecting.read("ask/list=10").judge(record.rows([ENTRY], {}))
+    good, line = judging.read("ask/list=10").judge(record.rows([ENTRY], {}))
     assert (good, line) == (False, "ask/list 2.0: not measured")
 
 
 def test_an_expectation_names_a_file_in_another_folder():
-    found = expecting.read("../of mine/ask.toml/list=10")
+    found = judging.read("../of mine/ask.toml/list=10")
     assert (found.entry, found.name, found.operation, found.trips) == ("../of mine/ask.toml", "ask", "list", 10.0)
 
 
 @pytest.mark.parametrize("text", ["ask", "ask/list", "ask/list=", "ask/list=many", "ask=3", "ask/list=-1", "a/b/c=1"])
 def test_a_wrong_expectation_is_one_line(text):
     with pytest.raises(ExperimentError, match="is not ENTRY/OPERATION=N, --expect: write for example redis-py/connect=6"):
-        expecting.read(text)
+        judging.read(text)
 
 
 def test_an_expectation_of_an_unknown_operation_is_one_line():
     with pytest.raises(ExperimentError, match=r"ask has no operation 'lits': .*list"):
-        expecting.read("ask/lits=1").require([ENTRY])
-    expecting.read("ask.toml/list=1").require([ENTRY])
+        judging.read("ask/lits=1").require([ENTRY])
+    judging.read("ask.toml/list=1").require([ENTRY])
     with pytest.raises(ExperimentError, match="ask has no operation 'lits'"):
-        expecting.read("ask/lits=1").judge(record.rows([ENTRY], BOTH))
+        judging.read("ask/lits=1").judge(record.rows([ENTRY], BOTH))
 
 
 def test_each_kept_number_is_explained():

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from slownet import ConditionError, ExperimentError, Faults, UnitError, faults
-from slownet.hunt import coverage, strategy
+from slownet.hunt import drawing, strategy
 from slownet.links.fault_space import KINDS, REPAIRS, Break, breaks, repairs
 from slownet.links.faults import VERBS
 
@@ -40,7 +40,7 @@ def test_disks_break_beside_the_programs_on_them():
     schedule = space.of([Break(kind, ("a",), (), begin, end) for kind, begin, end in breaks])
     assert str(schedule) == "crash a at 1 s; fill-disk a at 2 s; start a at 3 s; repair-disk a at 4 s"
     schedule.check(["a"], {"a": "a"}, ["a"])
-    tried = coverage.of([schedule])
+    tried = drawing.of([schedule])
     assert (tried.together, list(tried.begun)) == (1, ["crash a", "fill-disk a"])
     for each in strategy.planned(space, 1, 50):
         each.check(["a"], {"a": "a"}, ["a"])
@@ -58,7 +58,7 @@ def test_a_hunt_chooses_each_kind_of_fault_that_a_schedule_can_have(kind):
         assert [str(step.action).split()[0] for step in broken] == len(broken) * [{"one-way": "cut"}.get(kind, kind)]
         assert len([step for step in schedule.steps if repairs(step.action)]) == len(broken) or kind in ("cut", "one-way")
         assert broken or kind == "reset"
-    counted = coverage.of(planned)
+    counted = drawing.of(planned)
     assert sum(map(sum, counted.begun.values())) >= len(planned)
 
 
@@ -250,7 +250,7 @@ def test_many_hosts_are_cut_one_from_another_or_from_all():
 
 
 def test_coverage():
-    tried = coverage.of(map(Faults.parse, [
+    tried = drawing.of(map(Faults.parse, [
         "none", "kill a at 1 s; start a at 8 s", "kill a at 1 s; cut a from b at 2 s; heal at 3 s; start a at 5 s",
         "cut a from b at 7 s; heal at 7.5 s; pause b at 7.5 s; resume b at 8 s",
     ]))  # fmt: skip

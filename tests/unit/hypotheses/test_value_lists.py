@@ -2,7 +2,7 @@
 
 import pytest
 
-from slownet.hypotheses import value_lists
+from slownet.hypotheses import value_texts
 from slownet.hypotheses.catalogue import find
 from slownet.model.errors import ExperimentError
 from slownet.runner.run_request import conditions
@@ -29,12 +29,12 @@ WAYS = ["new", "new, TLS", "new, TLS at once", "new, TLS, name with TTL 0", "poo
     ],
 )
 def test_a_text_is_split_at_commas_but_for_quoted_ones(text, parts):
-    assert value_lists.split(text) == parts
+    assert value_texts.split(text) == parts
 
 
 @pytest.mark.parametrize("values", [["a", "b"], WAYS, ["a,b", "c"]])
 def test_what_is_shown_is_split_into_the_same(values):
-    assert value_lists.split(value_lists.shown(values)) == values
+    assert value_texts.split(value_texts.shown(values)) == values
 
 
 @pytest.mark.parametrize(
@@ -50,18 +50,18 @@ def test_what_is_shown_is_split_into_the_same(values):
     ],
 )
 def test_the_longest_known_value_is_meant(text, found):
-    assert value_lists.whole("way", value_lists.split(text), WAYS, "pools") == found
+    assert value_texts.whole("way", value_texts.split(text), WAYS, "pools") == found
 
 
 @pytest.mark.parametrize("text", ["TLS", "new, TSL", "new, TLS, name", "pol"])
 def test_an_unknown_value_is_refused_with_those_that_there_are(text):
     with pytest.raises(ExperimentError) as caught:
-        value_lists.whole("way", value_lists.split(text), WAYS, "pools")
+        value_texts.whole("way", value_texts.split(text), WAYS, "pools")
     assert caught.value.fix.startswith('choose from new, "new, TLS", "new, TLS at once", "new, TLS, name with TTL 0", pool')
 
 
 def test_values_without_commas_are_free():
-    assert value_lists.whole("rtt", ["3ms", "x"], ["0ms", "10ms"], "any") == ["3ms", "x"]
+    assert value_texts.whole("rtt", ["3ms", "x"], ["0ms", "10ms"], "any") == ["3ms", "x"]
 
 
 def test_every_way_of_an_experiment_can_be_chosen_for_a_run_and_a_sweep():

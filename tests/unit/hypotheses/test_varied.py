@@ -6,7 +6,7 @@ from slownet.hypotheses.experiment import Experiment, once
 from slownet.model.errors import ExperimentError, UnitError
 from slownet.runner.run_request import conditions
 from slownet.sweep import sweeping
-from slownet.sweep.design import Design
+from slownet.sweep.factors import Design
 from slownet.topologies import find
 
 

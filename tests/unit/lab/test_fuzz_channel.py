@@ -17,7 +17,7 @@ from slownet.lab.run.boot import Feed
 from slownet.lab.run.channel import Exit, Full, Message, Output, Parser, ProtocolError, Ready, Taken
 from slownet.lab.run.events import MARK, EventError, Reader
 from slownet.model.control_characters import visible
-from slownet.report.run_progress import RunProgress
+from slownet.report.progress import RunProgress
 from slownet.report.topology import topology_figure
 from slownet.runner.booting import grammar
 from slownet.runner.repetition import news

@@ -7,7 +7,7 @@ import pytest
 from mininet.topo import Topo
 
 from slownet.model.errors import NetworkError
-from slownet.net import check_topology, collisions, parameters
+from slownet.net import check_topology, parameters
 from slownet.net.places import Place
 
 HERE = Path(__file__).name
@@ -103,7 +103,7 @@ def test_a_switch_may_be_stated_again_as_it_was_and_a_host_by_the_same_line():
         for switch in ("s1", "s3"):
             topology.addLink(topology.addHost("h1"), switch)
 
-    collisions.check_topology(Plan(edges), "Plan")
+    check_topology.check_topology(Plan(edges), "Plan")
 
 
 @pytest.mark.parametrize("ports", [{}, {"port1": 1, "port2": 1}])

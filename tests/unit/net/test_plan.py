@@ -5,8 +5,8 @@ import copy
 import pytest
 
 from slownet.links.conditions.link import Condition
-from slownet.net.compare_qdiscs import deviations
 from slownet.net.plan import layers
+from slownet.net.qdisc import deviations
 
 NONE = "duplicate 0% 0% reorder 0% 0% corrupt 0% 0% slot 0ns"
 

@@ -5,7 +5,7 @@ import pytest
 from slownet.links.conditions.link import Condition
 from slownet.model.errors import ConditionError
 from slownet.net import shaper
-from slownet.net.compare_qdiscs import deviations
+from slownet.net.qdisc import deviations
 from slownet.net.shaper import TCEnd
 
 

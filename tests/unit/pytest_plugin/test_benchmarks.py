@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from slownet.model.errors import LabError
-from slownet.pytest_plugin.benchmarks import Benchmarks
+from slownet.pytest_plugin.other_plugins import Benchmarks
 
 READING_S = 1e-6
 

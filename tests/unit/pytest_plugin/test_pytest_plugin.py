@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from slownet.judge.records import observers as verdicts
+from slownet.judge.records import judgement as verdicts
 from slownet.lab.run import caller, pytest_inside
 from slownet.lab.run.clock import Clock, ClockRequest
 from slownet.lab.run.place import Place

@@ -3,7 +3,7 @@
 import re
 
 from slownet.model import glossary
-from slownet.report.explained import WORDS, explained
+from slownet.report.page_template import WORDS, explained
 
 
 def test_the_first_of_each_word_is_explained_and_no_other():

@@ -16,7 +16,7 @@ import pytest
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.result import RunData
 from slownet.model.errors import SlownetError
-from slownet.report import dots, scale, series
+from slownet.report import curves, scale, series
 from slownet.report import figure as figures
 from slownet.report.chart import CHARACTER, WIDTH, Chart, Point, clipped, text_width
 from slownet.report.figure import Figure, written
@@ -461,6 +461,6 @@ def test_a_chart_does_not_cut_its_ticks():
 
 
 def test_dots_of_negative_numbers_are_drawn():
-    rows = [dots.Dot(str(mean), Summary(mean, mean, mean, 1), "") for mean in (-5.0, -20.0)]
-    drawn = dots.dots("a difference", rows, "ms", "measured")
+    rows = [curves.Dot(str(mean), Summary(mean, mean, mean, 1), "") for mean in (-5.0, -20.0)]
+    drawn = curves.dots("a difference", rows, "ms", "measured")
     assert ">-20</text>" in drawn

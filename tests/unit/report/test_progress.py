@@ -7,8 +7,7 @@ import pytest
 from rich.console import Console
 
 from slownet.report import progress
-from slownet.report.progress import Follower, Lines, Terminal
-from slownet.report.run_progress import RunProgress, clock
+from slownet.report.progress import Follower, Lines, RunProgress, Terminal, clock
 
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 

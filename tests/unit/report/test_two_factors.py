@@ -8,8 +8,8 @@ from rich.console import Console
 from slownet.judge.records.condition_columns import condition
 from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.result import gather
+from slownet.report.grid import matrix
 from slownet.report.html_page import render_page
-from slownet.report.matrix import matrix
 from slownet.report.table import show
 from slownet.report.view import view
 

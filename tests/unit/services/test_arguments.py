@@ -8,8 +8,7 @@ from slownet.containers.container import Container
 from slownet.containers.mount import Mount
 from slownet.model.errors import ExperimentError, ServiceError
 from slownet.reproductions.protocols import GtlsServer
-from slownet.services.command import Command
-from slownet.services.files import FileServer
+from slownet.services.files import FileServer, StaticPage
 from slownet.services.https import HttpsServer
 from slownet.services.mariadb import MariaDB
 from slownet.services.memcached import Memcached
@@ -18,9 +17,8 @@ from slownet.services.nginx import Nginx
 from slownet.services.oltp import OltpDatabase
 from slownet.services.php_fpm import PhpFpm
 from slownet.services.postgresql import PostgreSQL
-from slownet.services.readiness import http
+from slownet.services.readiness import Command, http
 from slownet.services.redis import Redis
-from slownet.services.static_page import StaticPage
 from slownet.services.unbound import Unbound
 from slownet.services.varnish import Varnish
 from slownet.services.wordpress import WordPress

@@ -6,8 +6,7 @@ import subprocess
 import pytest
 
 from slownet.model.errors import ServiceError
-from slownet.services.certificate import certificate
-from slownet.services.https import HttpsServer
+from slownet.services.https import HttpsServer, certificate
 
 
 class Box:

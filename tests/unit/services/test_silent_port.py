@@ -10,8 +10,7 @@ from slownet.lab.host.native import INSIDE
 from slownet.lab.run.charge import clock_words
 from slownet.model.errors import ServiceError
 from slownet.net import listening
-from slownet.services.command import Command
-from slownet.services.readiness import http
+from slownet.services.readiness import Command, http
 
 HEAD = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode"
 LINES = (

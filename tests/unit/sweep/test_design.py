@@ -5,7 +5,7 @@ import pytest
 from slownet.hypotheses.experiment import experiment
 from slownet.model.errors import SlownetError, SweepError
 from slownet.sweep import sweeping
-from slownet.sweep.design import Design
+from slownet.sweep.factors import Design
 
 FACTORS = {"rtt": tuple(f"{each}ms" for each in range(64)), "loss": tuple(f"{each}%" for each in range(64))}
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from slownet.hypotheses import ranges
+from slownet.hypotheses import value_texts
 from slownet.model.errors import ExperimentError, SlownetError, SweepError
 from slownet.sweep import factors
 
@@ -27,9 +27,9 @@ from slownet.sweep import factors
 def test_values(text, values):
     if values is None:
         with pytest.raises(ExperimentError, match="two units, s and ms"):
-            ranges.values_of("rtt", text, "--vary rtt")
+            value_texts.values_of("rtt", text, "--vary rtt")
     else:
-        assert ranges.values_of("rtt", text, "--vary rtt") == values
+        assert value_texts.values_of("rtt", text, "--vary rtt") == values
 
 
 @pytest.mark.parametrize(

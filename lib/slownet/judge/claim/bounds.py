@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 
-from slownet.judge.claim import validation, wording
+from slownet.judge.claim import description, validation
 from slownet.judge.claim.base import (
     ALONE,
     NO_INTERVAL,
@@ -24,7 +24,9 @@ from slownet.judge.claim.base import (
 )
 from slownet.judge.claim.description import with_description
 from slownet.judge.measured import in_unit_of
+from slownet.judge.records import intervals
 from slownet.judge.records.cell import Cell
+from slownet.judge.records.intervals import Scope
 from slownet.judge.records.judgement import INCONCLUSIVE, Judgement, Reason
 from slownet.judge.records.naming import metric_name
 from slownet.judge.records.quantity import quantity
@@ -33,7 +35,7 @@ from slownet.judge.records.statement import Phrase, Statement
 from slownet.model.errors import TooFewError
 from slownet.model.sample import cell_in_words
 from slownet.model.units import rounded, unit_of
-from slownet.theory.stats import Summary
+from slownet.theory.stats import DECIDING, Summary
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,7 @@ class bound(Judged):  # noqa: N801
 
     def _name(self, where: str) -> str:
         what = self.metric if self.percentile is None else f"p{self.percentile:g} of {self.metric}"
-        return f"{what} {wording.limits(self.at_least, self.at_most)}" + (f" at {where}" if where else "")
+        return f"{what} {description.limits(self.at_least, self.at_most)}" + (f" at {where}" if where else "")
 
     def _cells(self, run: RunData) -> tuple[Cell, ...]:
         """Return the cells at the conditions, or the single cell that has exactly these conditions."""
@@ -102,7 +104,7 @@ class bound(Judged):  # noqa: N801
         def measure() -> Summary:
             nonlocal few
             if self.percentile is None:
-                return cell.across_runs(self.metric)
+                return cell.summary(self.metric, Scope.BETWEEN_RUNS)
             try:
                 return cell.percentile(self.metric, self.percentile, run.confidence)
             except TooFewError as error:
@@ -129,10 +131,10 @@ class bound(Judged):  # noqa: N801
             share = rounded(fields["percentile"], 4)
             what = f"for {share} % of the values, {what}"
         at = fields.get("at")
-        place_ = f" {wording.apart(at, run)}" if at else " in every cell"
+        place_ = f" {description.apart(at, run)}" if at else " in every cell"
         plural = re.match(r"the (?!number of).*[^s]s$", what) and unit_of(claim.metric) in ("", "per second")
         verb = "are" if plural else "is"
-        found = wording.span(fields.get("at_least"), fields.get("at_most"), unit_of(claim.metric))
+        found = description.span(fields.get("at_least"), fields.get("at_most"), unit_of(claim.metric))
         return f"{what} {verb} {found}{place_}"
 
 
@@ -140,7 +142,9 @@ def _unless_it_varies(found: Judgement, cell: Cell, metric: str, margin: Margin)
     """Say that more repetitions do not decide a claim if the machine's speed alone, in another run, could turn it over."""
     if found.verdict != INCONCLUSIVE or found.measured is None or not math.isfinite(found.low or 0.0):
         return found
-    always = cell.between_runs(metric, found.measured)
+    # The interval that remains between runs however many boots each has.
+    alone = Summary(found.measured, found.measured, found.measured, 1, None, DECIDING)
+    always = intervals.across_runs(cell.samples, metric, cell.terms, alone)
     if always.low == always.high or verdict(always, *ends(margin)) != INCONCLUSIVE:
         return found
     varies = CPU_VARIES(part=cell.terms.cpu_variation)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Literal
 
-from slownet.judge.claim import validation, wording
+from slownet.judge.claim import description, validation
 from slownet.judge.claim.base import ALONE, Judged, Margin, Siblings, around, decide, placed, reasons
 from slownet.judge.claim.description import with_description
 from slownet.judge.records.cell import Cell
@@ -87,11 +87,11 @@ class ratio(Judged):  # noqa: N801
         number, source = (self.expected, "expected") if self.published is None else (self.published, "published")
         if number is None:
             margin: Margin = (self.at_least, self.at_most)
-            called = f"{self.metric} {wording.limits(*margin)} times as much at {cell.title} as at {base.title}"
+            called = f"{self.metric} {description.limits(*margin)} times as much at {cell.title} as at {base.title}"
         else:
             margin = around(number, self.within)
             times = f"{rounded(number, 3)} times the one at {base.title}"
-            called = f"{self.metric} at {cell_in_words(self.at)} is {times}, {wording.within(self.within)}"
+            called = f"{self.metric} at {cell_in_words(self.at)} is {times}, {description.within(self.within)}"
         name = self.name or called
         if why := _means_nothing(base, self.metric, run) or _no_ratio(cell, base, self.metric):
             open_ = Judgement(name, INCONCLUSIVE, expected=number, margin=margin, reason=Reason.NO_BASE)
@@ -109,16 +109,16 @@ class ratio(Judged):  # noqa: N801
     @staticmethod
     def sentence(claim: Judgement, run: RunData) -> str:
         """Return the claim as a sentence about the run."""
-        mine, other, both = wording.two_cells(claim, run)
+        mine, other, both = description.two_cells(claim, run)
         fields, number = claim.parameters, claim.parameters.get("published", claim.parameters.get("expected"))
         start = f"{metric_name(claim.metric, run)} {mine} is"
         if number is not None:
             source = "as published" if "published" in fields else "as expected"
-            return f"{start} {rounded(number, 3)} times that {other}, {source}{both}{wording.margin(claim)}"
+            return f"{start} {rounded(number, 3)} times that {other}, {source}{both}{description.margin(claim)}"
         least, most = fields.get("at_least"), fields.get("at_most")
         if {least, most} == {1.0, None}:
             return f"{start} at {'least' if least else 'most'} that {other}{both}"
-        return f"{start} {wording.span(least, most)} times that {other}{both}"
+        return f"{start} {description.span(least, most)} times that {other}{both}"
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ class equal(Judged):  # noqa: N801
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the ratio of the two cells with 1."""
         cell, base = _pair(run, self.at, self.of)
-        name = f"{self.metric} at {cell_in_words(self.at)} equals the one at {base.title}, {wording.within(self.within)}"
+        name = f"{self.metric} at {cell_in_words(self.at)} equals the one at {base.title}, {description.within(self.within)}"
         return decide(
             run,
             name,
@@ -170,8 +170,8 @@ class equal(Judged):  # noqa: N801
     @staticmethod
     def sentence(claim: Judgement, run: RunData) -> str:
         """Return the claim as a sentence about the run."""
-        mine, other, both = wording.two_cells(claim, run)
-        return f"{metric_name(claim.metric, run)} is the same {mine} as {other}{both}{wording.margin(claim)}"
+        mine, other, both = description.two_cells(claim, run)
+        return f"{metric_name(claim.metric, run)} is the same {mine} as {other}{both}{description.margin(claim)}"
 
 
 @dataclass(frozen=True)
@@ -215,9 +215,8 @@ class no_worse_than(Judged):  # noqa: N801
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the ratio of the two cells with the worst allowed ratio."""
         cell, base = _pair(run, self.at, self.of)
-        name = (
-            f"{self.metric} at {cell_in_words(self.at)} is no worse than the one at {base.title}, {wording.within(self.within)}"
-        )
+        margin = description.within(self.within)
+        name = f"{self.metric} at {cell_in_words(self.at)} is no worse than the one at {base.title}, {margin}"
         least, most = around(1.0, self.within)
         return decide(
             run,
@@ -232,8 +231,8 @@ class no_worse_than(Judged):  # noqa: N801
     @staticmethod
     def sentence(claim: Judgement, run: RunData) -> str:
         """Return the claim as a sentence about the run."""
-        mine, other, both = wording.two_cells(claim, run)
-        return f"{metric_name(claim.metric, run)} is no worse {mine} than {other}{both}{wording.margin(claim)}"
+        mine, other, both = description.two_cells(claim, run)
+        return f"{metric_name(claim.metric, run)} is no worse {mine} than {other}{both}{description.margin(claim)}"
 
 
 def _pair(run: RunData, at: Mapping[str, str], of: Mapping[str, str] | None) -> tuple[Cell, Cell]:

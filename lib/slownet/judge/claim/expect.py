@@ -35,12 +35,11 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import ClassVar
 
-from slownet.judge.claim import lateness, validation, wording
+from slownet.judge.claim import description, lateness, validation
 from slownet.judge.claim.base import DECIDED, around, ends, verdict
 from slownet.judge.measured import Measured, in_unit_of
 from slownet.judge.records import comparisons
-from slownet.judge.records.judgement import INCONCLUSIVE, REFUTED, SUPPORTED, Judgement, Reason
-from slownet.judge.records.observers import notify
+from slownet.judge.records.judgement import INCONCLUSIVE, REFUTED, SUPPORTED, Judgement, Reason, notify
 from slownet.judge.records.quantity import interval
 from slownet.judge.records.statement import Phrase, Statement
 from slownet.model.errors import ExperimentError
@@ -141,7 +140,7 @@ class Expectation(NoTruth):
     ) -> None:
         self._trips, self._late = trips, late
         self.within = validation.within(within, name)
-        self.name = f"{name}, {wording.within(self.within)}"
+        self.name = f"{name}, {description.within(self.within)}"
         self._expected = expected
         self._times = times
         self._unit = unit

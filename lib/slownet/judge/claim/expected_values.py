@@ -1,4 +1,4 @@
-"""Expected values: exact ones from theory, and those computed from measured numbers.
+"""Expected values: exact ones from theory, and those computed from measured numbers, one for each repetition.
 
 An expectation that is computed from measured numbers is a `Summary`, so that its error counts too::
 
@@ -11,20 +11,45 @@ error, and a claim that uses it stays inconclusive.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
 from slownet.judge.records.cell import Cell
+from slownet.judge.records.intervals import Scope
 from slownet.judge.records.judgement import INCONCLUSIVE, Judgement, Reason
 from slownet.judge.records.quantity import interval
-from slownet.judge.records.repetitions import apart
-from slownet.judge.records.result import RunData
+from slownet.judge.records.result import RunData, gather
 from slownet.judge.records.statement import Phrase, Statement
 from slownet.model.errors import ExperimentError
+from slownet.model.sample import Sample
 from slownet.theory import stats
 from slownet.theory.stats import Summary
+
+
+def apart(run: RunData) -> tuple[RunData, ...]:
+    """Divide a run into its repetitions, without those in which a cell failed or was not measured.
+
+    A repetition is a boot, as recorded in the samples. In older records without boots, the first sample of each cell belongs
+    to the first repetition, and so on.
+    """
+    parts = [_by_boot(cell.samples) for cell in run.cells]
+    boots = sorted(set.intersection(*(set(part) for part in parts))) if parts else []
+    whole = [[sample for part in parts for sample in part[boot]] for boot in boots]
+    return tuple(
+        gather(samples, {**run.facts, "claims": []}, run.directory)
+        for samples in whole
+        if all(sample.get("status") == "ok" for sample in samples)
+    )
+
+
+def _by_boot(samples: Iterable[Sample]) -> dict[int, list[Sample]]:
+    found: dict[int, list[Sample]] = {}
+    for count, sample in enumerate(samples, 1):
+        found.setdefault(int(sample.get("boot") or count), []).append(sample)
+    return found
+
 
 Value = float | Summary
 Expected = Value | Callable[[RunData], Value]
@@ -108,7 +133,7 @@ def paired(
     repetitions, and the expectation is adjusted to match that ratio. With fewer, full correlation is assumed.
     """
     cell, says = run.at(at), expected.summary
-    found = cell.summary(metric) if expected.cells else cell.across_runs(metric)
+    found = cell.summary(metric, None if expected.cells else Scope.BETWEEN_RUNS)
     ratios: list[float] = []
     if callable(value) and found.sources & says.sources and says.low != says.high:
         # Only the cells concerned: others may have fewer repetitions.

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 
-from slownet.judge.claim import expected_values, lateness, validation, wording
+from slownet.judge.claim import description, expected_values, lateness, validation
 from slownet.judge.claim.base import (
     ALONE,
     Judged,
@@ -22,6 +22,7 @@ from slownet.judge.claim.base import (
 )
 from slownet.judge.claim.description import with_description
 from slownet.judge.claim.expected_values import Expected
+from slownet.judge.records.intervals import Scope
 from slownet.judge.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, Judgement, Reason
 from slownet.judge.records.naming import conditions_phrase, counted
 from slownet.judge.records.quantity import interval
@@ -77,8 +78,8 @@ class law(Judged):  # noqa: N801
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Fit the law over all cells and compare its k."""
         fixed = None if callable(self.round_trips) else expected_values.number(self.round_trips, run, "law").mean
-        claimed = "the predicted round trips" if fixed is None else wording.round_trips(fixed)
-        name = f"{claimed} per operation, {wording.within(self.within)}"
+        claimed = "the predicted round trips" if fixed is None else description.round_trips(fixed)
+        name = f"{claimed} per operation, {description.within(self.within)}"
         chosen = run.where(self.at)
         if chosen.failed:
             return placed(undecided(name, fixed, chosen.failed), chosen)
@@ -105,8 +106,8 @@ class law(Judged):  # noqa: N801
         label = claim.parameters.get("at") or {}
         at = f" with {conditions_phrase(label, label)}" if label else ""
         if claim.expected is None:
-            return f"{wording.timed(claim, run)} as many round trips as theory predicts{at}{wording.margin(claim)}"
-        return f"{wording.timed(claim, run)} {counted(claim.expected, 'round trip')}{at}{wording.margin(claim)}"
+            return f"{description.timed(claim, run)} as many round trips as theory predicts{at}{description.margin(claim)}"
+        return f"{description.timed(claim, run)} {counted(claim.expected, 'round trip')}{at}{description.margin(claim)}"
 
 
 @dataclass(frozen=True)
@@ -150,7 +151,7 @@ class constant_round_trips(Judged):  # noqa: N801
     @with_description
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the ratio of the round trips at the two delays with 1."""
-        name = f"the same round trips at {self.at[0]} and {self.at[1]}, {wording.within(self.within)}"
+        name = f"the same round trips at {self.at[0]} and {self.at[1]}, {description.within(self.within)}"
         delays = [validation.milliseconds("at", delay, name) for delay in self.at]
         cells = [run.cell(self.along, delay) for delay in delays]
         base = run.baseline_of(cells[0].label)
@@ -178,7 +179,7 @@ class constant_round_trips(Judged):  # noqa: N801
     def sentence(claim: Judgement, run: RunData) -> str:
         """Return the claim as a sentence about the run."""
         near, far = claim.parameters["at"]
-        return f"{wording.timed(claim, run)} as many round trips at {near} as at {far}{wording.margin(claim)}"
+        return f"{description.timed(claim, run)} as many round trips at {near} as at {far}{description.margin(claim)}"
 
 
 @dataclass(frozen=True)
@@ -250,7 +251,7 @@ class more_round_trips(Judged):  # noqa: N801
     def sentence(claim: Judgement, run: RunData) -> str:
         """Return the claim as a sentence about the run."""
         times, of = claim.parameters["at_least"], claim.parameters["of"]
-        return f"{wording.timed(claim, run)} at least {stated(times)} times as many round trips as in {of}"
+        return f"{description.timed(claim, run)} at least {stated(times)} times as many round trips as in {of}"
 
 
 @dataclass(frozen=True)
@@ -299,7 +300,7 @@ class published_times(Judged):  # noqa: N801
     @with_description
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare predicted with published times."""
-        name = f"the published times follow from the published {self.t0_ms:g} ms, {wording.within(self.within)}"
+        name = f"the published times follow from the published {self.t0_ms:g} ms, {description.within(self.within)}"
         if run.failed:
             return placed(undecided(name, 1.0, run.failed), run)
         return judge_parts(lambda run: self._furthest(run, name), run, len(self.times_ms))
@@ -328,7 +329,7 @@ class published_times(Judged):  # noqa: N801
         """Return the claim as a sentence about the run."""
         start = rounded(float(claim.parameters["t0_ms"]), 4)
         sources = f"its own {start} ms without delay and the round trips measured here"
-        return f"the article's times follow from {sources}{wording.margin(claim)}"
+        return f"the article's times follow from {sources}{description.margin(claim)}"
 
 
 def expected_round_trips(run: RunData, metric: str) -> float | None:
@@ -341,7 +342,9 @@ def expected_round_trips(run: RunData, metric: str) -> float | None:
 def fitted(run: RunData, metric: str, along: str = "rtt_ms") -> Law:
     """Fit the law of a metric (a time) over all cells of a run, in ms, against the round trips that ``along`` (in ms) adds."""
     unit = milliseconds(metric)
-    points = [(delay * trip(along), cell.within_run(metric).scaled(unit), cell) for delay, cell in run.along(along)]
+    points = [
+        (delay * trip(along), cell.summary(metric, Scope.WITHIN_RUN).scaled(unit), cell) for delay, cell in run.along(along)
+    ]
     found = fit(((delay, time) for delay, time, _ in points), run.lasting)
     return replace(found, late=tuple(cell.late * time.mean + unit * cell.waits(metric) for _, time, cell in points))
 

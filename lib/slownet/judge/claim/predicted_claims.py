@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import ClassVar
 
-from slownet.judge.claim import expected_values, lateness, validation, wording
+from slownet.judge.claim import description, expected_values, lateness, validation
 from slownet.judge.claim.base import (
     ALONE,
     Judged,
@@ -108,13 +108,13 @@ class predicted(Judged):  # noqa: N801
 
     def _name(self, cell: Cell) -> str:
         what = self.name or f"{self.metric} as predicted at {cell.title}"
-        return f"{what}, {wording.within(self.within)}" if self.within else what
+        return f"{what}, {description.within(self.within)}" if self.within else what
 
     @staticmethod
     def sentence(claim: Judgement, run: RunData) -> str:
         """Return the claim as a sentence about the run."""
-        where = wording.apart(claim.parameters["at"], run)
-        return f"{metric_name(claim.metric, run)} {where} is as predicted{wording.margin(claim)}"
+        where = description.apart(claim.parameters["at"], run)
+        return f"{metric_name(claim.metric, run)} {where} is as predicted{description.margin(claim)}"
 
 
 @dataclass(frozen=True)
@@ -196,8 +196,8 @@ class round_trips_between(Judged):  # noqa: N801
     def _name(self) -> str:
         what = self.name or f"{spoken(self.metric)} from {cell_in_words(self.of)} to {cell_in_words(self.at)}"
         if self.expected is not None:
-            return f"{what}: {wording.round_trips(self.expected)}, {wording.within(self.within)}"
-        return f"{what}: at most {wording.round_trips(self.at_most or 0.0)}"
+            return f"{what}: {description.round_trips(self.expected)}, {description.within(self.within)}"
+        return f"{what}: at most {description.round_trips(self.at_most or 0.0)}"
 
     def _margin(self) -> tuple[float, tuple[float | None, float]]:
         if self.expected is not None:
@@ -214,8 +214,10 @@ class round_trips_between(Judged):  # noqa: N801
         if fields.get("at_most") is not None:
             most = float(fields["at_most"])
             limit = f"{stated(most)} of a round trip" if abs(most) < 1 else counted(most, "round trip")
-            return f"{wording.timed(claim, run)} at most {limit} more{end}"
-        return f"{wording.timed(claim, run)} {counted(fields['expected'], 'round trip')} more{end}{wording.margin(claim)}"
+            return f"{description.timed(claim, run)} at most {limit} more{end}"
+        return (
+            f"{description.timed(claim, run)} {counted(fields['expected'], 'round trip')} more{end}{description.margin(claim)}"
+        )
 
 
 @dataclass(frozen=True)
@@ -260,7 +262,7 @@ class follows(Judged):  # noqa: N801
     @with_description
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the ratio of measured to theoretical value with the limits in each cell."""
-        name = f"{self.name}: {wording.limits(self.at_least, self.at_most)} times the theory"
+        name = f"{self.name}: {description.limits(self.at_least, self.at_most)} times the theory"
         failed, covered = self._covered(run)
         if failed:
             return placed(undecided(name, 1.0, failed), run, (*failed, *covered))

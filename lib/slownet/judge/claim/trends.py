@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from itertools import pairwise
 
-from slownet.judge.claim import validation, wording
+from slownet.judge.claim import description, validation
 from slownet.judge.claim.base import ALONE, Judged, Margin, Siblings, all_hold, around, decide, in_turn, judge_parts
 from slownet.judge.claim.description import with_description
 from slownet.judge.records.cell import Cell
@@ -138,7 +138,7 @@ class monotone(Judged):  # noqa: N801
     def sentence(claim: Judgement, run: RunData) -> str:
         """Return the claim as a sentence about the run."""
         verb = "rises" if claim.parameters.get("falling") else "falls"
-        return f"{metric_name(claim.metric, run)} never {verb} as the {_condition(claim)} grows{wording.margin(claim)}"
+        return f"{metric_name(claim.metric, run)} never {verb} as the {_condition(claim)} grows{description.margin(claim)}"
 
 
 def _condition(claim: Judgement) -> str:

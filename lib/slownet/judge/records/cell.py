@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 
 from slownet.judge.records import exactness, intervals, sample_values
-from slownet.judge.records.charging import UNKNOWN, Terms
-from slownet.judge.records.cpu_variation import woken_late
+from slownet.judge.records.charging import UNKNOWN, Terms, woken_late
+from slownet.judge.records.intervals import Scope
 from slownet.judge.records.samples import cell_key
 from slownet.lab.run.counters import total
 from slownet.model.errors import ExperimentError, TooFewError, nearest
 from slownet.model.sample import Label, Sample, cell_in_words
 from slownet.model.units import amount, unit_of
-from slownet.theory.stats import CONFIDENCE, DECIDING, Summary, quantile
+from slownet.theory.stats import CONFIDENCE, Summary, quantile
 from slownet.theory.stats.paired import Boots
 
 TIME = "time_per_request_ms"
@@ -48,14 +48,14 @@ class Cell:
     """The condition in numbers, with units in the names: ``{"rtt_ms": 10.0}``; a text if it is not a number."""
     samples: tuple[Sample, ...]
     metrics: Mapping[str, Summary]
-    """Summaries of the successful samples, each without its warm-up. Their intervals hold what differs between runs, unless
-    claims are judged on them, most of which compare cells of one run."""
+    """Summaries of the successful samples, each without its warm-up. Their intervals have the cell's `scope`."""
     printed: frozenset[str] = frozenset()
     """The metrics that are single numbers, such as printed percentiles: see `slownet.judge.records.intervals.summary`."""
     terms: Terms = UNKNOWN
     """The inputs of the intervals besides the numbers."""
-    deciding: bool = False
-    """True if claims are judged on the intervals: with too few boots they are unknown then."""
+    scope: Scope = Scope.BETWEEN_RUNS
+    """The variation in its intervals: between runs in what is printed; within its run for verdicts, most of which compare its
+    cells, and then the intervals are unknown with too few boots."""
     run: str = ""
     """The key of the run, so that boots of different runs are not paired."""
 
@@ -106,41 +106,22 @@ class Cell:
         """The condition as text: ``"rtt 10ms"``."""
         return cell_in_words(self.label) or "no condition"
 
-    def summary(self, metric: str) -> Summary:
-        """Return the summary of a metric, with its source and boots. Raises ExperimentError with the nearest name."""
-        if metric in self.metrics:
-            means = intervals.by_boot(self.samples, metric, self.terms)
-            boots: Boots = {(self.run, boot): mean for boot, mean in means.items()}
-            return replace(self.metrics[metric], sources=frozenset({cell_key(self.label)}), boots=boots)
-        raise ExperimentError(f"no metric '{metric}'", f"in cell {self.title}", nearest(metric, self.metrics))
+    def summary(self, metric: str, scope: Scope | None = None) -> Summary:
+        """Return the summary of a metric, with its source and boots. Raises ExperimentError with the nearest name.
+
+        scope: the variation that its interval holds: the cell's own, unless given.
+        """
+        if metric not in self.metrics:
+            raise ExperimentError(f"no metric '{metric}'", f"in cell {self.title}", nearest(metric, self.metrics))
+        found = self.metrics[metric]
+        if scope not in (None, self.scope) and sample_values.good(self.samples, metric):
+            found = self._decided(intervals.summary(self.samples, metric, self.terms, found.confidence, scope))
+        boots: Boots = {(self.run, boot): mean for boot, mean in intervals.by_boot(self.samples, metric, self.terms).items()}
+        return replace(found, sources=frozenset({cell_key(self.label)}), boots=boots)
 
     def amount(self, metric: str, digits: int = 3) -> str:
         """Write the mean of a metric with its unit, for a sentence: "44.1 s". Raises ExperimentError like `summary`."""
         return amount(self.summary(metric).mean, unit_of(metric), digits)
-
-    def within_run(self, metric: str) -> Summary:
-        """Return the summary for comparisons between cells of a run, whose boots share the speed of the machine at that time.
-
-        Raises ExperimentError like `summary`.
-        """
-        found = self.summary(metric)
-        if self.deciding or not sample_values.good(self.samples, metric):
-            return found
-        within = intervals.summary(self.samples, metric, self.terms, found.confidence)
-        return replace(within, sources=found.sources, boots=found.boots)
-
-    def across_runs(self, metric: str) -> Summary:
-        """Return the summary of a number for itself, which in another run would be measured at another speed of the machine.
-
-        Raises ExperimentError like `summary`.
-        """
-        found = self.summary(metric)
-        return intervals.across_runs(self.samples, metric, self.terms, found) if self.deciding else found
-
-    def between_runs(self, metric: str, middle: float) -> Summary:
-        """Return the 99 % interval that remains between runs however many boots each has."""
-        alone = Summary(middle, middle, middle, 1, None, DECIDING)
-        return intervals.across_runs(self.samples, metric, self.terms, alone)
 
     def percentile(self, metric: str, percent: float, confidence: float) -> Summary:
         """Estimate a percentile of the values of all samples. Raises TooFewError, ExperimentError if they were not kept."""
@@ -163,19 +144,15 @@ class Cell:
             raise ExperimentError(f"no single values of '{metric}' were kept", f"in cell {self.title}")
         return Summary(quantile(values, percent / 100), -math.inf, math.inf, len(values), 0)
 
-    def at_confidence(self, confidence: float) -> Cell:
-        """Return the cell with intervals of another confidence."""
-        return replace(self, metrics={name: self._decided(self._summary(name, confidence)) for name in self.metrics})
+    def with_intervals(self, confidence: float, scope: Scope | None = None) -> Cell:
+        """Return the cell with intervals of another confidence, and of another scope if one is given."""
+        cell = replace(self, scope=scope or self.scope)
+        return replace(cell, metrics={name: cell._decided(cell._interval(name, confidence)) for name in self.metrics})
 
-    def _summary(self, metric: str, confidence: float) -> Summary:
+    def _interval(self, metric: str, confidence: float) -> Summary:
         if not sample_values.good(self.samples, metric):
             return self.metrics[metric].at_confidence(confidence)
-        made = intervals.summary if self.deciding else _across_runs
-        return made(self.samples, metric, self.terms, confidence)
-
-    def for_verdicts(self, confidence: float) -> Cell:
-        """Return the cell for judging claims: its intervals are unknown if there are fewer boots than a verdict requires."""
-        return replace(self, deciding=True).at_confidence(confidence)
+        return intervals.summary(self.samples, metric, self.terms, confidence, self.scope)
 
     def _decided(self, found: Summary) -> Summary:
         return replace(found, low=-math.inf, high=math.inf, df=0) if self.has_too_few else found
@@ -183,7 +160,7 @@ class Cell:
     @property
     def has_too_few(self) -> bool:
         """True if claims are judged on it and it has fewer boots than a verdict requires."""
-        return self.deciding and self.lacks_boots
+        return self.scope is Scope.WITHIN_RUN and self.lacks_boots
 
     @property
     def lacks_boots(self) -> bool:
@@ -207,7 +184,7 @@ class Cell:
 
     @property
     def late(self) -> float:
-        """At most the share of its times by which processors woke late: `slownet.judge.records.cpu_variation.woken_late`."""
+        """At most the share of its times by which processors woke late: `slownet.judge.records.charging.woken_late`."""
         shares = [woken_late(self.terms.charging, sample.get("late")) for sample in self.samples]
         return fmean(shares) if shares else 0.0
 
@@ -265,10 +242,6 @@ def of_samples(samples: list[Sample], terms: Terms = UNKNOWN, confidence: float 
     """Make a cell from its samples; ``terms`` are those of their run, ``run`` what distinguishes it from others."""
     good = [sample for sample in samples if sample.get("status") == "ok"]
     names = dict.fromkeys(name for sample in good for name in sample.get("metrics") or {})
-    metrics = {name: _across_runs(samples, name, terms, confidence) for name in names}
+    metrics = {name: intervals.summary(samples, name, terms, confidence, Scope.BETWEEN_RUNS) for name in names}
     condition = samples[0].get("condition") or {}
     return Cell(samples[0]["cell"], condition, tuple(samples), metrics, sample_values.prints(samples), terms, run=run)
-
-
-def _across_runs(samples: Sequence[Sample], metric: str, terms: Terms, confidence: float) -> Summary:
-    return intervals.across_runs(samples, metric, terms, intervals.summary(samples, metric, terms, confidence))

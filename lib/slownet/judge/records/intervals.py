@@ -1,14 +1,14 @@
 """The interval of a metric over a cell's samples, for tables, plots, claims and comparisons alike.
 
-`summary` is what varies within a run, for comparing its cells. `across_runs` adds what varies between runs, for a number by
-itself and for comparisons between runs.
+`summary` has a scope. `Scope.WITHIN_RUN` is what varies within a run, for comparing its cells; `Scope.BETWEEN_RUNS` adds what
+varies between runs, for a number by itself and for comparisons between runs.
 
 What counts as one independent value depends on what the clock charges (`slownet.judge.records.charging`). "Variation" is the
 relative standard deviation between boots that was measured beforehand.
 
 * real clock, CPU time: the means of boots. With fewer than three boots, the error within blocks combined with the variation,
-  and no claim is decided on that (`Cell.deciding`). Such an error is a factor, the machine's speed: the interval of a time or a
-  rate is symmetric on a logarithmic scale, and ends above 0 however wide it is.
+  and no claim is decided on that (`Cell.has_too_few`). Such an error is a factor, the machine's speed: the interval of a time
+  or a rate is symmetric on a logarithmic scale, and ends above 0 however wide it is.
 * counted work: with three boots or more the means of boots; their spread is pooled with the variation if both agree and no link
   is random. With fewer boots, the error within blocks combined with the variation. Never narrower than the variation alone.
 * free CPU: exact if nothing is random. If only programs are random, the spread that this was measured to make between boots,
@@ -28,6 +28,7 @@ uncertainty in measurement", 2008, 5.1.2 for addition in quadrature and 4.2.4 fo
 
 from __future__ import annotations
 
+import enum
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
@@ -35,8 +36,7 @@ from functools import lru_cache
 from statistics import fmean
 
 from slownet.judge.records import sample_values
-from slownet.judge.records.charging import LEAST_BOOTS, Charging, Terms
-from slownet.judge.records.cpu_variation import TIMED, Block, Boot, metric_variation
+from slownet.judge.records.charging import LEAST_BOOTS, TIMED, Block, Boot, Charging, Terms, metric_variation
 from slownet.judge.records.exactness import is_exact
 from slownet.judge.records.sample_values import Reading
 from slownet.model.errors import ExperimentError
@@ -68,8 +68,25 @@ AGREE = 0.95
 """Level of the test whether the spread of boots agrees with the variation."""
 
 
-def summary(samples: Sequence[Sample], metric: str, terms: Terms, confidence: float = CONFIDENCE) -> Summary:
-    """Summarize a metric over the successful samples: see the module's docstring.
+class Scope(enum.Enum):
+    """The variation that an interval holds."""
+
+    WITHIN_RUN = enum.auto()
+    """Between boots of one run, which share the speed of the machine at that time."""
+    BETWEEN_RUNS = enum.auto()
+    """Also between runs, each measured at another speed of the machine."""
+
+
+def summary(
+    samples: Sequence[Sample], metric: str, terms: Terms, confidence: float = CONFIDENCE, scope: Scope = Scope.WITHIN_RUN
+) -> Summary:
+    """Summarize a metric over the successful samples: see the module's docstring."""
+    found = _within_run(samples, metric, terms, confidence)
+    return across_runs(samples, metric, terms, found) if scope is Scope.BETWEEN_RUNS else found
+
+
+def _within_run(samples: Sequence[Sample], metric: str, terms: Terms, confidence: float) -> Summary:
+    """Summarize a metric by what varies within a run.
 
     A single number without a spread (a printed percentile) has the interval of the recorded values; without these it has none
     until it is measured again. Readings that are equal because of rounding get its standard deviation, the step divided by the

@@ -1,18 +1,38 @@
-"""The judgement of a claim on a run: a verdict and the numbers that it rests on."""
+"""The judgement of a claim on a run: a verdict and the numbers that it rests on; and its publication to recorders."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Self
 
-from slownet.judge.records.observers import notify
 from slownet.judge.records.samples import finite
 from slownet.judge.records.statement import Statement, text_of
 from slownet.model.shapes import Json
 from slownet.theory.stats import CONFIDENCE
+
+Listener = Callable[[Any], None]
+
+_listeners: list[Listener] = []
+
+
+@contextmanager
+def observed_by(listener: Listener) -> Iterator[None]:
+    """Call the listener with every verdict (a Judgement) that is published inside this context."""
+    _listeners.append(listener)
+    try:
+        yield
+    finally:
+        _listeners.remove(listener)
+
+
+def notify(verdict: Any) -> None:
+    """Pass a verdict to all listeners."""
+    for listener in tuple(_listeners):
+        listener(verdict)
 
 
 class Verdict(StrEnum):

@@ -14,15 +14,15 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from slownet.judge.records import run_facts, sample_values
+from slownet.judge.records import run_json, sample_values
 from slownet.judge.records.cell import TIME, Cell, of_samples
-from slownet.judge.records.charging import Charging, Terms
+from slownet.judge.records.charging import Block, Charging, Terms, cpu_part
 from slownet.judge.records.condition_columns import OPERATION
-from slownet.judge.records.cpu_variation import Block, cpu_part
+from slownet.judge.records.intervals import Scope
 from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.rows import row, table
+from slownet.judge.records.run_json import MALFORMED, unreadable
 from slownet.judge.records.samples import RUN, cell_key, finite, read_log, write_run_json
-from slownet.judge.records.unreadable import MALFORMED, unreadable
 from slownet.lab.run.clock import in_words
 from slownet.model import userfile
 from slownet.model.errors import DamageWarning, ExperimentError, NoCellError, SlownetError, first_of, nearest
@@ -104,11 +104,13 @@ class RunData:
         """Return the run with intervals of another confidence."""
         if confidence == self.confidence:
             return self
-        return replace(self, cells=tuple(cell.at_confidence(confidence) for cell in self.cells), confidence=confidence)
+        return replace(self, cells=tuple(cell.with_intervals(confidence) for cell in self.cells), confidence=confidence)
 
     def for_verdicts(self, confidence: float) -> RunData:
         """Return the run for judging claims: intervals of cells with fewer boots than a verdict requires are unknown."""
-        return replace(self, cells=tuple(cell.for_verdicts(confidence) for cell in self.cells), confidence=confidence)
+        return replace(
+            self, cells=tuple(cell.with_intervals(confidence, Scope.WITHIN_RUN) for cell in self.cells), confidence=confidence
+        )
 
     @property
     def repetitions(self) -> int:
@@ -425,7 +427,7 @@ def load(directory: Path | str) -> RunData:
 def _load(directory: Path) -> RunData:
     facts: Facts = {}
     try:
-        facts = run_facts.read(directory)
+        facts = run_json.read(directory)
     except FileNotFoundError:
         pass
     except NotADirectoryError as error:

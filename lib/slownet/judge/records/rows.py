@@ -1,13 +1,23 @@
-"""A sample as a row of a table."""
+"""A sample as a row of a table, and as a sweep keeps it; without the modules that read Parquet."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, Required
 
 from slownet.judge.records.samples import finite
 from slownet.model.sample import Sample
+
+
+class SweepSample(Sample, total=False):
+    """A sample as a sweep keeps it."""
+
+    unit: Required[str]
+    """The key of all that determines it: see `slownet.runner.boot_store.identity`."""
+    output: Mapping[str, bytes]
+    """The tools' output by file name, which a run has as files; only where it is asked for."""
+
 
 PLAIN = (
     *("experiment", "index", "tool", "status", "error"),

@@ -22,9 +22,9 @@ import pyarrow.parquet as pq
 from slownet.judge.records import samples as run_samples
 from slownet.judge.records.condition_columns import NONE
 from slownet.judge.records.result import RunData, gather
+from slownet.judge.records.rows import SweepSample
+from slownet.judge.records.run_json import MALFORMED
 from slownet.judge.records.samples import AFTER, SUM, SWEEP, Log
-from slownet.judge.records.sweep_sample import SweepSample
-from slownet.judge.records.unreadable import MALFORMED
 from slownet.model import shapes, userfile
 from slownet.model.errors import DamageWarning, SweepError
 from slownet.model.facts import SHAPE as FACTS

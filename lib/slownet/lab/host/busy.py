@@ -15,7 +15,7 @@ boot; the second varies, with the speed of the CPU and with what else runs. Its 
    longer than that: so they are at most as long as the CPU time, and busy counts twice.
 
 So the machine's share of a time is at most `2 busy / time of the requests + (v - s) / v`, and never more than 1. How much
-these vary is stated where they are used (`slownet.judge.records.cpu_variation`). Without a verified delay nothing is known of
+these vary is stated where they are used (`slownet.judge.records.charging`). Without a verified delay nothing is known of
 what is late: the share is 1.
 
 Linux counts idle time exactly where ticks stop while a processor is idle (CONFIG_NO_HZ_IDLE, as in Debian's kernels): it

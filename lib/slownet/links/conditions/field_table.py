@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from slownet.links.conditions import bottleneck, netem, phrases, queueing, readers
+from slownet.links.conditions import field_row, netem, phrases, queueing
 from slownet.links.conditions.field_row import BUCKET, CABLE, CAKE, LINE, Added, Part, Row, Word, by_direction
 from slownet.links.conditions.impairment import Chance, Loss, correlates, draws, loss
 from slownet.links.conditions.jitter import Table
@@ -93,15 +93,15 @@ class Fields:
         seedless=lambda one: bool(one.correlation),
     ).each  # fmt: skip
     distribution: str | Table = Row(
-        "distribution", readers.distribution, default="uniform", part=Part.OF_CHANCE, text=lambda one: (),  # in the jitter's
+        "distribution", field_row.distribution, default="uniform", part=Part.OF_CHANCE, text=lambda one: (),  # in the jitter's
         tc={CABLE: lambda at: netem.distribution(at.condition.distribution, bool(at.jitter))},
         refuse=lambda one: [
             (one.distribution != "uniform" and not one.jitter, "a distribution without jitter", "give a jitter"),
         ],
     ).each  # fmt: skip
     _loss = Row(
-        "loss", readers.loss, part=Part.CHANCE, column=percent_column,
-        words=tuple(Word(name, (name,), readers.loss) for name in ("loss", "loss_up", "loss_down")),
+        "loss", field_row.loss, part=Part.CHANCE, column=percent_column,
+        words=tuple(Word(name, (name,), field_row.loss) for name in ("loss", "loss_up", "loss_down")),
         text=lambda one: phrases.loss(one.loss, one.loss_up, one.loss_down),
         tc={CABLE: lambda at: netem.loss(at.loss)}, ping=lambda at, bits: Added(lost=at.loss is not None),
         refuse=lambda one: [(
@@ -115,12 +115,12 @@ class Fields:
     loss_up: Loss | None = _loss.up
     loss_down: Loss | None = _loss.down
     duplicate: Chance | None = Row(
-        "duplicate", readers.chance("duplicate"), part=Part.CHANCE, text=lambda one: phrases.said("doubles", one.duplicate),
+        "duplicate", field_row.chance("duplicate"), part=Part.CHANCE, text=lambda one: phrases.said("doubles", one.duplicate),
         tc={CABLE: lambda at: netem.chance("duplicate", at.condition.duplicate)},
         draws=lambda one: draws(one.duplicate), seedless=lambda one: correlates(one.duplicate),
     ).each  # fmt: skip
     reorder: Chance | None = Row(
-        "reorder", readers.chance("reorder"), part=Part.CHANCE, text=lambda one: phrases.said("reorders", one.reorder),
+        "reorder", field_row.chance("reorder"), part=Part.CHANCE, text=lambda one: phrases.said("reorders", one.reorder),
         tc={CABLE: lambda at: netem.chance("reorder", at.condition.reorder)},
         ping=lambda at, bits: Added(low=-at.delay if at.condition.reorder else 0.0),
         refuse=lambda one: [(
@@ -130,14 +130,14 @@ class Fields:
         draws=lambda one: draws(one.reorder), seedless=lambda one: correlates(one.reorder),
     ).each  # fmt: skip
     gap: int = Row(
-        "gap", readers.whole("gap", 1), default=0, part=Part.OF_CHANCE, text=lambda one: phrases.said("gap", one.gap or None),
+        "gap", field_row.whole("gap", 1), default=0, part=Part.OF_CHANCE, text=lambda one: phrases.said("gap", one.gap or None),
         tc={CABLE: lambda at: netem.gap(at.condition.gap, at.condition.reorder is not None)},
         refuse=lambda one: [
             (bool(one.gap and not one.reorder), "gap without reorder: it says which packets may overtake", "give reorder"),
         ],
     ).each  # fmt: skip
     corrupt: Chance | None = Row(
-        "corrupt", readers.chance("corrupt"), part=Part.CHANCE, text=lambda one: phrases.said("corrupts", one.corrupt),
+        "corrupt", field_row.chance("corrupt"), part=Part.CHANCE, text=lambda one: phrases.said("corrupts", one.corrupt),
         tc={CABLE: lambda at: netem.chance("corrupt", at.condition.corrupt)},
         ping=lambda at, bits: Added(lost=at.condition.corrupt is not None),
         draws=lambda one: draws(one.corrupt), seedless=lambda one: correlates(one.corrupt),
@@ -157,10 +157,10 @@ class Fields:
         "rate", rate, words=by_direction("rate", rate), narrowed=True, contrast="rate holds for both directions",
         text=lambda one: phrases.rate(one.rate_up, one.rate_down), column=kbit_column,
         tc={
-            LINE: lambda at: bottleneck.rate(at.rate, "rate", "rate.rate"),
-            BUCKET: lambda at: bottleneck.rate(at.rate, "rate", "rate"),
-            CAKE: lambda at: bottleneck.rate(at.rate, "bandwidth", "bandwidth"),
-            "red": lambda at: bottleneck.rate(at.rate, "bandwidth"),
+            LINE: lambda at: queueing.rate(at.rate, "rate", "rate.rate"),
+            BUCKET: lambda at: queueing.rate(at.rate, "rate", "rate"),
+            CAKE: lambda at: queueing.rate(at.rate, "bandwidth", "bandwidth"),
+            "red": lambda at: queueing.rate(at.rate, "bandwidth"),
         },
         ping=lambda at, bits: at.on_the_wire(bits),
         refuse=lambda one: [
@@ -170,10 +170,10 @@ class Fields:
     rate_up: float | None = _rate.up
     rate_down: float | None = _rate.down
     overhead: int | None = Row(
-        "overhead", readers.octets("overhead", 2**15), text=lambda one: phrases.said("overhead", one.overhead, " B"),
+        "overhead", field_row.octets("overhead", 2**15), text=lambda one: phrases.said("overhead", one.overhead, " B"),
         tc={
-            LINE: lambda at: bottleneck.line_overhead(at.condition.overhead if at.limited else None),
-            BUCKET: lambda at: bottleneck.bucket_overhead(at.condition.overhead),
+            LINE: lambda at: queueing.line_overhead(at.condition.overhead if at.limited else None),
+            BUCKET: lambda at: queueing.bucket_overhead(at.condition.overhead),
         },
         ping=lambda at, bits: at.on_the_wire(8 * (at.condition.overhead or 0)), column=bytes_column,
         refuse=lambda one: [
@@ -183,7 +183,7 @@ class Fields:
     ).each  # fmt: skip
     burst: int | None = Row(
         "burst", size, text=lambda one: phrases.said("burst", one.burst, " B"),
-        tc={BUCKET: lambda at: bottleneck.burst(at.tokens, at.condition.overhead)},
+        tc={BUCKET: lambda at: queueing.burst(at.tokens, at.condition.overhead)},
         refuse=lambda one: [
             (bool(one.burst and not one.rates), "burst without rate", "give a rate"),
             (bool(one.burst and one.aqm == "cake"), "a burst with cake, which paces every packet", _NO_CAKE),
@@ -197,11 +197,11 @@ class Fields:
         "queue", Queue.parse, text=lambda one: phrases.said("queue", one.queue), column=queue_column,
         tc={
             CABLE: lambda at: netem.limit(at.condition.queue, at.limited),
-            LINE: lambda at: bottleneck.limit(at.sizes.packets if at.limited else netem.TRAVELLING),
-            BUCKET: lambda at: bottleneck.bucket_limit(at.sizes.octets, at.tokens),
-            **dict.fromkeys(("pfifo", "fq_codel", "pie"), lambda at: bottleneck.limit(at.sizes.packets)),
-            "bfifo": lambda at: bottleneck.limit(at.sizes.octets),
-            "red": lambda at: bottleneck.red(at.sizes, at.condition.aqm),
+            LINE: lambda at: queueing.limit(at.sizes.packets if at.limited else netem.TRAVELLING),
+            BUCKET: lambda at: queueing.bucket_limit(at.sizes.octets, at.tokens),
+            **dict.fromkeys(("pfifo", "fq_codel", "pie"), lambda at: queueing.limit(at.sizes.packets)),
+            "bfifo": lambda at: queueing.limit(at.sizes.octets),
+            "red": lambda at: queueing.red(at.sizes, at.condition.aqm),
         },
         refuse=lambda one: [
             (
@@ -220,24 +220,24 @@ class Fields:
         draws=lambda one: (one.aqm or "").startswith(("red", "pie", "fq_codel", "cake")),  # the last two the key of a hash
     ).each  # fmt: skip
     ecn: bool | None = Row(
-        "ecn", readers.flag("ecn"), text=lambda one: (),  # in the AQM's text
-        tc=dict.fromkeys(("fq_codel", "pie", "red"), lambda at: bottleneck.ecn(at.manager, at.condition.ecn)),
+        "ecn", field_row.flag("ecn"), text=lambda one: (),  # in the AQM's text
+        tc=dict.fromkeys(("fq_codel", "pie", "red"), lambda at: queueing.ecn(at.manager, at.condition.ecn)),
         refuse=lambda one: [
             (one.ecn is not None and not one.aqm, "ecn without an AQM: a plain queue drops", f"aqm is one of {', '.join(AQM)}"),
             (one.ecn is False and one.aqm == "cake", "cake without ecn: it always marks", _NO_CAKE),
         ],
     ).each  # fmt: skip
     mtu: int | None = Row(
-        "mtu", readers.whole("mtu", 68), text=lambda one: phrases.said("MTU", one.mtu),
+        "mtu", field_row.whole("mtu", 68), text=lambda one: phrases.said("MTU", one.mtu),
         refuse=lambda one: [
             (one.mtu is not None and not 68 <= one.mtu <= 65535, f"no MTU of {one.mtu}", "IPv4 allows 68 to 65535 (RFC 791)"),
         ],
     ).each  # fmt: skip
     offloads: bool = Row(
-        "offloads", readers.flag("offloads"), default=False, text=lambda one: ["offloads on"] if one.offloads else [],
+        "offloads", field_row.flag("offloads"), default=False, text=lambda one: ["offloads on"] if one.offloads else [],
     ).each  # fmt: skip
     seed: int | None = Row(
-        "seed", readers.whole("seed", 0), part=Part.OF_CHANCE, text=lambda one: phrases.said("seed", one.seed),
+        "seed", field_row.whole("seed", 0), part=Part.OF_CHANCE, text=lambda one: phrases.said("seed", one.seed),
         tc={CABLE: lambda at: netem.seed(at.condition.seed, at.way)},
         refuse=lambda one: [
             (

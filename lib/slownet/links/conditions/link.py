@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from slownet.links.conditions import readers
+from slownet.links.conditions import field_row
 from slownet.links.conditions.field_row import Part, Row
 from slownet.links.conditions.field_table import Fields
 from slownet.links.conditions.impairment import Chance, Loss
@@ -222,7 +222,7 @@ class Condition(Fields):
         return ", ".join(word for row in ROWS for word in row.text(self)) or "no condition"
 
 
-def read(fields: Mapping[str, object]) -> readers.Fields:
+def read(fields: Mapping[str, object]) -> field_row.Fields:
     """Return a condition's attributes from the fields of `Condition.parse`; None gives a field's default.
 
     Parameters
@@ -240,7 +240,7 @@ def read(fields: Mapping[str, object]) -> readers.Fields:
     UnitError, ConditionError
         As for `Condition.parse`.
     """
-    return readers.fields(WORDS, fields)
+    return field_row.fields(WORDS, fields)
 
 
 _FIELDS = [(field.name, field.metadata["way"], field.metadata["row"]) for field in dataclasses.fields(Condition)]

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from slownet.links.conditions.bottleneck import Sizes
 from slownet.links.conditions.field_row import Added
 from slownet.links.conditions.impairment import Loss
 from slownet.links.conditions.jitter import ENDS
 from slownet.links.conditions.link import Condition
-from slownet.links.conditions.queueing import Queue
+from slownet.links.conditions.queueing import Queue, Sizes
 
 
 @dataclass(frozen=True)

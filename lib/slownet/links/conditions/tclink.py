@@ -19,9 +19,9 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from slownet.links.conditions.field_row import Fields
 from slownet.links.conditions.link import WORDS, Condition
 from slownet.links.conditions.other_names import MEANT
-from slownet.links.conditions.readers import Fields
 from slownet.model.errors import ConditionError, nearest
 from slownet.model.mininets import Parameters
 

@@ -1,4 +1,4 @@
-"""Reads from captures over which addresses a page was asked for: connections over IPv4 and IPv6, and the one that answered."""
+"""Reads from captures how connections to a page were opened: over IPv4, IPv6 or both, with MPTCP (RFC 8684) or not."""
 
 from __future__ import annotations
 
@@ -9,6 +9,24 @@ from typing import Any
 
 from slownet.links.packets.capture import ACK, SYN, between, carried, frames
 from slownet.model.errors import ToolError
+
+OPTION = 30
+"""The TCP option of MPTCP."""
+
+
+def opens(source: Path | bytes) -> bool:
+    """Return whether a server has agreed to MPTCP in a SYN-ACK: a new connection (MP_CAPABLE), or a further path (MP_JOIN).
+
+    Raises
+    ------
+    ToolError
+        It is not a capture.
+    """
+    from scapy.layers.inet import TCP
+
+    answers = (frame[TCP] for _, frame in frames(source) if TCP in frame and frame[TCP].flags.value & SYN)
+    return any(kind == OPTION for each in answers if each.flags.value & ACK for kind, _ in each.options)
+
 
 PORT = 80
 

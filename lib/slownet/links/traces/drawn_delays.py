@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from slownet.links.conditions.field_row import Fields
 from slownet.links.conditions.jitter import Table
-from slownet.links.conditions.readers import Fields
 
 
 def drawn_from(rtts: Sequence[float]) -> Fields:

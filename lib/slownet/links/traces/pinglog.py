@@ -14,9 +14,9 @@ from itertools import groupby, pairwise
 from pathlib import Path
 from statistics import median
 
+from slownet.links.conditions.field_row import Fields
 from slownet.links.conditions.impairment import Chance, GilbertElliott
 from slownet.links.conditions.link import Condition
-from slownet.links.conditions.readers import Fields
 from slownet.links.conditions.schedule import Change, Schedule, Step, Track
 from slownet.links.traces.drawn_delays import drawn_from
 from slownet.links.traces.ping_runs import HOW, Run, is_fping, is_windows, of_fping, of_ping, of_windows

@@ -17,9 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from slownet.links.conditions.bottleneck import TOKENS_S
 from slownet.links.conditions.impairment import Chance
-from slownet.links.conditions.queueing import Queue
+from slownet.links.conditions.queueing import TOKENS_S, Queue
 from slownet.links.conditions.schedule import Change, Schedule, Step, Track
 from slownet.links.traces.mahimahi import CAVEAT, FRAME, paced
 from slownet.links.traces.recording_file import text_of

@@ -11,7 +11,7 @@ It may be taken anywhere on the path:
 * Wireshark also takes for out of order what comes soon after the newest segment, which during a recovery is most of what is
   sent again. The network cannot reorder a segment with itself, and one that was sent because of a hole comes a round trip
   after the hole at the earliest. So it counts as lost if its bytes had passed, or the hole is older than half a round trip.
-* A frame that the capture has twice counts once (`slownet.links.packets.seen_twice`).
+* A frame that the capture has twice counts once (`slownet.links.packets.tcp_analysis`).
 * A frame of an interface with segmentation offload has many segments: as many as the maximum segment size, which the SYNs
   state, makes of it.
 * The rate of the busiest second is at most the link's. It is printed, and states no condition: the sender may have had nothing
@@ -29,13 +29,23 @@ from pathlib import Path
 from statistics import median
 from typing import BinaryIO
 
+from slownet.links.conditions.field_row import Fields
 from slownet.links.conditions.impairment import Chance
 from slownet.links.conditions.link import MTU, Condition
-from slownet.links.conditions.readers import Fields
 from slownet.links.packets.capture_file import FIX, MAGICS, NO_TIME, CaptureFile, Frame
 from slownet.links.packets.decoding import LINKS, DamagedFrameError, FragmentError, Packet, link_name, segment
-from slownet.links.packets.seen_twice import Copies
-from slownet.links.packets.tcp_analysis import ACK, PROBES, REORDERED_NS, SENT_AGAIN, SYN, WRAP, Connection, Connections, Kind
+from slownet.links.packets.tcp_analysis import (
+    ACK,
+    PROBES,
+    REORDERED_NS,
+    SENT_AGAIN,
+    SYN,
+    WRAP,
+    Connection,
+    Connections,
+    Copies,
+    Kind,
+)
 from slownet.links.traces.drawn_delays import drawn_from
 from slownet.links.traces.recording_file import opened
 from slownet.links.traces.trace_format import PERCENTILES, BinaryFormat, quantile

@@ -29,8 +29,8 @@ from types import TracebackType
 from typing import BinaryIO
 
 from slownet.judge.records import sweep_samples
+from slownet.judge.records.rows import SweepSample
 from slownet.judge.records.samples import sealed_line
-from slownet.judge.records.sweep_sample import SweepSample
 from slownet.judge.records.sweep_samples import (
     ASIDE,
     FILES,

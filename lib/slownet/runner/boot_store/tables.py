@@ -13,8 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from slownet.judge.records import sweep_samples
-from slownet.judge.records.rows import row
-from slownet.judge.records.sweep_sample import SweepSample
+from slownet.judge.records.rows import SweepSample, row
 from slownet.judge.records.sweep_samples import RECORDS, SAMPLES
 from slownet.model.errors import SweepError
 from slownet.model.whole_file import place

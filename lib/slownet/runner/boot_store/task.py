@@ -20,8 +20,8 @@ from slownet.hypotheses.catalogue import find
 from slownet.hypotheses.experiment import Cell
 from slownet.hypotheses.uses import is_project
 from slownet.judge.records.merging import merge_facts
+from slownet.judge.records.rows import SweepSample
 from slownet.judge.records.samples import RAW, RawOutput, cell_key
-from slownet.judge.records.sweep_sample import SweepSample
 from slownet.lab.run.events import Event
 from slownet.lab.run.place import Place, choose, with_given
 from slownet.model.errors import LabError, SlownetError, SweepError

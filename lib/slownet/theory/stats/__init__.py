@@ -5,12 +5,11 @@ imported inside the lab too, where an import costs time.
 """
 
 from slownet.theory.stats.batch import correlated_error, of_groups
-from slownet.theory.stats.count import counted, poisson
+from slownet.theory.stats.count import counted, poisson, proportion
 from slownet.theory.stats.dispersion import LackOfFit, Scatter
 from slownet.theory.stats.equivalence import Test, differs, equivalent, exceeds, holm
 from slownet.theory.stats.estimate import Summary, difference, from_error, ratio, welch
 from slownet.theory.stats.moments import from_moments, mean_and_sd, summarize
-from slownet.theory.stats.proportion import proportion
 from slownet.theory.stats.quantile import median, needed, percentile, printed, quantile
 from slownet.theory.stats.settling import outliers, warm_up
 from slownet.theory.stats.student import CONFIDENCE, DECIDING, t_quantile, z_quantile

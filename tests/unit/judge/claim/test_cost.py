@@ -3,8 +3,8 @@
 import pytest
 
 from slownet.judge.claim import all_of, any_of, bound, equal, law, not_, predicted, ratio
-from slownet.judge.claim.cost import any_depends_on_cpu, depends_on_cpu
 from slownet.judge.claim.laws import constant_round_trips
+from slownet.judge.claim.requirements import any_depends_on_cpu, depends_on_cpu
 
 AT, OF = {"rtt": "10ms"}, {"rtt": "0ms"}
 LAW = law("time_per_request_ms", round_trips=4)

@@ -26,7 +26,7 @@ from slownet.judge.claim import (
     slowed,
 )
 from slownet.judge.measured import Measured
-from slownet.judge.records import observers as verdicts
+from slownet.judge.records import judgement as verdicts
 from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.result import gather
 from slownet.report.comparison import lines

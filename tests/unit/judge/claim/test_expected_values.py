@@ -10,9 +10,9 @@ import pytest
 from slownet.hypotheses.catalogue import discover
 from slownet.hypotheses.experiment import condition
 from slownet.judge.claim import bound, expected_values, follows, judge_all, law, predicted, ratio
-from slownet.judge.claim.preflight import _flat
+from slownet.judge.claim.expected_values import apart
+from slownet.judge.claim.requirements import _flat
 from slownet.judge.records.cell import Cell
-from slownet.judge.records.repetitions import apart
 from slownet.judge.records.result import RunData, gather
 from slownet.model.errors import ExperimentError
 from slownet.theory.stats import Summary, from_moments

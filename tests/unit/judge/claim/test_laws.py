@@ -85,7 +85,7 @@ def on_the_real_clock(times, half, late, charging=Charging.REAL):
     ],
 )
 def test_waking_late_is_no_round_trip_in_a_run_as_in_a_test(k, late, verdict):
-    """The rule of `slowed`: `slownet.judge.records.cpu_variation.woken_late`."""
+    """The rule of `slowed`: `slownet.judge.records.charging.woken_late`."""
     run = on_the_real_clock({rtt: 9.0 + k * rtt for rtt in (0, 10, 40)}, 0.05, late)
     found = law(METRIC, round_trips=4).judge(run, {})
     assert (found.verdict, "woke late" in found.text) == (verdict, verdict == "inconclusive")

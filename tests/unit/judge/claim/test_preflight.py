@@ -10,8 +10,8 @@ from slownet.judge.claim import (
     more_round_trips,
     not_,
     predicted,
-    preflight,
     ratio,
+    requirements,
 )
 from slownet.model.errors import ExperimentError
 from slownet.runner import planning
@@ -33,7 +33,7 @@ CELLS = [({"rtt": f"{rtt}ms", "loss": "0%"}, {"rtt_ms": float(rtt), "loss": "0%"
 )
 def test_conditions_that_no_cell_has(claim, said):
     with pytest.raises(ExperimentError) as caught:
-        preflight.check("mine", [claim], CELLS)
+        requirements.check("mine", [claim], CELLS)
     assert said in str(caught.value)
     assert len(str(caught.value).splitlines()) == 1
 
@@ -44,7 +44,7 @@ def test_what_is_planned_is_fine():
         ratio(TIME, {"rtt": "0.01s"}, expected=4),
         more_round_trips(TIME, at_least=5, of="another"),
     ]
-    preflight.check("mine", [*claims, constant_round_trips(TIME), all_of(*claims)], CELLS)
+    requirements.check("mine", [*claims, constant_round_trips(TIME), all_of(*claims)], CELLS)
 
 
 @pytest.mark.parametrize("name", ["client_delay", "database_delay"])
@@ -69,7 +69,7 @@ SEVERAL = [({"rtt": rtt, "size": size}, {"rtt_ms": float(rtt[:-2]), "size": size
 )
 def test_cells_that_a_claim_cannot_be_judged_on(claim, said):
     with pytest.raises(ExperimentError) as caught:
-        preflight.check("mine", [claim], SEVERAL)
+        requirements.check("mine", [claim], SEVERAL)
     assert said in str(caught.value)
 
 
@@ -80,4 +80,4 @@ def test_claims_that_choose_one_of_several_are_fine_and_no_function_of_theirs_is
         law(TIME, round_trips=4, at={"size": "1"}),
         bound(TIME, {"rtt": "10ms"}, at_least=1),
     ]
-    preflight.check("mine", [*claims, predicted(TIME, one, expected=lambda run: 1 / 0)], SEVERAL)
+    requirements.check("mine", [*claims, predicted(TIME, one, expected=lambda run: 1 / 0)], SEVERAL)

@@ -1,7 +1,7 @@
 """Which experiments are judged together."""
 
 from slownet.judge.claim import all_of, any_of, bound, law, more_round_trips, not_
-from slownet.judge.claim.relations import related
+from slownet.judge.claim.requirements import related
 
 ALONE = [bound("time_ms", at_most=1), all_of(law("time_ms", round_trips=2), not_(bound("time_ms", at_most=2)))]
 

@@ -8,7 +8,8 @@ import pytest
 from slownet.judge.records import intervals
 from slownet.judge.records.cell import of_samples
 from slownet.judge.records.charging import Charging, Terms
-from slownet.theory.stats import from_moments, t_quantile
+from slownet.judge.records.intervals import Scope
+from slownet.theory.stats import DECIDING, Summary, from_moments, t_quantile
 
 TIME = "time_per_request_ms"
 Z = 1.9599639845
@@ -274,14 +275,18 @@ def test_a_cell_shows_what_another_run_may_give_and_is_compared_within_its_run()
     """In 20 runs of four experiments that charge CPU time, 73 to 81 % of the 95 % intervals within runs held the mean."""
     samples = [sample(mean, boot=boot) for boot, mean in enumerate((49.9, 50.0, 50.1) * 4, 1)]
     shown = of_samples(samples, Terms(Charging.TIME), 0.95)
-    judged = shown.for_verdicts(0.95)
+    judged = shown.with_intervals(0.95, Scope.WITHIN_RUN)
     own = of(Charging.TIME, *samples)
-    assert shown.within_run(TIME).half_width == judged.within_run(TIME).half_width == own.half_width
+    assert (
+        shown.summary(TIME, Scope.WITHIN_RUN).half_width == judged.summary(TIME, Scope.WITHIN_RUN).half_width == own.half_width
+    )
     assert judged.summary(TIME).half_width == own.half_width
     across = math.hypot(own.log_half, Z * 0.12)
-    assert shown.summary(TIME).log_half == shown.across_runs(TIME).log_half == pytest.approx(across)
-    assert judged.across_runs(TIME).log_half == pytest.approx(across)
-    assert shown.between_runs(TIME, 50.0).half_width == pytest.approx(2.5758 * 6, rel=1e-4)
+    assert shown.summary(TIME).log_half == shown.summary(TIME, Scope.BETWEEN_RUNS).log_half == pytest.approx(across)
+    assert judged.summary(TIME, Scope.BETWEEN_RUNS).log_half == pytest.approx(across)
+    alone = Summary(50.0, 50.0, 50.0, 1, None, DECIDING)
+    always = intervals.across_runs(samples, TIME, Terms(Charging.TIME), alone)
+    assert always.half_width == pytest.approx(2.5758 * 6, rel=1e-4)
 
 
 def test_a_percentile_holds_how_boots_differ():

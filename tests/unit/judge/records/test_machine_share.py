@@ -2,8 +2,7 @@
 
 import pytest
 
-from slownet.judge.records.charging import Charging, Terms
-from slownet.judge.records.cpu_variation import Block, metric_variation
+from slownet.judge.records.charging import Block, Charging, Terms, metric_variation
 
 REAL = Terms(Charging.REAL)
 ALL = Charging.REAL.cpu_variation

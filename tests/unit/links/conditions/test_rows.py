@@ -11,8 +11,8 @@ from slownet.links.conditions.oneway import OneWay
 from slownet.links.conditions.slot import Slot
 from slownet.links.ip import IPV6
 from slownet.model.errors import SlownetError
-from slownet.net.compare_qdiscs import deviations
 from slownet.net.plan import layers
+from slownet.net.qdisc import deviations
 from slownet.net.verify import Span, span
 
 SHAKEN = {"delay": "9ms", "jitter": "1ms"}

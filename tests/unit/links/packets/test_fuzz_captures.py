@@ -7,7 +7,7 @@ from fuzzing import damaged, only
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slownet.links.packets import capture, connection_attempts, connections, dns, keylog, mptcp, responses
+from slownet.links.packets import capture, connection_attempts, connections, dns, keylog, responses
 from slownet.model.errors import ToolError
 
 DATA = Path(__file__).parent / "data"
@@ -21,7 +21,7 @@ ENCRYPTED = [(path.read_bytes(), path.with_suffix(".keys").read_bytes()) for pat
 def test_captures(data):
     for read in (
         capture.read,
-        mptcp.opens,
+        connection_attempts.opens,
         lambda data: capture.datagrams(data, 443),
         lambda data: connection_attempts.read([data]),
     ):

@@ -5,7 +5,7 @@ import pytest
 from slownet.links.packets.capture import ACK, SYN, Segment
 from slownet.links.packets.quic import Crypto, Data, frames
 from slownet.links.packets.seen import messages
-from slownet.links.packets.stream import Stream, stream
+from slownet.links.packets.tls import Stream, stream
 from slownet.model.errors import ToolError
 
 

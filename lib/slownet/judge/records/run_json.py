@@ -1,4 +1,4 @@
-"""Diagnosis of a run directory that cannot be read: damage, or a newer version."""
+"""Reads run.json, checks the types of what is used of it, and explains a run directory that cannot be read."""
 
 from __future__ import annotations
 
@@ -8,8 +8,17 @@ from pathlib import Path
 from slownet.judge.records.samples import RUN
 from slownet.model import userfile
 from slownet.model.errors import SlownetError
+from slownet.model.facts import SHAPE, Facts
 from slownet.model.shapes import ShapeError
 from slownet.model.version import __version__
+
+
+def read(directory: Path | str) -> Facts:
+    """Return the content of a run's run.json. Raises OSError and ValueError."""
+    facts: Facts = userfile.json(userfile.read_record(Path(directory) / RUN))
+    SHAPE(facts, RUN)
+    return facts
+
 
 MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 """The exceptions of reading records in another format than this version's."""

@@ -1,4 +1,4 @@
-"""pytest-benchmark in a lab where computing is free.
+"""Other plugins of pytest beside a lab: pytest-benchmark where computing is free, Hypothesis' where no test uses it.
 
 It measures a round of calls that is long beside the clock's precision, and finds how many that are by multiplying their number
 by ten. What only computes takes no time there, however many calls, so that it would never end: a test that measures such a
@@ -7,6 +7,7 @@ function fails in one line. What waits, for a network above all, is measured as 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,30 @@ from slownet.lab.run import pytest_inside as inside
 from slownet.model.errors import LabError
 from slownet.pytest_plugin.timeouts import has_plugin
 from slownet.pytest_plugin.wishes import CLOCK, TDF
+
+# At a session's end it imports all of Hypothesis, which took a third of the time of a session with one test. Where its
+# compiled module is for another Python than a lab's, each lab found that out anew. It has nothing to report unless a test has
+# used Hypothesis, in this process or in a lab, whose reports carry its marks.
+
+NAME = "hypothesispytest"
+MARK = "_hypothesis"
+"""The prefix of its attributes of a report."""
+
+
+def is_idle(config: pytest.Config) -> bool:
+    """Return True if Hypothesis is installed, but neither a module of this session nor an option uses it."""
+    options = (value for name, value in vars(config.option).items() if name.startswith("hypothesis"))
+    return config.pluginmanager.get_plugin(NAME) is not None and "hypothesis" not in sys.modules and not any(options)
+
+
+def leave_out(config: pytest.Config) -> None:
+    """Unregister Hypothesis' plugin if it has nothing to report."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    found: dict[str, list[Any]] = getattr(reporter, "stats", {})
+    names = (name for reports in found.values() for each in reports for name in getattr(each, "__dict__", ()))
+    if is_idle(config) and not any(name.startswith(MARK) for name in names):
+        config.pluginmanager.unregister(name=NAME)
+
 
 PLUGIN = "pytest_benchmark.plugin"
 FIXTURE = "benchmark"
