@@ -89,8 +89,11 @@ class Causes:
         distance, own, queued = found.distance, found.own, found.queued
         hop = {"source": packet.sender, "target": packet.receiver, "connection": packet.ends(), "size": packet.length}
         at, steps = packet.sent, []
-        if queued:
-            bytes_ahead = paths.ahead(self._trace, packet)
+        bytes_ahead = paths.ahead(self._trace, packet) if queued else 0
+        if queued and self._free and self._ways.is_late(packet, found, bytes_ahead):
+            here = {**hop, "target": packet.sender, "size": 0}
+            steps.append(Step(at, at + queued, Cause.COMPUTING, detail=CLOCK_IS_READ, **here))  # type: ignore[arg-type]
+        elif queued:
             text = f"{bytes_ahead:,} bytes ahead" if bytes_ahead else "on the way, or a delay that varies"
             steps.append(Step(at, at + queued, Cause.QUEUE, detail=text, **hop))  # type: ignore[arg-type]
         if own:
@@ -136,7 +139,7 @@ class Causes:
                 continue
             full = full_buffers([then.segments for then in waited], self._known[way])
             for number, then, is_full in zip(numbers, waited, full, strict=True):
-                if is_full:
+                if is_full and not _fills_the_first_window(then):
                     self._give(number, (Cause.WINDOW, f"{SEND_BUFFER}, {then.flight:,} bytes in flight"))
 
     def _give(self, number: int, cause: tuple[Cause, str]) -> None:
@@ -320,6 +323,11 @@ def _window(then: Packet, ack: Packet) -> tuple[Cause, str]:
         return Cause.WINDOW, f"receive window, {then.flight:,} bytes in flight"
     segments = max(1, then.segments)
     return Cause.WINDOW, f"{then.phase}, {segments} segment{'s' * (segments != 1)} in flight"
+
+
+def _fills_the_first_window(then: Packet) -> bool:
+    """Return whether all that had been sent before a segment was the first window: that limits, whatever the buffer."""
+    return then.segments == FIRST_WINDOW and then.flight == then.highest - 1
 
 
 def _opening(packet: Packet) -> tuple[Cause, str]:

@@ -11,11 +11,12 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import inf
 from operator import attrgetter
 
 from slownet.waits.packets import Packet
-from slownet.waits.trace import Trace
+from slownet.waits.trace import AT_ONCE_NS, Trace
 
 SMALL, LARGE = 200, 600
 """Bytes of frames: a smaller and a larger one show by the difference of their times how long a byte takes."""
@@ -92,6 +93,16 @@ class Ways:
             return min(found, end.split(packet), key=lambda parts: parts.queued)
         return found
 
+    def is_late(self, packet: Packet, parts: Parts, bytes_ahead: int) -> bool:
+        """Return whether a packet was due while a program read the clock some times, and waited in no queue.
+
+        Nothing was ahead of it on a way without a rate; or if there was, packets near it have arrived in one instant, which no
+        line with a rate lets them. For clocks on which computing takes no time.
+        """
+        if parts.own or parts.queued > AT_ONCE_NS:
+            return False
+        return not bytes_ahead or self._ways[pair(packet)].arrive_at_once(packet)
+
     def round_trip(self, packet: Packet) -> float:
         """Return the shortest round trip between the two ends of a packet, in ns."""
         sender, receiver, source, target = pair(packet)
@@ -131,6 +142,12 @@ class _Way:
     def has(self, packet: Packet) -> bool:
         """Return whether a packet is one of these."""
         return id(packet) in self._place
+
+    def arrive_at_once(self, packet: Packet) -> bool:
+        """Return whether two packets near one arrived in the same instant."""
+        place = self._place[id(packet)]
+        near = self._packets[max(0, place - NEAR) : place + NEAR]
+        return any(one.arrived == other.arrived for one, other in pairwise(near))
 
     def split(self, packet: Packet) -> Parts:
         """Return the parts of the time of a packet."""

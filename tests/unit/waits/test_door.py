@@ -642,6 +642,31 @@ def test_later_flights_are_not_slow_because_readings_of_the_clock_delay_them(tol
     assert sum(each.ns for each in found.of(Cause.SERIALISATION)) + sum(each.ns for each in found.of(Cause.QUEUE)) < 100_000
 
 
+@pytest.mark.parametrize(("late", "cause"), [(0.025, Cause.COMPUTING), (0.25, Cause.QUEUE)])
+def test_a_packet_that_was_due_while_a_program_read_the_clock_waited_in_no_queue(told, late, cause):
+    """On a link without a rate: some readings of 1 us may come between, as with the other program of a lab. Not 250."""
+    page(told)
+    told.say("client", "web", "PA", 119, 516, at=80.0, came=100.0, payload=b"GET / HTTP/1.0\r\n\r\n")
+    told.say("web", "client", "PA", 516, 137, at=100.0, came=120.0 + late, ports=(80, 40000), payload=b"HTTP/1.0 200 OK")
+    found = account(told.captures())
+    assert adds_up(found)
+    assert [(each.cause, each.ms) for each in found.steps if each.ms < 1] == [(cause, pytest.approx(late))]
+
+
+def test_a_short_queue_of_small_packets_stays_one(told):
+    """Acknowledgements that leave one after the other: a link of 10 Mbit/s takes 43 us for each."""
+    opened(told, way=20.0432)
+    at = 40.0864
+    told.say("client", "web", "PA", 101, 501, at=at, came=at + 20.0432, payload=b"?")
+    at += 20.0432
+    for number in range(2):
+        came = at + 20.0432 + 0.0432 * number
+        told.say("web", "client", "A", 501, 102, at=at, left=came - 20, came=came, ports=(80, 40000), payload=b"+"[:number])
+    found = account(told.captures())
+    assert adds_up(found)
+    assert [each.cause for each in found.steps if each.ms < 1] == [Cause.QUEUE]
+
+
 def test_a_way_that_became_shorter_afterwards_says_nothing_of_the_time_before(told):
     """A condition ends with its cell, and the connections are closed without it."""
     opened(told)

@@ -36,19 +36,31 @@ def test_flights(flights, cwnd, ssthresh, full):
     assert full_buffers(flights, known(cwnd, ssthresh)) == [place in full for place in range(len(flights))]
 
 
+def flying(folder, flights):
+    """Write an answer of so many segments in each round trip of 40 ms."""
+    made = Told(folder)
+    opened(made)
+    made.say("client", "web", "PA", 101, 501, at=40.0, came=60.0, payload=b"GET /")
+    back, first = {"ports": (80, 40000)}, 501
+    for trip, flight in enumerate(flights):
+        at = 60.0 + 40 * trip
+        for number in range(flight):
+            made.say("web", "client", "A", first + MSS * number, 106, at=at, came=at + 20, payload=bytes(MSS), **back)
+        first += MSS * flight
+        made.say("client", "web", "A", 106, first, at=at + 20, came=at + 40)
+    return made
+
+
 @pytest.fixture
 def told(tmp_path):
     """Two segments a round trip, though ten would be allowed."""
-    made = Told(tmp_path)
-    opened(made)
-    made.say("client", "web", "PA", 101, 501, at=40.0, came=60.0, payload=b"GET /")
-    back = {"ports": (80, 40000)}
-    for trip in range(4):
-        at, first = 60.0 + 40 * trip, 501 + 2 * MSS * trip
-        for number in range(2):
-            made.say("web", "client", "A", first + MSS * number, 106, at=at, came=at + 20, payload=bytes(MSS), **back)
-        made.say("client", "web", "A", 106, first + 2 * MSS, at=at + 20, came=at + 40)
-    return made
+    return flying(tmp_path, [2, 2, 2, 2])
+
+
+def with_kernel(captures, folder, cwnd):
+    """Let the web server's kernel know how large its window was at the end."""
+    (folder / "web.kernel.json").write_text(json.dumps(KernelRecord((known(cwnd),)).to_json()))
+    return [replace(each, kernel="web.kernel.json") if each.host == "web" else each for each in captures]
 
 
 @pytest.mark.parametrize(
@@ -56,12 +68,16 @@ def told(tmp_path):
 )
 def test_the_kernel_tells_a_full_buffer_from_slow_start(told, tmp_path, is_known, detail):
     captures = told.captures()
-    if is_known:
-        (tmp_path / "web.kernel.json").write_text(json.dumps(KernelRecord((known(10),)).to_json()))
-        captures = [replace(each, kernel="web.kernel.json") if each.host == "web" else each for each in captures]
-    found = account(captures)
+    found = account(with_kernel(captures, tmp_path, 10) if is_known else captures)
     assert {each.detail for each in found.of(Cause.WINDOW)} == {detail}
     assert sum(each.ms for each in found.of(Cause.WINDOW)) == 120
+
+
+def test_the_first_window_limits_whatever_the_buffer_is(tmp_path):
+    """Of ten segments (RFC 6928); the buffer holds eight of the program's later writes."""
+    found = account(with_kernel(flying(tmp_path, [10, 8, 8]).captures(), tmp_path, 20))
+    details = [each.detail for each in found.of(Cause.WINDOW)]
+    assert details == ["slow start, 10 segments in flight"] * 2 + ["send buffer, 11,584 bytes in flight"] * 2
 
 
 def test_a_record_that_cannot_be_read_is_a_note(told, tmp_path):
