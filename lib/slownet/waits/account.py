@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 OR_A_TIMER = "or a timer"
 """The beginning of the detail of computing where the clock charges for CPU, so that a wait looks the same."""
@@ -41,9 +42,8 @@ class Cause(StrEnum):
     REMAINDER = "not explained"
 
 
-@dataclass(frozen=True)
-class Step:
-    """A part of the elapsed time.
+class Step(NamedTuple):
+    """A part of the elapsed time. There may be 100,000 of them: a frozen dataclass takes three times as long to make.
 
     Attributes
     ----------

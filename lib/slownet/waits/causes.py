@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import cached_property
 
 from slownet.waits import behind, paths
@@ -73,7 +72,7 @@ class Causes:
             if isinstance(part, Trip):
                 for step in self._trip(self._places[trip], part.packet):
                     if found and step.hops and _goes_on(found[-1], step):
-                        found[-1] = replace(found[-1], end_ns=step.end_ns)
+                        found[-1] = found[-1]._replace(end_ns=step.end_ns)
                     else:
                         found.append(step)
                 trip += 1
@@ -87,23 +86,23 @@ class Causes:
         cause, detail = self._given.get(number) or self._cause(message[0])
         found = self._ways.split(packet)
         distance, own, queued = found.distance, found.own, found.queued
-        hop = {"source": packet.sender, "target": packet.receiver, "connection": packet.ends(), "size": packet.length}
+        sender, receiver, size, ends = packet.sender, packet.receiver, packet.length, packet.ends()
         at, steps = packet.sent, []
         bytes_ahead = paths.ahead(self._trace, packet) if queued else 0
         if queued and self._free and self._ways.is_late(packet, found, bytes_ahead):
-            here = {**hop, "target": packet.sender, "size": 0}
-            steps.append(Step(at, at + queued, Cause.COMPUTING, detail=CLOCK_IS_READ, **here))  # type: ignore[arg-type]
+            steps.append(Step(at, at + queued, Cause.COMPUTING, sender, sender, CLOCK_IS_READ, connection=ends))
         elif queued:
             text = f"{bytes_ahead:,} bytes ahead" if bytes_ahead else "on the way, or a delay that varies"
-            steps.append(Step(at, at + queued, Cause.QUEUE, detail=text, **hop))  # type: ignore[arg-type]
+            steps.append(Step(at, at + queued, Cause.QUEUE, sender, receiver, text, size=size, connection=ends))
         if own:
-            text = f"{packet.size:,} bytes"
-            steps.append(Step(at + queued, at + queued + own, Cause.SERIALISATION, detail=text, **hop))  # type: ignore[arg-type]
-        begin = at + queued + own
-        whole = {**hop, "source": message[0].sender, "target": message[-1].receiver, "asked": self._asked(packet)}
+            begin, text = at + queued, f"{packet.size:,} bytes"
+            steps.append(Step(begin, begin + own, Cause.SERIALISATION, sender, receiver, text, size=size, connection=ends))
+        if len(message) > 1:
+            sender, receiver = message[0].sender, message[-1].receiver
         hops = tuple((each.sender, each.receiver) for each in message) if len(message) > 1 else ()
-        first = packet is message[0]
-        steps.append(Step(begin, begin + distance, cause, detail=detail, trip=first, hops=hops, **whole))  # type: ignore[arg-type]
+        begin, first = at + queued + own, packet is message[0]
+        asked = self._asked(packet)
+        steps.append(Step(begin, begin + distance, cause, sender, receiver, detail, asked, size, ends, first, hops))
         return steps
 
     def _released(self, number: int, ack: Packet) -> None:

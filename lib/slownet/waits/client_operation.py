@@ -6,7 +6,6 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from operator import itemgetter
 
 from slownet.model.errors import ExperimentError, ToolError, nearest
 from slownet.model.options import FROM, Option
@@ -168,16 +167,13 @@ def _connections(trace: Trace, host: Host, between: tuple[int, int]) -> list[Con
     """Return the connections that a host opened, in order. Pings count if there is nothing else."""
     found: dict[Ends, Connection] = {}
     answers: set[Ends] = set()
-    events = sorted(
+    events = sorted(  # no two have the same first four
         [
             (each.sent, _frame(each), 1, each.order, each)
             for each in host.sent
             if host.made(each) and (each.sent >= between[0] or not each.is_pure_ack)
         ]
-        + [
-            (each.arrived, each.frame_arrived, 0, number, each) for number, each in enumerate(host.received) if host.wants(each)
-        ],
-        key=itemgetter(0, 1, 2, 3),
+        + [(each.arrived, each.frame_arrived, 0, number, each) for number, each in enumerate(host.received) if host.wants(each)]
     )
     asked = {each.connection for each in host.received if each.is_opening}
     opened = {each.connection for each in host.sent if each.is_opening} - asked

@@ -8,7 +8,6 @@ ended before its time is asked for.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
 from slownet.model.errors import first_of
 from slownet.waits.account import OR_A_TIMER, Cause, Step
@@ -32,8 +31,8 @@ def _named(step: Step, cpu_us: Mapping[str, int], is_clients: bool) -> Step:
     most_ns = 1000 * sum(cpu_us.values()) + TICKS_NS
     programs = _shares(cpu_us)
     if step.ns > most_ns and not is_clients:
-        return replace(step, cause=Cause.TIMER, detail=f"at most {most_ns / 1e6:,.3g} ms of it computing, {programs}")
-    return replace(step, detail=f"{OR_A_TIMER}: {programs}" if is_clients else programs)
+        return step._replace(cause=Cause.TIMER, detail=f"at most {most_ns / 1e6:,.3g} ms of it computing, {programs}")
+    return step._replace(detail=f"{OR_A_TIMER}: {programs}" if is_clients else programs)
 
 
 def _shares(cpu_us: Mapping[str, int]) -> str:

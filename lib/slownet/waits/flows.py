@@ -5,8 +5,7 @@ The state is that of the instant before: of an ACK that arrives and the segment 
 
 from __future__ import annotations
 
-from collections import deque
-from dataclasses import dataclass
+from collections import defaultdict, deque
 
 from slownet.waits.packets import ACK, FIN, RST, SYN, TLS_TYPES, Ends, Packet
 from slownet.waits.trace import Host, Trace
@@ -27,25 +26,21 @@ CLIENT_HELLO, SERVER_HELLO = 1, 2
 HANDSHAKE, APPLICATION = 22, 23
 
 
-@dataclass(slots=True)
-class _Known:
-    """A sender's state, in bytes since its first."""
-
-    highest: int = 0
-    acked: int = 0
-    edge: int = -1
-    small_end: int = -1
-    segments: int = 0
-
-
 class _Side:
     """One end of a connection.
 
-    nodelay: whether it has sent a small segment while an earlier one was in flight, as only a socket with TCP_NODELAY does.
-    scale: of the other end's windows; None before its SYN is seen.
-    came: when something last arrived. has_lost: whether it has sent data again. lost_below: until this is acknowledged, it
-    recovers. slow_below: segments below which it is in slow start after a timeout.
+    highest, acked, edge, small_end: in bytes since its first, -1 if unknown; segments: in flight. What begins with prior is
+    the state of the instant before. nodelay: whether it has sent a small segment while an earlier one was in flight, as only a
+    socket with TCP_NODELAY does. scale: of the other end's windows; None before its SYN is seen. came: when something last
+    arrived. has_lost: whether it has sent data again. lost_below: until this is acknowledged, it recovers. slow_below: segments
+    below which it is in slow start after a timeout.
     """
+
+    __slots__ = (
+        "acked", "at", "base", "came", "edge", "has_lost", "heard", "hello", "highest", "lost_below", "mss", "nodelay",
+        "opened", "opener", "prior_acked", "prior_edge", "prior_highest", "prior_segments", "prior_small_end", "records",
+        "scale", "segments", "slow_below", "small_end", "turns", "unacked",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.base: int | None = None
@@ -55,7 +50,9 @@ class _Side:
         self.nodelay = False
         self.unacked: deque[int] = deque()
         self.turns, self.hello = 0, -1
-        self.now, self.prior, self.at = _Known(), _Known(), -1
+        self.highest = self.acked = self.prior_highest = self.prior_acked = 0
+        self.edge = self.small_end = self.prior_edge = self.prior_small_end = self.at = -1
+        self.segments = self.prior_segments = 0
         self.came = -1
         self.lost_below, self.slow_below, self.has_lost = 0, 0.0, False
         self.records: Records | None = None
@@ -63,9 +60,8 @@ class _Side:
     def move(self, ns: int) -> None:
         """Keep the state of the instant before."""
         if ns != self.at:
-            now = self.now
-            self.prior = _Known(now.highest, now.acked, now.edge, now.small_end, now.segments)
-            self.at = ns
+            self.prior_highest, self.prior_acked, self.prior_edge = self.highest, self.acked, self.edge
+            self.prior_small_end, self.prior_segments, self.at = self.small_end, self.segments, ns
 
     def sends_again(self, begin: int, end: int, ns: int) -> None:
         """Note data that are sent again: after an ACK that shows a loss, or by a timer; a tail probe changes nothing.
@@ -73,21 +69,21 @@ class _Side:
         After a timeout the window is one segment, and opens by slow start to seven tenths of what it was (CUBIC, RFC 9438).
         """
         by_timer = self.came != ns
-        if by_timer and end == self.now.highest and self.prior.segments > 1:
+        if by_timer and end == self.highest and self.prior_segments > 1:
             return
         self.has_lost = True
         if begin >= self.lost_below:
-            self.slow_below = KEPT_OF_WINDOW * self.prior.segments if by_timer else 0.0
-        self.lost_below = max(self.lost_below, self.now.highest)
+            self.slow_below = KEPT_OF_WINDOW * self.prior_segments if by_timer else 0.0
+        self.lost_below = max(self.lost_below, self.highest)
 
     @property
     def phase(self) -> str:
         """The state of its congestion window."""
         if not self.has_lost:
             return SLOW_START
-        if self.prior.acked < self.lost_below:
+        if self.prior_acked < self.lost_below:
             return RECOVERY
-        return AFTER_TIMEOUT if self.prior.segments < self.slow_below else AVOIDANCE
+        return AFTER_TIMEOUT if self.prior_segments < self.slow_below else AVOIDANCE
 
     def since(self, number: int) -> int:
         """Return a sequence number in bytes since the first."""
@@ -102,17 +98,17 @@ def follow(trace: Trace) -> None:
 
 
 def _follow(host: Host) -> None:
-    sides: dict[Ends, _Side] = {}
+    sides: defaultdict[Ends, _Side] = defaultdict(_Side)
     sent, received = iter(host.sent), iter(host.received)
     out, into = next(sent, None), next(received, None)
-    while out or into:
-        if into and (not out or into.precedes(out)):
+    while out is not None or into is not None:
+        if into is not None and (out is None or into.arrived < out.sent or into.precedes(out)):
             if into.is_tcp and host.wants(into):
-                _receive(sides.setdefault(into.connection, _Side()), into)
+                _receive(sides[into.connection], into)
             into = next(received, None)
-        elif out:
+        elif out is not None:
             if out.is_tcp and host.made(out):
-                _send(sides.setdefault(out.connection, _Side()), out)
+                _send(sides[out.connection], out)
             out = next(sent, None)
 
 
@@ -126,13 +122,13 @@ def _receive(side: _Side, packet: Packet) -> None:
         side.heard = True
     if packet.flags & ACK and side.base is not None:
         acked = side.since(packet.ack)
-        side.now.acked = max(side.now.acked, acked)
-        side.now.edge = _edge(side, packet, acked)
-        while side.unacked and side.unacked[0] <= side.now.acked:
+        side.acked = max(side.acked, acked)
+        side.edge = _edge(side, packet, acked)
+        while side.unacked and side.unacked[0] <= side.acked:
             side.unacked.popleft()
-        side.now.segments = len(side.unacked)
-        if side.now.small_end <= side.now.acked:
-            side.now.small_end = -1
+        side.segments = len(side.unacked)
+        if side.small_end <= side.acked:
+            side.small_end = -1
 
 
 def _edge(side: _Side, packet: Packet, acked: int) -> int:
@@ -149,13 +145,13 @@ def _send(side: _Side, packet: Packet) -> None:
         side.records = Records() if packet.flags & SYN else None
     begin, end = side.since(packet.seq), side.since(packet.end)
     packet.mss = side.mss
-    packet.flight = side.prior.highest - side.prior.acked
-    packet.edge = side.prior.edge
-    packet.segments, packet.side, packet.phase = side.prior.segments, side, side.phase
-    packet.held = side.prior.small_end >= 0 and packet.length < side.mss
-    packet.highest, packet.opens = side.prior.highest, side.opener
+    packet.flight = side.prior_highest - side.prior_acked
+    packet.edge = side.prior_edge
+    packet.segments, packet.side, packet.phase = side.prior_segments, side, side.phase
+    packet.held = side.prior_small_end >= 0 and packet.length < side.mss
+    packet.highest, packet.opens = side.prior_highest, side.opener
     if packet.length or packet.flags & (SYN | FIN):
-        packet.repeated = side.opened and begin < side.now.highest
+        packet.repeated = side.opened and begin < side.highest
         if packet.repeated and packet.length:
             side.sends_again(begin, end, packet.sent)
         if packet.length and (side.heard or not side.turns):
@@ -166,16 +162,16 @@ def _send(side: _Side, packet: Packet) -> None:
             side.hello = side.turns
         packet.of_hello = side.turns == side.hello
         if packet.length and packet.length < side.mss and not packet.repeated:
-            side.nodelay = side.nodelay or (side.now.small_end >= 0 and not packet.flags & FIN)  # close() waits for none
-            side.now.small_end = end
+            side.nodelay = side.nodelay or (side.small_end >= 0 and not packet.flags & FIN)  # close() waits for none
+            side.small_end = end
         if not packet.repeated:
             side.unacked.append(end)
-            side.now.segments += 1
-        side.now.highest = max(side.now.highest, end)
+            side.segments += 1
+        side.highest = max(side.highest, end)
         side.opened = True
     packet.edge = 0
-    if side.prior.edge >= 0 and not packet.flags & (SYN | RST):  # of the first one that waited: ACKs may let go many at once
-        packet.edge = side.prior.edge - side.prior.highest - (end - begin if begin <= side.prior.highest else side.mss)
+    if side.prior_edge >= 0 and not packet.flags & (SYN | RST):  # of the first one that waited: ACKs may let go many at once
+        packet.edge = side.prior_edge - side.prior_highest - (end - begin if begin <= side.prior_highest else side.mss)
     packet.end = end
 
 

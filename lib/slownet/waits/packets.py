@@ -34,7 +34,10 @@ HEAD = 64
 """Bytes of the payload that are kept of packets without TLS: a transfer of 100,000 segments fits in memory then."""
 Ends = tuple[bytes, int, bytes, int, int]
 """A connection: address and port of both ends, in an order that is the same for both directions, and the protocol."""
+_Addresses = tuple[bytes, bytes, int, int, Ends]
+"""Source and target, their ports, and the connection."""
 _TCP = struct.Struct("!HHIIHH")
+_PLAIN_TCP = struct.Struct("!IIHH")
 _UDP = struct.Struct("!HHH")
 
 
@@ -62,7 +65,7 @@ class Packet:
         "sender", "sent", "seq", "side", "size", "source", "sport", "target", "tls", "window",
     )  # fmt: skip
 
-    def __init__(self, frame: Frame, hop: object = None) -> None:
+    def __init__(self, frame: Frame, hop: object = None, known: dict[bytes, _Addresses] | None = None) -> None:
         data = frame.data
         self.mac = data[6:12]
         self.size, self.frame, self.frame_arrived = frame.length, frame.number, 0
@@ -76,7 +79,11 @@ class Packet:
         self.phase = ""
         self.side: Any = None
         self.tls: Any = ()
-        self.kind = data[12] << 8 | data[13]
+        self.kind, self.mark = data[12] << 8 | data[13], 0
+        if hop is not None and (data[16] or data[17] >= 40):
+            self.hop = hop
+            self._plain(data, known if known is not None else {})
+            return
         if self.kind == IPV4 and len(data) >= 34:
             self._ipv4(data)
         elif self.kind == IPV6 and len(data) >= 54:
@@ -85,11 +92,24 @@ class Packet:
             self.source, self.target, self.options = data[28:32], data[38:42], data[20:22]
         self.is_tcp = self.protocol == TCP
         self.is_pure_ack = self.is_tcp and not self.length and not self.flags & (SYN | FIN | RST)
-        ends = (self.source, self.sport), (self.target, self.dport)
-        one, other = ends if ends[0] <= ends[1] else ends[::-1]
-        self.connection: Ends = (*one, *other, self.protocol)
+        self.connection = _connection(self.source, self.sport, self.target, self.dport, self.protocol)
         self.mark = 0 if self.protocol == TCP else hash(self.data)
         self.hop = hop or self._key()
+
+    def _plain(self, data: bytes, known: dict[bytes, _Addresses]) -> None:
+        """Read a segment of TCP over IPv4 that has a `hop_key`. known: what others with the same addresses have read."""
+        if (found := known.get(data[26:38])) is None:
+            source, target, sport, dport = data[26:30], data[30:34], data[34] << 8 | data[35], data[36] << 8 | data[37]
+            found = known[data[26:38]] = source, target, sport, dport, _connection(source, sport, target, dport, TCP)
+        self.source, self.target, self.sport, self.dport, self.connection = found
+        self.seq, self.ack, mixed, self.window = _PLAIN_TCP.unpack_from(data, 38)
+        whole, body = 14 + (data[16] << 8 | data[17]), 34 + (mixed >> 12 << 2)
+        self.identity, self.protocol, self.is_tcp = data[18] << 8 | data[19], TCP, True
+        self.flags = flags = mixed & 0x3F
+        self.options, self.data = data[54:body], data[body : min(whole, body + KEPT)]
+        self.length = length = whole - body
+        self.end = self.seq + length + (1 if flags & SYN else 0) + (flags & FIN)
+        self.is_pure_ack = not length and not flags & (SYN | FIN | RST)
 
     def _ipv4(self, data: bytes) -> None:
         at = 14 + (data[14] & 15) * 4
@@ -210,10 +230,17 @@ def hop_key(data: bytes) -> bytes | None:
     return data[6:12] + data[16:20] + data[26:50] + data[54 : 34 + (data[46] >> 4 << 2)]
 
 
+def _connection(source: bytes, sport: int, target: bytes, dport: int, protocol: int) -> Ends:
+    if (source, sport) <= (target, dport):
+        return source, sport, target, dport, protocol
+    return target, dport, source, sport, protocol
+
+
 class Shared:
     """Addresses that many packets share, kept once; and the connections that have shown records of TLS."""
 
     def __init__(self) -> None:
+        self.addresses: dict[bytes, _Addresses] = {}
         self._known: dict[Any, Any] = {}
         self._secure: set[Ends] = set()
 
@@ -223,12 +250,13 @@ class Shared:
         packet.mac = once(packet.mac, packet.mac)
         packet.source, packet.target = once(packet.source, packet.source), once(packet.target, packet.target)
         packet.connection = once(packet.connection, packet.connection)
-        if packet.protocol == TCP and packet.connection in self._secure:
+        data = packet.data
+        if packet.is_tcp and packet.connection in self._secure:
             return
-        if packet.protocol == TCP and packet.data[1:2] == b"\3" and packet.data[0] in TLS_TYPES:
+        if packet.is_tcp and data[1:2] == b"\3" and data[0] in TLS_TYPES:
             self._secure.add(packet.connection)
-        elif len(packet.data) > HEAD:
-            packet.data = packet.data[:HEAD]
+        elif len(data) > HEAD:
+            packet.data = data[:HEAD]
 
 
 @lru_cache(maxsize=1 << 12)

@@ -10,10 +10,10 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from math import inf
 from operator import attrgetter
+from typing import NamedTuple
 
 from slownet.waits.packets import Packet
 from slownet.waits.trace import AT_ONCE_NS, Trace
@@ -53,8 +53,7 @@ def _by_time(packets: Sequence[Packet]) -> list[Packet]:
     return sorted(packets, key=attrgetter("sent"))
 
 
-@dataclass(frozen=True)
-class Parts:
+class Parts(NamedTuple):
     """The ns of a packet on one hop: distance, its own bytes, and in queues."""
 
     distance: int
@@ -97,7 +96,7 @@ class Ways:
         """Return whether a packet was due while a program read the clock some times, and waited in no queue.
 
         Nothing was ahead of it on a way without a rate; or if there was, packets near it have arrived in one instant, which no
-        line with a rate lets them. For clocks on which computing takes no time.
+        line with a rate lets them. Only where computing takes no time.
         """
         if parts.own or parts.queued > AT_ONCE_NS:
             return False
@@ -245,18 +244,21 @@ def _gaps(trace: Trace) -> dict[int, int]:
     """
     found: dict[int, int] = {}
     for host in trace.hosts.values():
-        for packets, interface, time in (
-            (sorted(host.sent, key=attrgetter("left")), "interface", "left"),
-            (host.received, "interface_arrived", "arrived"),
-        ):
-            last: dict[str, int] = {}
-            for each in packets:
-                at, name = getattr(each, time), getattr(each, interface)
-                if at >= 0:
-                    if name in last:
-                        gap = at - last[name]
-                        found[id(each)] = min(gap, found.get(id(each), gap))
-                    last[name] = at
+        last: dict[str, int] = {}
+        for each in sorted(host.sent, key=attrgetter("left")):
+            if (at := each.left) >= 0:
+                if (before := last.get(each.interface)) is not None:
+                    found[id(each)] = at - before
+                last[each.interface] = at
+    for host in trace.hosts.values():
+        last = {}
+        for each in host.received:
+            at, number = each.arrived, id(each)
+            if (before := last.get(each.interface_arrived)) is not None:
+                gap = at - before
+                if (known := found.get(number)) is None or gap < known:
+                    found[number] = gap
+            last[each.interface_arrived] = at
     return found
 
 

@@ -70,8 +70,8 @@ def _carried(steps: Sequence[Step], waiting: Mapping[tuple[str, Cause], list[tup
             *first, last = same[place]
             begin = each.begin_ns + sum(one.ns for one in first)
             if first:
-                yield replace(first[0], begin_ns=each.begin_ns, end_ns=begin)
-            yield replace(each, begin_ns=begin, detail=last.detail)
+                yield first[0]._replace(begin_ns=each.begin_ns, end_ns=begin)
+            yield each._replace(begin_ns=begin, detail=last.detail)
             del same[: place + 1]
 
 
@@ -98,11 +98,11 @@ def _named(step: Step, calls: Sequence[SleepingCall]) -> Iterator[Step]:
         return
     last = _last(step, calls)
     if last is None or step.cause is not Cause.TIMER or (turn := _turn(step, last, calls)) is None:
-        yield replace(step, detail=_name(step, last, calls) or step.detail)
+        yield step._replace(detail=_name(step, last, calls) or step.detail)
         return
-    first, second = replace(step, end_ns=turn), replace(step, begin_ns=turn)
-    yield replace(first, cause=Cause.WAITING, detail=f"{last.program}{FOR_ANOTHER}", turns=())
-    yield replace(second, detail=_of_process(last, second, calls))
+    first, second = step._replace(end_ns=turn), step._replace(begin_ns=turn)
+    yield first._replace(cause=Cause.WAITING, detail=f"{last.program}{FOR_ANOTHER}", turns=())
+    yield second._replace(detail=_of_process(last, second, calls))
 
 
 def _turn(step: Step, last: SleepingCall, calls: Sequence[SleepingCall]) -> int | None:

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from ipaddress import ip_address
 from itertools import chain
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from pathlib import PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any
 
 from slownet.lab.run.outbox import Outbox, RefusedError
 from slownet.links.packets.capture_file import MOST_BYTES, NO_TIME, CaptureFile, Frame
@@ -167,15 +167,11 @@ def read(captures: Sequence[HostCapture]) -> Trace:
     return Trace(hosts, tuple(notes))
 
 
-class _Came(NamedTuple):
-    """A packet that arrived: when, its frame, where, and what it is, which is one of those that are waited for, if any."""
+_Came = tuple[int, int, HostCapture, Packet, bool]
+"""A packet that arrived: when, its frame, where, and what it is, which is one of those that are waited for, if any.
 
-    ns: int
-    number: int
-    capture: HostCapture
-    packet: Packet
-    is_like: bool
-    """True if `packet` is another one with the same fields, as most are: a transfer of 100,000 segments is in memory once."""
+Last, whether that is another one with the same fields, as most are: a transfer of 100,000 segments is in memory once.
+"""
 
 
 def _left(
@@ -195,33 +191,32 @@ def _left(
         queued[each.hop].append(each)
     crossed: list[Packet] = []
     for frame in _frames(capture, capture.main, notes):
-        hop = hop_key(frame.data)
-        packet = None if hop else _packet(frame, None, shared)
-        if hop is None and packet is None:
+        number, ns, _, data, _ = frame
+        packet: Packet | None = None
+        hop: object = hop_key(data)
+        if hop is None:
+            if (packet := _packet(frame, None, shared)) is None:
+                continue
+            hop = packet.hop
+        if earlier and (entered := earlier.get(hop)) is not None:
+            _enters(packet or _made(frame, hop, shared), entered, capture, before, waiting)
             continue
-        key = hop if packet is None else packet.hop
-        if earlier and (ns := earlier.get(key)) is not None:
-            packet = _dated(packet or Packet(frame, hop), frame, shared)
-            packet.sent, packet.sender, packet.arrived = ns, capture.host, -1
-            _leaves(packet, frame.ns, frame.number, capture)
-            before.append(packet)
-            if packet.is_tcp:
-                waiting[packet.hop].append(packet)
+        is_tcp = packet is None or packet.is_tcp
+        known = queued.get(hop) if is_tcp else None
+        if known:
+            _leaves(known.pop(), ns, number, capture)
             continue
-        source = frame.data[26:30] if packet is None else packet.source
-        is_sent = frame.data[6:12] in macs or (capture.before is None and source in own)
-        of_tcp = queued if is_sent else waiting
-        known = of_tcp.get(key) if packet is None or packet.is_tcp else None
-        if is_sent and known:
-            _leaves(known.pop(), frame.ns, frame.number, capture)
+        is_sent = data[6:12] in macs or (capture.before is None and (packet.source if packet else data[26:30]) in own)
+        known = waiting.get(hop) if is_tcp and not is_sent else None
+        if known:
+            came.append((ns, number, capture, known[0], True))
             continue
-        like = known[0] if known else packet or Packet(frame, hop)
-        if like is not packet and not known:
-            _dated(like, frame, shared)
+        if packet is None:
+            packet = _made(frame, hop, shared)
         if is_sent:
-            crossed.append(like)
+            crossed.append(packet)
         else:
-            came.append(_Came(frame.ns, frame.number, capture, like, bool(known)))
+            came.append((ns, number, capture, packet, False))
     _divide(before, queued, crossed)
     _enter(crossed, before, queued, waiting, capture)
 
@@ -234,15 +229,23 @@ def _enter(
     for packet in crossed:
         if known := queued.get(packet.hop):
             _leaves(known.pop(), packet.arrived, packet.frame, capture)
-            continue
-        packet.sender, packet.sent, packet.left = capture.host, packet.arrived, packet.arrived
-        packet.arrived, packet.interface = -1, capture.name
-        before.append(packet)
-        if packet.is_tcp:
-            waiting[packet.hop].append(packet)
+        else:
+            _enters(packet, packet.arrived, capture, before, waiting)
     for packet in before:
         if not packet.is_tcp:
             waiting[packet.hop].append(packet)
+
+
+def _enters(
+    packet: Packet, entered: int, capture: HostCapture, before: list[Packet], waiting: dict[object, list[Packet]]
+) -> None:
+    """Add what was only seen when it left its queue to what a host sent. entered: when it entered the queue."""
+    packet.sender, packet.sent = capture.host, entered
+    _leaves(packet, packet.arrived, packet.frame, capture)
+    packet.arrived = -1
+    before.append(packet)
+    if packet.is_tcp:
+        waiting[packet.hop].append(packet)
 
 
 def _leaves(entered: Packet, ns: int, frame: int, capture: HostCapture) -> None:
@@ -325,11 +328,12 @@ def _divide(before: list[Packet], queued: dict[object, list[Packet]], crossed: I
 
 def _packet(frame: Frame, hop: object, shared: Shared) -> Packet | None:
     """Return the packet of a frame, with its time in `arrived`; None for one that no program asked for."""
-    packet = Packet(frame, hop)
-    return None if packet.is_housekeeping else _dated(packet, frame, shared)
+    packet = _made(frame, hop, shared)
+    return None if packet.is_housekeeping else packet
 
 
-def _dated(packet: Packet, frame: Frame, shared: Shared) -> Packet:
+def _made(frame: Frame, hop: object, shared: Shared) -> Packet:
+    packet = Packet(frame, hop, shared.addresses)
     packet.arrived = frame.ns
     shared.trim(packet)
     return packet
@@ -359,16 +363,16 @@ def _match(came: Iterable[_Came], waiting: dict[object, list[Packet]], hosts: di
     """Give each packet that arrived to the one that was sent: the first such that had left and that no one has received."""
     for packets in waiting.values():
         packets.sort(key=attrgetter("sent"), reverse=True)
-    for each in sorted(came, key=attrgetter("ns")):
-        receiver, name = each.capture.host, each.capture.name
-        packet = sent = _taken(waiting.get(each.packet.hop, []), each.ns)
+    for ns, number, capture, like, is_like in sorted(came, key=itemgetter(0)):
+        receiver = capture.host
+        packet = sent = _taken(waiting.get(like.hop, []), ns)
         if sent is None or sent.receiver:  # of a host without a capture, or a broadcast that several hosts receive
-            packet = copy(each.packet) if each.is_like else each.packet
+            packet = copy(like) if is_like else like
             packet.sender, packet.sent, packet.left = (sent.sender, sent.sent, sent.left) if sent else ("", -1, -1)
-            packet.frame, packet.interface = (sent.frame, sent.interface) if sent else (each.number, "")
+            packet.frame, packet.interface = (sent.frame, sent.interface) if sent else (number, "")
         assert packet is not None
-        packet.receiver, packet.arrived = receiver, each.ns
-        packet.frame_arrived, packet.interface_arrived = each.number, name
+        packet.receiver, packet.arrived = receiver, ns
+        packet.frame_arrived, packet.interface_arrived = number, capture.name
         hosts[receiver].received.append(packet)
 
 

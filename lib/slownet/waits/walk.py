@@ -314,16 +314,18 @@ class _Before:
         self._made: dict[bool, array[int]] = defaultdict(_places)
         self._pacing: dict[Ends, Pacing] = {}
         for place, each in enumerate(host.received):
-            self._came[each.connection].append(place)
+            connection = each.connection
+            self._came[connection].append(place)
             if not each.is_pure_ack:
-                self._asked[each.connection].append(place)
-            if not each.is_pure_ack or id(each) in opening:
-                self._wakes[self._is_own(each), each.is_ping].append(place)
+                self._asked[connection].append(place)
+            elif id(each) not in opening:
+                continue
+            self._wakes[self._is_own(each), not each.is_tcp and each.is_ping].append(place)
         for place, each in enumerate(host.sent):
             if not each.is_pure_ack:
                 self._went[each.connection].append(place)
                 if self._is_own(each):
-                    self._made[each.is_ping].append(place)
+                    self._made[not each.is_tcp and each.is_ping].append(place)
 
     def _is_own(self, packet: Packet) -> bool:
         """Return whether the host opened a packet's connection, or may have."""

@@ -18,7 +18,7 @@ import struct
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, NamedTuple
 
 from slownet.model.errors import ToolError
 
@@ -121,27 +121,35 @@ class CaptureFile:
     def __iter__(self) -> Iterator[Frame]:
         """Yield the frames. Raises ToolError if the file has more than a GiB, or more than three million frames and blocks."""
         try:
-            for found in self._frames:
-                self.count += 1
-                yield found
+            yield from self._frames
         except _EndError as end:
             self.damage = str(end)
 
     def _read(self, size: int) -> bytes:
         """Return the next bytes. Raises _EndError if they are missing, ToolError for more than a GiB in all."""
-        if len(found := self._rest(size)) < size:
-            raise _EndError(f"the file is cut short after frame {self.count}")
+        found = self._rest(size)
+        while len(found) < size:
+            if not (more := self._rest(size - len(found))):
+                raise self._cut_short()
+            found += more
         return found
 
+    def _cut_short(self) -> _EndError:
+        return _EndError(f"the file is cut short after frame {self.count}")
+
     def _rest(self, size: int) -> bytes:
-        """Return the next bytes, fewer at the end. Raises ToolError for more than a GiB in all, _EndError for damaged ones."""
-        self._taken += size
-        if self._taken > MOST_BYTES:
-            raise ToolError("the capture has more than a GiB", self.where, CUT)
+        """Return the next bytes, at most so many, none at the end.
+
+        Raises ToolError for more than a GiB in all, _EndError for damaged ones.
+        """
         try:
-            return self._file.read(size)
+            found = self._file.read1(size)
         except (OSError, EOFError, zlib.error) as error:  # of gzip, and pyarrow's for the others
             raise _EndError(f"the compressed data end or are damaged after frame {self.count} ({error})") from error
+        self._taken += len(found)
+        if self._taken > MOST_BYTES:
+            raise ToolError("the capture has more than a GiB", self.where, CUT)
+        return found
 
     def _skip(self, size: int) -> None:
         while size > 0:
@@ -152,31 +160,48 @@ class CaptureFile:
         self._records += 1
         if self._records > MOST_RECORDS:
             raise ToolError(f"the capture has more than {MOST_RECORDS:,} frames and blocks", self.where, CUT)
-        found = self._rest(size)
-        if 0 < len(found) < size:
-            raise _EndError(f"the file is cut short after frame {self.count}")
-        return found
+        first = self._rest(size)
+        return first + self._read(size - len(first)) if first else first
 
     def _pcap(self, order: str, fraction: int, header: int) -> Iterator[Frame]:
         _, minor, _, _, _, link = struct.unpack(order + "HHiIII", self._read(20))
         link &= 0xFFFF  # above it: whether and how long frames have a checksum at their end
-        record = struct.Struct(order + "IIII")
-        number = 0
-        while start := self._at_end(record.size):
-            seconds, part, kept, length = record.unpack(start)
-            if header > record.size:
-                self._skip(header - record.size)
-            if minor < 3 or (minor == 3 and kept > length):  # they stood the other way round in early versions
+        unpack, new = struct.Struct(order + "IIII").unpack_from, tuple.__new__
+        data, at, number = b"", 0, 0  # read in pieces, because a call for each frame takes most of the time
+        while True:
+            end = at + header
+            if end > len(data):
+                data, at, end = self._filled(data[at:], header), 0, header
+                if not data:
+                    return
+                if end > len(data):
+                    raise self._cut_short()
+            seconds, part, kept, length = unpack(data, at)
+            if minor < 4 and (minor < 3 or kept > length):  # they stood the other way round in early versions
                 kept, length = length, kept
             number += 1
+            if number > MOST_RECORDS:
+                raise ToolError(f"the capture has more than {MOST_RECORDS:,} frames and blocks", self.where, CUT)
             if kept > LONGEST_FRAME:
                 raise _EndError(f"frame {number} states {kept} bytes, more than any has")
+            begin, at = end, end + kept
+            if at > len(data):
+                data, begin, at = self._filled(data[begin:], kept), 0, kept
+                if at > len(data):
+                    raise self._cut_short()
             part *= fraction
             ns = seconds * NANOSECONDS + part if part < NANOSECONDS else NO_TIME
-            yield Frame(number, ns, link, self._read(kept), length)
+            self.count = number
+            yield new(Frame, (number, ns, link, data[begin:at], length))
+
+    def _filled(self, data: bytes, size: int) -> bytes:
+        """Return data and what follows in the file: so many bytes or more, fewer at its end. Raises like `_rest`."""
+        while len(data) < size and (more := self._rest(_CHUNK)):
+            data += more
+        return data
 
     def _pcapng(self) -> Iterator[Frame]:
-        number, order = 0, "<"
+        order = "<"
         interfaces: list[_Interface] = []
         head = _SECTION
         while head:
@@ -189,8 +214,9 @@ class CaptureFile:
             if kind == _INTERFACE and len(interfaces) < MOST_INTERFACES:
                 interfaces.append(_interface(body, order))
             elif kind in (_PACKET, _SIMPLE, _ENHANCED):
-                number += 1
-                yield _frame(kind, body, order, interfaces, number)
+                found = _frame(kind, body, order, interfaces, self.count + 1)
+                self.count += 1
+                yield found
             head = self._at_end()
 
     def _section(self) -> str:
@@ -306,16 +332,16 @@ class _Gunzip(io.RawIOBase):
                 return len(found)
 
 
-def _unpacked(file: BinaryIO, where: str) -> BinaryIO:
+def _unpacked(file: BinaryIO, where: str) -> io.BufferedReader[Any]:
     """Return a file's content, decompressed if it is compressed."""
     first = file.read(4)
     whole = io.BufferedReader(_Joined(first, file), _CHUNK)
     name = next((name for magic, name in _COMPRESSED.items() if first.startswith(magic)), "")
     if not name:
-        return cast(BinaryIO, whole)
+        return whole
     if name == "gzip":
-        return cast(BinaryIO, io.BufferedReader(_Gunzip(whole), _CHUNK))
+        return io.BufferedReader(_Gunzip(whole), _CHUNK)
     import pyarrow  # not at the top: it takes a quarter of a second
 
     stream: Callable[..., Any] = pyarrow.CompressedInputStream
-    return cast(BinaryIO, io.BufferedReader(stream(pyarrow.PythonFile(whole, mode="r"), name), _CHUNK))
+    return io.BufferedReader(stream(pyarrow.PythonFile(whole, mode="r"), name), _CHUNK)
