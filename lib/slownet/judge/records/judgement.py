@@ -105,7 +105,8 @@ class Judgement:
     Parameters
     ----------
     name : str
-        The claim as a sentence.
+        The claim as a sentence, of its fields and cells and never of what was measured: JUnit XML, OpenMetrics, run.json and a
+        CI service's history know a claim by it, and a person reads it there.
     verdict : Verdict
         "supported" if the interval lies inside ``margin``, "refuted" if outside, else "inconclusive"; "not judged" if cells of
         the claim were not measured.
