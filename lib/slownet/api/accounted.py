@@ -32,23 +32,12 @@ def accounted(
 ) -> tuple[Account, RunData]:  # fmt: skip
     """Return where the time of a cell went, and the run whose captures show it.
 
-    Parameters
-    ----------
-    run : RunData
-        The run.
-    label : mapping of str to str
-        The cell's conditions, as they were given.
-    client : str, optional
-        The host that began the operation; by default the one that was the first to send.
-    whole : bool
-        Whether several connections to a server, one after the other, are one operation.
-    notify : callable
-        Gets a line about what is measured.
-
-    Raises
-    ------
-    SlownetError
-        No such cell, its captures cannot be read, or the run cannot be measured again.
+    run: the run.
+    label: the cell's conditions, as they were given.
+    client: the host that began the operation; by default the one that was the first to send.
+    whole: whether several connections to a server, one after the other, are one operation.
+    notify: gets a line about what is measured.
+    Raises SlownetError: no such cell, its captures cannot be read, or the run cannot be measured again.
     """
     sample = of_run.sample_of(run, label)
     if not of_run.has_captures(sample):
@@ -75,16 +64,10 @@ def with_calls(
     Where they are a small part of the time, were traced already, or where the clock is not free, nothing is measured. If that
     fails, the account has a note.
 
-    Parameters
-    ----------
-    found : Account
-        The account.
-    run, sample
-        What it is of.
-    client, whole, notify
-        As for `accounted`.
-    measure : callable, optional
-        Measures the cell once more; by default as the run was.
+    found: the account.
+    run, sample: what it is of.
+    client, whole, notify: as for `accounted`.
+    measure: measures the cell once more; by default as the run was.
     """
     wait = timers.unnamed(found)
     if not wait or not found.clock_is_free or of_run.is_traced(sample) or wait < timers.LEAST * found.elapsed_ns:

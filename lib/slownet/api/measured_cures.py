@@ -67,30 +67,14 @@ def cured(
 ) -> Cured:  # fmt: skip
     """Measure an account's cures.
 
-    Parameters
-    ----------
-    run : RunData
-        The run whose captures the account is of.
-    account : Account
-        The account.
-    label : mapping of str to str
-        The cell's conditions, as they were given.
-    client, whole
-        As for the account.
-    notify : callable
-        Gets a line about what is measured.
-    again : callable, optional
-        Measures a cell once more, with captures, by its conditions and variables of the lab; by default as the run was.
-
-    Returns
-    -------
-    Cured
-        What cannot be measured has the reason; no error ends the others, but an interrupt does.
-
-    Raises
-    ------
-    SlownetError
-        The run has no such cell.
+    run: the run whose captures the account is of.
+    account: the account.
+    label: the cell's conditions, as they were given.
+    client, whole: as for the account.
+    notify: gets a line about what is measured.
+    again: measures a cell once more, with captures, by its conditions and variables of the lab; by default as the run was.
+    returns: what cannot be measured has the reason; no error ends the others, but an interrupt does.
+    Raises SlownetError: the run has no such cell.
     """
     sample = of_run.sample_of(run, label)
     metric = metric_of(sample, account)

@@ -193,10 +193,7 @@ class Run(NoTruth, RunData):
 def as_text(shown: RenderableType) -> str:
     """Return what rich would print, as wide as the terminal.
 
-    Parameters
-    ----------
-    shown : RenderableType
-        A table, for example.
+    shown: a table, for example.
     """
     file = StringIO()
     width = get_terminal_size((WIDE, 24)).columns

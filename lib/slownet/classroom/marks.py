@@ -71,19 +71,10 @@ _ROW = re.compile(r'<th scope="row" class="row">(?P<student>.*?)</th><td(?P<with
 def check(path: Path, where: str, text: str) -> None:
     """Refuse to replace a file by a text without a row for each student who has marks in the file.
 
-    Parameters
-    ----------
-    path : Path
-        The CSV file or the page, which need not exist.
-    where : str
-        The option that names it.
-    text : str
-        What is to be written there.
-
-    Raises
-    ------
-    ExperimentError
-        Students would lose their marks.
+    path: the CSV file or the page, which need not exist.
+    where: the option that names it.
+    text: what is to be written there.
+    Raises ExperimentError: students would lose their marks.
     """
     try:
         before = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""

@@ -24,18 +24,11 @@ from slownet.model.options import of as option_of
 class Shown:
     """The presentation of a dataclass's options in a command's help.
 
-    Parameters
-    ----------
-    panel : str or mapping, optional
-        Their section of its help, or that of each by its name.
-    names : tuple of str
-        Those that it has, in the help's order; by default all, as they are declared.
-    others : mapping
-        What differs from the field, by its name: ``metavar``, ``text``, ``words`` or ``default``.
-    completions : mapping
-        What a shell offers for an option's value, by the field's name.
-    followed : mapping
-        Parameters of the command itself that its help has right after one of these options, by that option's name.
+    panel: their section of its help, or that of each by its name.
+    names: those that it has, in the help's order; by default all, as they are declared.
+    others: what differs from the field, by its name: ``metavar``, ``text``, ``words`` or ``default``.
+    completions: what a shell offers for an option's value, by the field's name.
+    followed: parameters of the command itself that its help has right after one of these options, by that option's name.
     """
 
     panel: str | Mapping[str, str] | None = None

@@ -60,16 +60,10 @@ def _close(word: str, words: Iterable[str]) -> list[str]:
 def option_refused(option: str, command: str, root: Any, possible: Sequence[str]) -> SlownetError:
     """Return the error for an option that a command does not have.
 
-    Parameters
-    ----------
-    option : str
-        As it was typed.
-    command : str
-        The words of the command, the program's name first.
-    root : object
-        The group of all commands.
-    possible : sequence of str
-        Options of that command which are near.
+    option: as it was typed.
+    command: the words of the command, the program's name first.
+    root: the group of all commands.
+    possible: options of that command which are near.
     """
     known = {path: _options(each) for path, each in _commands(root)}
     having = [f"`slownet {path}`" for path, options in known.items() if option in options]

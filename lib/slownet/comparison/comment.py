@@ -82,16 +82,8 @@ def append(path: Path, entry: Entry) -> None:
 def comment(found: Comparison, before: Sequence[Entry] = ()) -> str:
     """Return the comment.
 
-    Parameters
-    ----------
-    found : Comparison
-    before : sequence of Entry
-        The history without the second run.
-
-    Returns
-    -------
-    str
-        Markdown of at most 20 lines.
+    before: the history without the second run.
+    returns: markdown of at most 20 lines.
     """
     entries = [*(each for each in before if each != Entry.of(found)), Entry.of(found)][-RUNS:]
     changed = sorted((row for row in found.rows if row.verdict != EQUIVALENT), key=_first)

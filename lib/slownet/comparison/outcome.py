@@ -79,15 +79,10 @@ COUNTS_OF_HARM = ("retransmits", "failed", "errors", "lost", "timeouts")
 class Outcome:
     """The outcome of a comparison.
 
-    Parameters
-    ----------
-    word : str
-        "better", "worse", "equal", "different" (a metric differs, and neither direction is better) or "open"; with
-        `gate`, "no slower" instead of "better" and "equal".
-    text : str
-        The greatest difference, or why it is open.
-    cause : str
-        What changed in the law; empty if none exists, or none in both.
+    word: "better", "worse", "equal", "different" (a metric differs, and neither direction is better) or "open"; with `gate`,
+        "no slower" instead of "better" and "equal".
+    text: the greatest difference, or why it is open.
+    cause: what changed in the law; empty if none exists, or none in both.
     """
 
     word: str

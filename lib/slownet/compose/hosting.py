@@ -266,20 +266,9 @@ class Running:
     def faults(self, steps: Faults | Mapping[str, str | Sequence[str]] | str | None = None) -> PlayingFaults:
         """Break and repair things while a ``with`` block lasts: see `Network.faults`.
 
-        Parameters
-        ----------
-        steps : Faults, mapping or str, optional
-            What breaks; what the files state in ``x-slownet``, unless given.
-
-        Returns
-        -------
-        PlayingFaults
-            A context manager.
-
-        Raises
-        ------
-        UnitError, ConditionError
-            The steps are wrong.
+        steps: what breaks; what the files state in ``x-slownet``, unless given.
+        returns: a context manager.
+        Raises UnitError, ConditionError: the steps are wrong.
         """
         chosen = self.project.faults if steps is None else steps
         chosen = chosen if isinstance(chosen, Faults) else Faults.parse(chosen)

@@ -95,21 +95,11 @@ class Added:
 def add(text: str, name: str = "", tag: str = "", *, tls_verify: bool = True) -> Added:
     """Add the image of a reference; nothing is built if it is kept already.
 
-    Parameters
-    ----------
-    text : str
-        A file, a folder, or a reference with or without its transport.
-    name : str
-        The name to keep it under; by default its own.
-    tag : str
-        Which image of an archive with several.
-    tls_verify : bool
-        False: a registry need not have TLS, or a certificate.
-
-    Raises
-    ------
-    SlownetError
-        It cannot be read, is damaged, or does not run in a lab; nothing is kept of it.
+    text: a file, a folder, or a reference with or without its transport.
+    name: the name to keep it under; by default its own.
+    tag: which image of an archive with several.
+    tls_verify: false: a registry need not have TLS, or a certificate.
+    Raises SlownetError: it cannot be read, is damaged, or does not run in a lab; nothing is kept of it.
     """
     wanted = [image_names.check(name)] if name else []
     asked = reference.read(text)

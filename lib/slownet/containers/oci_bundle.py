@@ -116,22 +116,13 @@ def runtime_config(
 
     The container gets no network namespace: it has the one in which the runtime is started, the host's. It gets no cgroup.
 
-    Parameters
-    ----------
-    main : mapping
-        From `process`.
-    root : str
-        The path of the root file system.
-    hostname : str
-        Its own name.
-    mounts : sequence of Mount
-        Outer ones first.
-    sources : mapping of Mount to str
-        The path of each bind and volume.
-    read_only : bool
-        Whether it may write to its mounts alone.
-    sysctls : mapping of str to str, optional
-        Of those its IPC namespace gets its own.
+    main: from `process`.
+    root: the path of the root file system.
+    hostname: its own name.
+    mounts: outer ones first.
+    sources: the path of each bind and volume.
+    read_only: whether it may write to its mounts alone.
+    sysctls: of those its IPC namespace gets its own.
     """
     own = {name: value for name, value in (sysctls or {}).items() if not name.startswith(OF_NETWORK)}
     return {

@@ -91,26 +91,12 @@ class User:
 def resolve(text: str, passwd: str, group: str, where: str = "", more: Sequence[str] = ()) -> User:
     """Return the user that an image's configuration names.
 
-    Parameters
-    ----------
-    text : str
-        ``user``, ``uid``, ``user:group``, ``uid:gid`` or a mixture; empty: root.
-    passwd, group : str
-        The image's files; empty if it has none.
-    where : str
-        What the line of the error names.
-    more : sequence of str
-        Further groups, by name or number.
-
-    Returns
-    -------
-    User
-        With the groups that list the user, unless `text` names a group. A number without an entry is fine: its group is 0.
-
-    Raises
-    ------
-    ImageError
-        A name without an entry, or a number out of range.
+    text: ``user``, ``uid``, ``user:group``, ``uid:gid`` or a mixture; empty: root.
+    passwd, group: the image's files; empty if it has none.
+    where: what the line of the error names.
+    more: further groups, by name or number.
+    returns: with the groups that list the user, unless `text` names a group. A number without an entry is fine: its group is 0.
+    Raises ImageError: a name without an entry, or a number out of range.
     """
     who, _, whose = text.partition(":")
     who = who or "0"

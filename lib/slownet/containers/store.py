@@ -238,22 +238,12 @@ def add(
 ) -> StoredImage:
     """Keep an image, or add names to the kept one; the names leave other images.
 
-    Parameters
-    ----------
-    digest : str
-        The configuration's digest.
-    config : bytes
-        The configuration, as it came.
-    build : callable
-        Called with an empty folder, only if the image is not kept yet; makes `SQUASHFS` there and leaves nothing else. What it
-        leaves is kept whole or not at all.
-    names, source, aliases, seen
-        As in `StoredImage`.
-
-    Raises
-    ------
-    SlownetError
-        What `build` raises, or LabError if the folder cannot be written to.
+    digest: the configuration's digest.
+    config: the configuration, as it came.
+    build: called with an empty folder, only if the image is not kept yet; makes `SQUASHFS` there and leaves nothing else. What
+        it leaves is kept whole or not at all.
+    names, source, aliases, seen: as in `StoredImage`.
+    Raises SlownetError: what `build` raises, or LabError if the folder cannot be written to.
     """
     facts: _Names = {
         "digest": digest,

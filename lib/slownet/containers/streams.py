@@ -57,16 +57,10 @@ def algorithm(text: str, where: str) -> str:
 class Digested:
     """An iterator over the bytes of another that counts and digests them.
 
-    Parameters
-    ----------
-    chunks : iterator of bytes
-        Where they come from.
-    expected : str
-        The digest that they should have; empty: not known.
-    size : int or None
-        How many there should be; None: not known.
-    where : str
-        What the line of an error names.
+    chunks: where they come from.
+    expected: the digest that they should have; empty: not known.
+    size: how many there should be; None: not known.
+    where: what the line of an error names.
     """
 
     def __init__(self, chunks: Chunks, expected: str, size: int | None, where: str) -> None:

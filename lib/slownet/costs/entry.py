@@ -36,26 +36,15 @@ def order(version: str) -> list[int]:
 class Operation:
     """One thing that a program does.
 
-    Attributes
-    ----------
-    name : str
-        As the client program, or the entry, names it.
-    group : str
-        One of `GROUPS`.
-    trips : float
-        Round trips that theory expects.
-    each : tuple of str
-        What each of them is; ``"20 x index page"`` stands for twenty.
-    run, before : str
-        Shell commands: what is timed, and what is done before, untimed; empty if the client program times it.
-    cure, cured : str
-        The setting or call that changes the number, and the operation that does it so; either may be empty.
-    note : str
-        What else explains the number.
-    guess : float, optional
-        What an engineer would guess, if that differs.
-    earlier : mapping of str to float
-        The number in other versions.
+    name: as the client program, or the entry, names it.
+    group: one of `GROUPS`.
+    trips: round trips that theory expects.
+    each: what each of them is; ``"20 x index page"`` stands for twenty.
+    run, before: shell commands: what is timed, and what is done before, untimed; empty if the client program times it.
+    cure, cured: the setting or call that changes the number, and the operation that does it so; either may be empty.
+    note: what else explains the number.
+    guess: what an engineer would guess, if that differs.
+    earlier: the number in other versions.
     """
 
     name: str
@@ -97,26 +86,17 @@ class Operation:
 class Entry:
     """A program and its operations, which share one session of it.
 
-    Attributes
-    ----------
-    name : str
-        Its file's name: what the command line and `--expect` call it.
-    program, ecosystem, server : str
-        Its name; one of `ECOSYSTEMS`, which decides where its packages are from; the file name of its server.
-    version : str
-        Of its package; empty for what the lab's distribution decides.
-    packages, debian : tuple of str
-        Packages of its ecosystem, where ``{version}`` stands for the version, and Debian packages that the lab needs.
-    code : str
-        The client program; empty if each operation is a command, which finds the packages in ``$PACKAGES``.
-    operations : tuple of Operation
-        In their order.
-    versions : tuple of str
-        Further versions that are measured with it.
-    source : str
-        Where the theory is from.
-    file : Path
-        Where it is.
+    name: its file's name: what the command line and `--expect` call it.
+    program, ecosystem, server: its name; one of `ECOSYSTEMS`, which decides where its packages are from; the file name of its
+        server.
+    version: of its package; empty for what the lab's distribution decides.
+    packages, debian: packages of its ecosystem, where ``{version}`` stands for the version, and Debian packages that the lab
+        needs.
+    code: the client program; empty if each operation is a command, which finds the packages in ``$PACKAGES``.
+    operations: in their order.
+    versions: further versions that are measured with it.
+    source: where the theory is from.
+    file: where it is.
     """
 
     name: str
@@ -150,31 +130,18 @@ class Entry:
 class Server:
     """A server that entries share.
 
-    Attributes
-    ----------
-    name : str
-        Its file's name.
-    debian : tuple of str
-        Debian packages that it needs besides the lab's.
-    ecosystem : str
-        One of `ECOSYSTEMS`, whose `packages` it needs too; empty without them.
-    packages : tuple of str
-        With their versions; the commands find their folder in ``$PACKAGES``.
-    code : str
-        A program that is compiled with them, of one of `COMPILED`; the commands find it as ``$PROGRAM``.
-    service : str
-        One of slownet's own services; empty for a program.
-    options : tuple of str
-        Of that service.
-    prepare, run : str
-        Shell commands: what is done before the start, and the server, which stays in the foreground. ``$STATE`` is a folder of
-        its own.
-    port : int
-        The TCP port that it listens on.
-    env : mapping of str to str
-        Variables for its clients, besides ``SERVER``, its address, and ``STATE``.
-    settles : float
-        Seconds to wait once it listens.
+    name: its file's name.
+    debian: Debian packages that it needs besides the lab's.
+    ecosystem: one of `ECOSYSTEMS`, whose `packages` it needs too; empty without them.
+    packages: with their versions; the commands find their folder in ``$PACKAGES``.
+    code: a program that is compiled with them, of one of `COMPILED`; the commands find it as ``$PROGRAM``.
+    service: one of slownet's own services; empty for a program.
+    options: of that service.
+    prepare, run: shell commands: what is done before the start, and the server, which stays in the foreground. ``$STATE`` is a
+        folder of its own.
+    port: the TCP port that it listens on.
+    env: variables for its clients, besides ``SERVER``, its address, and ``STATE``.
+    settles: seconds to wait once it listens.
     """
 
     name: str

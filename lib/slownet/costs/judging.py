@@ -18,12 +18,8 @@ FORM = re.compile(r"(?P<entry>.+\.toml|[^/=]+)/(?P<operation>[^/=]+)=(?P<trips>[
 class Expectation:
     """The most round trips that an operation may cost.
 
-    Attributes
-    ----------
-    entry, operation : str
-        Its entry (a name, or a file) and its name.
-    trips : float
-        How many.
+    entry, operation: its entry (a name, or a file) and its name.
+    trips: how many.
     """
 
     entry: str
@@ -83,14 +79,9 @@ AS_EXPECTED, DIFFERS, NOT_WHOLE, VARIES = "as expected", "differs", "not whole",
 class Cost:
     """The round trips of an operation.
 
-    Attributes
-    ----------
-    trips : float
-        k: the mean of the pairs.
-    spread : float
-        The difference between the pairs.
-    expected : float
-        The entry's number.
+    trips: k: the mean of the pairs.
+    spread: the difference between the pairs.
+    expected: the entry's number.
     """
 
     trips: float

@@ -36,16 +36,10 @@ RELEASE = "17"
 class Client:
     """The way a client program runs in a lab.
 
-    Attributes
-    ----------
-    argv : str
-        Its command, for a shell in its own folder.
-    file, code : str
-        A file that is written there before; empty if it is compiled.
-    link : str
-        A folder that is linked there; empty without one.
-    env : mapping of str to str
-        More variables.
+    argv: its command, for a shell in its own folder.
+    file, code: a file that is written there before; empty if it is compiled.
+    link: a folder that is linked there; empty without one.
+    env: more variables.
     """
 
     argv: str

@@ -34,18 +34,11 @@ from slownet.runner.where import Where
 class Example:
     """A schedule that was tried.
 
-    Attributes
-    ----------
-    faults : Faults
-        The schedule.
-    history : History or None
-        What clients saw; None if it could not be measured.
-    violations : tuple of Violation
-        What is wrong with that.
-    error : str
-        Why it could not be measured.
-    logs : sequence of LogLine
-        Lines that the services logged meanwhile.
+    faults: the schedule.
+    history: what clients saw; None if it could not be measured.
+    violations: what is wrong with that.
+    error: why it could not be measured.
+    logs: lines that the services logged meanwhile.
     """
 
     faults: Faults
@@ -64,12 +57,8 @@ class Example:
 class Subject:
     """The subject of a hunt: an experiment by its name or file, with its place.
 
-    Attributes
-    ----------
-    source : str
-        The experiment's name or file.
-    where : Where
-        The place and its clock.
+    source: the experiment's name or file.
+    where: the place and its clock.
     """
 
     source: str

@@ -24,16 +24,10 @@ PARTS = 4
 class Coverage:
     """Counts of some schedules.
 
-    Attributes
-    ----------
-    within : float
-        Seconds of the latest step.
-    begun : dict of str to list of int
-        By what breaks, such as "kill db": in how many schedules it began in each quarter of the time.
-    together : int
-        Schedules where something broke while something else was broken.
-    schedules : int
-        All of them.
+    within: seconds of the latest step.
+    begun: by what breaks, such as "kill db": in how many schedules it began in each quarter of the time.
+    together: schedules where something broke while something else was broken.
+    schedules: all of them.
     """
 
     within: float

@@ -17,20 +17,12 @@ def in_words(schedules: int) -> str:
 class Hunted:
     """The outcome of a hunt.
 
-    Attributes
-    ----------
-    directory : Path
-        Its folder.
-    examples : tuple of Example
-        All that was tried, in the order it was known.
-    first, smallest : Example or None
-        The schedule that broke the system first, and the smallest one; None if none did.
-    tried : int
-        Schedules up to the first that broke it, by the plan; all if none did.
-    repeats : str or None
-        Where another boot of the smallest schedule differs, empty if in no digit; None if it was not tried.
-    is_over : bool
-        Whether the budget ended it.
+    directory: its folder.
+    examples: all that was tried, in the order it was known.
+    first, smallest: the schedule that broke the system first, and the smallest one; None if none did.
+    tried: schedules up to the first that broke it, by the plan; all if none did.
+    repeats: where another boot of the smallest schedule differs, empty if in no digit; None if it was not tried.
+    is_over: whether the budget ended it.
     """
 
     directory: Path

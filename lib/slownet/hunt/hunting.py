@@ -47,24 +47,14 @@ class _Ended(BaseException):
 class Hunt:
     """A hunt as it was asked for.
 
-    Attributes
-    ----------
-    experiment : str
-        Name or file.
-    directory : Path
-        Where examples go.
-    where : Where
-        The place and its clock.
-    examples, seed : int, optional
-        Of Hypothesis. Unless given, those of the hunt that goes on; of a new one `EXAMPLES` and `SEED`.
-    budget_s : float
-        Seconds of wall time.
-    labs : int or None
-        Labs side by side; None for one a processor.
-    resume : bool
-        Whether the folder may have examples already.
-    follow : callable
-        See `Follow`.
+    experiment: name or file.
+    directory: where examples go.
+    where: the place and its clock.
+    examples, seed: of Hypothesis. Unless given, those of the hunt that goes on; of a new one `EXAMPLES` and `SEED`.
+    budget_s: seconds of wall time.
+    labs: labs side by side; None for one a processor.
+    resume: whether the folder may have examples already.
+    follow: see `Follow`.
     """
 
     experiment: str

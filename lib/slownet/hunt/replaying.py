@@ -19,15 +19,10 @@ from slownet.runner.where import Where
 class Replayed:
     """The outcome of a replay.
 
-    Attributes
-    ----------
-    faults : Faults
-        The schedule.
-    examples : tuple of Example
-        One for each boot.
-    differs : tuple of str
-        For each boot, where its history differs first from what is beside the file, or else from that of the first boot; empty
-        if in no digit.
+    faults: the schedule.
+    examples: one for each boot.
+    differs: for each boot, where its history differs first from what is beside the file, or else from that of the first boot;
+        empty if in no digit.
     """
 
     faults: Faults

@@ -129,19 +129,10 @@ def planned(space: Any, seed: int, examples: int) -> list[Faults]:
 def search(space: Any, judge: Callable[[Faults], bool], seed: int, examples: int) -> Faults | None:
     """Try schedules until one fails, and shrink it.
 
-    Parameters
-    ----------
-    space : FaultSpace, or function that returns a strategy
-        What to choose from.
-    judge : callable
-        Measures a schedule; returns whether it breaks the system, at once if that is known. What it raises ends the search.
-    seed, examples : int
-        Of Hypothesis.
-
-    Returns
-    -------
-    Faults or None
-        The smallest schedule that failed; None if none did.
+    space: what to choose from.
+    judge: measures a schedule; returns whether it breaks the system, at once if that is known. What it raises ends the search.
+    seed, examples: of Hypothesis.
+    returns: the smallest schedule that failed; None if none did.
     """
     chosen = strategy(space)
     last: Faults | None = None

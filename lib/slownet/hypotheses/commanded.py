@@ -50,22 +50,13 @@ Find = Callable[[str], Experiment]
 class Ran(Metrics):
     """A command that has ended.
 
-    Attributes
-    ----------
-    command : tuple of str
-        The command.
-    raw : str
-        Its output.
-    seconds : float
-        How long it ran, on the clock of the network.
-    status : int
-        Its exit status.
-    complaint : str
-        What it printed about it, one line; empty if the status is 0.
-    host : str
-        The host's name.
-    files : mapping of str to bytes
-        What is kept with the run: the secrets of TLS.
+    command: the command.
+    raw: its output.
+    seconds: how long it ran, on the clock of the network.
+    status: its exit status.
+    complaint: what it printed about it, one line; empty if the status is 0.
+    host: the host's name.
+    files: what is kept with the run: the secrets of TLS.
     """
 
     command: tuple[str, ...]

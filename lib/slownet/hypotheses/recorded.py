@@ -20,12 +20,8 @@ FILE = "experiment.json"
 class Recorded(Experiment):
     """An experiment that is written as a record of plain values.
 
-    Attributes
-    ----------
-    record : mapping
-        All that makes it.
-    around : Path, optional
-        A file of the caller's that it is made of. Its boots have what is around that file, as those of an experiment in it.
+    record: all that makes it.
+    around: a file of the caller's that it is made of. Its boots have what is around that file, as those of an experiment in it.
     """
 
     record: Mapping[str, Json] = field(default_factory=dict)

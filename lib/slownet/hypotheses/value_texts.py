@@ -35,21 +35,12 @@ def shown(values: Iterable[str]) -> str:
 def whole(name: str, parts: Sequence[str], known: Sequence[str], of: str) -> list[str]:
     """Return values of which the known ones with commas are put together again, the longest first.
 
-    Parameters
-    ----------
-    name : str
-        The condition.
-    parts : sequence of str
-        The values, or what is between the commas of a text.
-    known : sequence of str
-        The values that an experiment has by itself.
-    of : str
-        The experiment, for the error.
-
-    Raises
-    ------
-    ExperimentError
-        A value is not among them, although some have a comma: those are names that the experiment alone knows.
+    name: the condition.
+    parts: the values, or what is between the commas of a text.
+    known: the values that an experiment has by itself.
+    of: the experiment, for the error.
+    Raises ExperimentError: a value is not among them, although some have a comma: those are names that the experiment alone
+    knows.
     """
     if not any("," in each for each in known):
         return list(parts)

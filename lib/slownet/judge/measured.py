@@ -43,22 +43,14 @@ from slownet.theory.stats import DECIDING, Summary, difference
 class Setting:
     """The circumstances of a measurement.
 
-    Parameters
-    ----------
-    verified_rtt_ms : float, optional
-        The round trip that ping measured.
-    clock : str
-        A description of the clock.
-    charging : Charging, optional
-        What the clock charges for the CPU; None if unknown.
-    charged_s, took_s : float, optional
-        Seconds on the clock that were charged for the CPU, and that passed in all.
-    random : bool, optional
-        Whether a link's condition was random, such as loss; None if unknown.
-    late : float, optional
-        On the real clock, the share of its verifying ping by which a link is later than stated; None if no delay was verified.
-    advice : str
-        How a narrower interval is reached there; empty if the clock widens none.
+    verified_rtt_ms: the round trip that ping measured.
+    clock: a description of the clock.
+    charging: what the clock charges for the CPU; None if unknown.
+    charged_s, took_s: seconds on the clock that were charged for the CPU, and that passed in all.
+    random: whether a link's condition was random, such as loss; None if unknown.
+    late: on the real clock, the share of its verifying ping by which a link is later than stated; None if no delay was
+        verified.
+    advice: how a narrower interval is reached there; empty if the clock widens none.
     """
 
     verified_rtt_ms: float | None = None

@@ -29,12 +29,8 @@ EXAMPLE = 'write a table [faults] with steps such as "5s" = "kill db"'
 class FaultFile:
     """The content of a file.
 
-    Attributes
-    ----------
-    faults : Faults
-        Its steps.
-    found : mapping of str to str
-        What a hunt has noted with them.
+    faults: its steps.
+    found: what a hunt has noted with them.
     """
 
     faults: Faults
@@ -52,13 +48,7 @@ class FaultFile:
 
 
 def read(path: Path | str) -> FaultFile:
-    """Read a file.
-
-    Raises
-    ------
-    ConditionError, UnitError
-        It cannot be read, or a step is wrong: one line that names the file.
-    """
+    """Read a file. Raises ConditionError, UnitError: it cannot be read, or a step is wrong: one line that names the file."""
     try:
         data = userfile.toml(userfile.read_text(path))
     except (OSError, ValueError) as error:

@@ -30,14 +30,9 @@ STEP = "100ms"
 class Break:
     """Something breaks at `begin` seconds and is repaired at `end`.
 
-    Attributes
-    ----------
-    kind : str
-        One of `KINDS`, with an amount if it has one: "kill", "slow-disk 50ms".
-    hosts, others : tuple of str
-        What breaks: one service or host; or the two sides of a cut.
-    begin, end : float
-        Seconds.
+    kind: one of `KINDS`, with an amount if it has one: "kill", "slow-disk 50ms".
+    hosts, others: what breaks: one service or host; or the two sides of a cut.
+    begin, end: seconds.
     """
 
     kind: str

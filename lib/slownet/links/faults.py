@@ -19,22 +19,13 @@ SERVICE, DISK, CPU, HOST = "service", "disk", "CPU", "host"
 class Verb:
     """The actions on one service or host.
 
-    Attributes
-    ----------
-    about : str
-        `SERVICE`, `DISK`, `CPU` or `HOST`.
-    when : tuple of str
-        The states of its subject where it can be done.
-    otherwise : str
-        What is said of the subject in the others.
-    after : str
-        The state that it leaves; empty if that is the one before, because it is over at once.
-    undo : str
-        The verb that repairs what it breaks; empty if it repairs something itself.
-    amount : str
-        How much, where that has to be stated, as it is usual: a hunt takes this one unless another one is given.
-    needs_disk : bool
-        Whether the service needs a disk of its own.
+    about: `SERVICE`, `DISK`, `CPU` or `HOST`.
+    when: the states of its subject where it can be done.
+    otherwise: the subject's description in the others.
+    after: the state that it leaves; empty if that is the one before, because it is over at once.
+    undo: the verb that repairs what it breaks; empty if it repairs something itself.
+    amount: how much, where that has to be stated, as it is usual: a hunt takes this one unless another one is given.
+    needs_disk: whether the service needs a disk of its own.
     """
 
     about: str
@@ -99,12 +90,8 @@ _BETWEEN = ("from", "to")
 class Cut:
     """Packets between two groups of hosts are lost, without a word to either end; a link's other hosts go on.
 
-    Attributes
-    ----------
-    hosts, others : tuple of str
-        The two groups.
-    one_way : bool
-        Whether only packets from `hosts` to `others` are lost.
+    hosts, others: the two groups.
+    one_way: whether only packets from `hosts` to `others` are lost.
     """
 
     hosts: tuple[str, ...]
@@ -133,12 +120,8 @@ class Heal:
 class Reset:
     """Hosts reset all their TCP connections with others, once; new ones can be made.
 
-    Attributes
-    ----------
-    hosts : tuple of str
-        Those that reset: their programs get ECONNABORTED.
-    others : tuple of str
-        Those that are told, by a segment on its way as any other: their programs get ECONNRESET.
+    hosts: those that reset: their programs get ECONNABORTED.
+    others: those that get a segment, on its way as any other: their programs get ECONNRESET.
     """
 
     hosts: tuple[str, ...]
@@ -152,12 +135,8 @@ class Reset:
 class Mtu:
     """A host's interfaces get another MTU: it sends no larger packets, and takes none; or they get their own back.
 
-    Attributes
-    ----------
-    host : str
-        Its name.
-    size : int
-        Bytes; 0 for those that they had.
+    host: its name.
+    size: bytes; 0 for those that they had.
     """
 
     host: str
@@ -181,18 +160,12 @@ class Mtu:
 class ServiceFault:
     """A service's program is killed, started again, paused or resumed, or something happens to its disk.
 
-    Attributes
-    ----------
-    verb : str
-        "kill" (SIGKILL to all its processes), "start" (with the files that it left), "pause" (SIGSTOP), "resume" (SIGCONT);
+    verb: "kill" (SIGKILL to all its processes), "start" (with the files that it left), "pause" (SIGSTOP), "resume" (SIGCONT);
         "crash" (killed, and what its disk had not written is lost), "fill-disk", "fail-disk" (writes are refused), "slow-disk"
         or "repair-disk"; "slow-cpu" or "restore-cpu".
-    service : str
-        Its label, such as "redis-db"; its name or its host's, if no other service has that.
-    delay : float
-        Seconds that each access to a slow disk waits; 0 for other verbs.
-    share : float
-        The part of a processor that is left with "slow-cpu"; 0 for other verbs.
+    service: its label, such as "redis-db"; its name or its host's, if no other service has that.
+    delay: seconds that each access to a slow disk waits; 0 for other verbs.
+    share: the part of a processor that is left with "slow-cpu"; 0 for other verbs.
     """
 
     verb: str
@@ -229,15 +202,10 @@ class ServiceFault:
 class HostFault:
     """A host gets no answer from name servers, or packets on its links are corrupted; or that is over.
 
-    Attributes
-    ----------
-    verb : str
-        "lose-names" or "restore-names" (what is in its /etc/hosts it knows all the same); "corrupt" (of a packet, one bit is
+    verb: "lose-names" or "restore-names" (what is in its /etc/hosts it knows all the same); "corrupt" (of a packet, one bit is
         flipped) or "stop-corrupting".
-    host : str
-        Its name.
-    share : float
-        The part of the packets that is corrupted, in each direction; 0 for other verbs.
+    host: its name.
+    share: the part of the packets that is corrupted, in each direction; 0 for other verbs.
     """
 
     verb: str

@@ -21,28 +21,17 @@ PMTUDISC_PROBE = 3  # of both versions' MTU_DISCOVER: never fragment, and do not
 class IP:
     """One version of IP.
 
-    Attributes
-    ----------
-    version : int
-        4 or 6.
-    family : AddressFamily
-        Of sockets.
-    ethertype : int
-        Of frames that carry it.
-    header : int
-        Bytes of a header without options or extensions.
-    protocol_at, length_at : int
-        Offsets in the header, in bytes, of the payload's protocol and of the length.
-    length_counts : int
-        Bytes of the header that the length includes.
-    icmp : int
-        The protocol number of its ICMP.
-    echo_request, echo_reply : int
-        The ICMP types of an echo request and of its reply.
-    mtu_discover : tuple of int
-        Level and name of the socket option that forbids fragmentation.
-    least_mtu : int
-        Bytes. IPv6 needs 1280 of a link (RFC 8200, section 5). IPv4 would need 68, but hosts accept 576 (RFC 791, section 3.1).
+    version: 4 or 6.
+    family: of sockets.
+    ethertype: of frames that carry it.
+    header: bytes of a header without options or extensions.
+    protocol_at, length_at: offsets in the header, in bytes, of the payload's protocol and of the length.
+    length_counts: bytes of the header that the length includes.
+    icmp: the protocol number of its ICMP.
+    echo_request, echo_reply: the ICMP types of an echo request and of its reply.
+    mtu_discover: level and name of the socket option that forbids fragmentation.
+    least_mtu: bytes. IPv6 needs 1280 of a link (RFC 8200, section 5). IPv4 would need 68, but hosts accept 576 (RFC 791,
+        section 3.1).
     """
 
     version: int

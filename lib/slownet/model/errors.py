@@ -169,17 +169,9 @@ class ToolError(SlownetError):
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return a suggestion for an unknown name.
 
-    Parameters
-    ----------
-    name : str
-        The unknown name.
-    known : iterable of str
-        The known ones.
-
-    Returns
-    -------
-    str
-        The nearest known name, or a list of the first 12 if none is near.
+    name: the unknown name.
+    known: the known ones.
+    returns: the nearest known name, or a list of the first 12 if none is near.
     """
     import difflib  # only an error needs it
 
@@ -215,12 +207,8 @@ def numeric(where: str, **given: object) -> None:
 def above_zero(where: str, **given: float) -> None:
     """Raise SlownetError if one of these numbers of a function is not above 0.
 
-    Parameters
-    ----------
-    where : str
-        The function's name.
-    **given : float
-        Its arguments, by name.
+    where: the function's name.
+    **given: its arguments, by name.
     """
     numeric(where, **given)
     for name, value in given.items():

@@ -16,10 +16,7 @@ if TYPE_CHECKING:
 
         A subclass plans its network in `build`; see the files of `slownet.topologies`.
 
-        Parameters
-        ----------
-        *args, **params : any
-            Passed to `build`.
+        *args, **params: passed to `build`.
         """
 
         def __init__(self, *args: Any, **params: Any) -> None: ...

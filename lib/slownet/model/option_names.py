@@ -22,12 +22,8 @@ _here: ContextVar[tuple[Mapping[str, str], Mapping[str, str]]] = ContextVar("nam
 def of_another_program(names: Mapping[str, str], phrases: Mapping[str, str] = MappingProxyType({})) -> Iterator[None]:
     """Use other names in a ``with`` block.
 
-    Parameters
-    ----------
-    names : mapping of str to str
-        What an option of the command line is called there.
-    phrases : mapping of str to str, optional
-        Regular expressions of options with their values, and what to write instead.
+    names: what an option of the command line is called there.
+    phrases: regular expressions of options with their values, and what to write instead.
     """
     token = _here.set((names, phrases))
     try:

@@ -21,18 +21,11 @@ _KEY = "option"
 class Option:
     """One option.
 
-    Parameters
-    ----------
-    name : str
-        Of the field, such as ``fail_if_slower``; ``from_`` where Python has the word itself.
-    metavar : str
-        The form of its value for help, such as ``N|inf|auto``; empty if it takes none.
-    text : str
-        The text for help.
-    words : tuple of str
-        Values that a shell offers.
-    least : int, optional
-        The smallest number that it takes.
+    name: of the field, such as ``fail_if_slower``; ``from_`` where Python has the word itself.
+    metavar: the form of its value for help, such as ``N|inf|auto``; empty if it takes none.
+    text: the text for help.
+    words: values that a shell offers.
+    least: the smallest number that it takes.
     """
 
     name: str

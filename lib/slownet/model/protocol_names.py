@@ -15,20 +15,12 @@ DNS_PORTS: Mapping[str, int] = {UDP: 53, "TCP": 53, "TLS": 853, "HTTPS": 443}
 class Traits:
     """The ways to open a connection.
 
-    Parameters
-    ----------
-    transport : str
-        `TCP` or `QUIC`.
-    security : str
-        `PLAIN`, `TLS12` or `TLS13`.
-    resumed : bool
-        Whether the server accepts an earlier session: a session id, a ticket or a PSK.
-    early : bool
-        Whether the server accepts early data (0-RTT).
-    fast_open : bool
-        Whether the server acknowledges data in the SYN.
-    hello_retry, retry : bool
-        Whether the server sends a HelloRetryRequest, or a Retry packet.
+    transport: `TCP` or `QUIC`.
+    security: `PLAIN`, `TLS12` or `TLS13`.
+    resumed: whether the server accepts an earlier session: a session id, a ticket or a PSK.
+    early: whether the server accepts early data (0-RTT).
+    fast_open: whether the server acknowledges data in the SYN.
+    hello_retry, retry: whether the server sends a HelloRetryRequest, or a Retry packet.
     """
 
     transport: str

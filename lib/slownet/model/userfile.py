@@ -70,17 +70,9 @@ def _note(descriptor: int) -> os.stat_result:
 def read_bytes(path: Path | str, most: int = MOST) -> bytes:
     """Return the content of a file or a pipe, such as ``/dev/stdin`` or ``<(program)``.
 
-    Parameters
-    ----------
-    path : Path or str
-        The file.
-    most : int
-        The bytes that it may have; a longer one is not read further.
-
-    Raises
-    ------
-    OSError
-        It cannot be read, is a folder, is too large, or is a named pipe that no process writes to.
+    path: the file.
+    most: the bytes that it may have; a longer one is not read further.
+    Raises OSError: it cannot be read, is a folder, is too large, or is a named pipe that no process writes to.
     """
     try:
         # Without O_NONBLOCK a named pipe without a writer would hold the open() itself, for ever.

@@ -58,12 +58,8 @@ _LINKS = 40
 def need_folder(path: Path, where: str | Option) -> None:
     """Raise ExperimentError if a folder cannot be made or written in, before something is measured for it.
 
-    Parameters
-    ----------
-    path : Path
-        The folder, which need not exist.
-    where : str or Option
-        The option that names it.
+    path: the folder, which need not exist.
+    where: the option that names it.
     """
     nearest = next(each for each in (path.absolute(), *path.absolute().parents) if each.exists())
     if not nearest.is_dir():
@@ -81,19 +77,10 @@ def output(
 ) -> Iterator[BinaryIO]:
     """Give a file to write in, which is at the user's path when the block ends; after an error there is what was before.
 
-    Parameters
-    ----------
-    path : Path or str
-        What the user named; its folder exists.
-    where : str or Option
-        The option that named it.
-    own, is_input : mapping, bool
-        See `check`.
-
-    Raises
-    ------
-    ExperimentError
-        `check` refuses it, or it cannot be written.
+    path: what the user named; its folder exists.
+    where: the option that named it.
+    own, is_input: see `check`.
+    Raises ExperimentError: `check` refuses it, or it cannot be written.
     """
     path = Path(path)
     check(path, where, own, is_input=is_input)
@@ -145,16 +132,10 @@ def append(path: Path | str, text: str, where: str | Option = "") -> None:
 def check(path: Path | str, where: str | Option = "", own: Mapping[str, str] = NONE, *, is_input: bool = False) -> None:
     """Raise ExperimentError for what must not be overwritten, so before something is measured for it, too.
 
-    Parameters
-    ----------
-    path : Path or str
-        What the user named.
-    where : str or Option
-        The option that named it.
-    own : mapping of str to str
-        How the files begin that this writer makes, by the ends of names (``.csv``) under which people have other files, too.
-    is_input : bool
-        Whether it is meant to replace what the command read.
+    path: what the user named.
+    where: the option that named it.
+    own: how the files begin that this writer makes, by the ends of names (``.csv``) under which people have other files, too.
+    is_input: whether it is meant to replace what the command read.
     """
     try:
         target = _target(Path(path))
@@ -200,21 +181,11 @@ def _is_own(target: Path, own: Mapping[str, str]) -> bool:
 def place(path: Path, content: bytes, mode: int = 0o666, durable: bool = False) -> None:
     """Write a record whole or not at all; what was there, a link too, is replaced.
 
-    Parameters
-    ----------
-    path : Path
-        The file; its folder is made.
-    content : bytes
-        What it is to have.
-    mode : int
-        Of the file, less the caller's umask.
-    durable : bool
-        Whether it must be on the disk when this returns.
-
-    Raises
-    ------
-    OSError
-        It cannot be written.
+    path: the file; its folder is made.
+    content: what it is to have.
+    mode: of the file, less the caller's umask.
+    durable: whether it must be on the disk when this returns.
+    Raises OSError: it cannot be written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with drafted(path, mode, durable) as file:

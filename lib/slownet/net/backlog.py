@@ -35,16 +35,10 @@ MOST = 120
 class Backlog:
     """The backlog while a program ran.
 
-    Attributes
-    ----------
-    seconds : list of float
-        When it was read, since the program's start.
-    queued_bytes : dict of str to list of int
-        By interface: what waited there each time, Ethernet headers included.
-    in_flight : list of str
-        The interfaces of links without a rate, whose queue also holds the packets in flight.
-    every_s : float
-        The time between two readings now.
+    seconds: when it was read, since the program's start.
+    queued_bytes: by interface: what waited there each time, Ethernet headers included.
+    in_flight: the interfaces of links without a rate, whose queue also holds the packets in flight.
+    every_s: the time between two readings now.
     """
 
     seconds: list[float] = field(default_factory=list)

@@ -124,22 +124,10 @@ def echo(host: Host, address: str, count: int, interval: float, timeout: float |
 def parse(text: str, command: Sequence[str] = ("ping",)) -> Echoes:
     """Parse the output of iputils' ``ping`` in the C locale.
 
-    Parameters
-    ----------
-    text : str
-        The output.
-    command : sequence of str
-        The command, for the record and for errors.
-
-    Returns
-    -------
-    Echoes
-        The results.
-
-    Raises
-    ------
-    ToolError
-        The summary is missing or contradicts itself; ``.raw`` is the text.
+    text: the output.
+    command: the command, for the record and for errors.
+    returns: the results.
+    Raises ToolError: the summary is missing or contradicts itself; ``.raw`` is the text.
     """
     replies: list[Reply] = []
     counts: re.Match[str] | None = None

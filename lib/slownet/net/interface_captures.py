@@ -48,24 +48,12 @@ class BusyError(Exception):
 class BeforeQueue(tcpdump.Capture):
     """A capture of what a host sends through an interface, before the interface's queueing discipline gets it.
 
-    Parameters
-    ----------
-    host : Host
-        The host.
-    device : str
-        The machine's name of the interface.
-    path : Path
-        The file to write.
-    snaplen : int, optional
-        Bytes to keep of each packet; by default all.
-
-    Raises
-    ------
-    BusyError
-        When it is started: the interface has an ingress queueing discipline, which shares its place with clsact, or the kernel
-        cannot mirror packets.
-    ToolError
-        When it is started: tcpdump does not run.
+    host: the host.
+    device: the machine's name of the interface.
+    path: the file to write.
+    snaplen: bytes to keep of each packet; by default all.
+    Raises BusyError: when it is started: the interface has an ingress queueing discipline, which shares its place with clsact,
+    or the kernel cannot mirror packets. Raises ToolError: when it is started: tcpdump does not run.
     """
 
     _host: Any

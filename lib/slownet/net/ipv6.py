@@ -34,10 +34,7 @@ QUIET_S = 0.05
 def of(address: str) -> str:
     """Return the IPv6 address that belongs to an IPv4 address: 2001:db8::a00:1 for 10.0.0.1.
 
-    Raises
-    ------
-    NetworkError
-        It is not an IPv4 address.
+    Raises NetworkError: it is not an IPv4 address.
     """
     try:
         return str(PREFIX.network_address + int(ipaddress.IPv4Address(address)))

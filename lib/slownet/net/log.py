@@ -15,14 +15,9 @@ from slownet.net.verify import Verification
 class Setting:
     """One change of a link by `Link.set`.
 
-    Attributes
-    ----------
-    ends : tuple of str
-        The nodes at its ends; `condition.up` is what the first one sends.
-    condition : Condition
-        With the seed that the kernel got.
-    verification : Verification
-        The ping that verified it, or why it is missing.
+    ends: the nodes at its ends; `condition.up` is what the first one sends.
+    condition: with the seed that the kernel got.
+    verification: the ping that verified it, or why it is missing.
     """
 
     ends: tuple[str, str]

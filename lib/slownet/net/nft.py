@@ -17,14 +17,9 @@ TABLE = "slownet"
 class Rule:
     """The verdict of a rule for some IPv4 packets.
 
-    Parameters
-    ----------
-    hook : str
-        Where: "prerouting", "input", "forward", "output" or "postrouting".
-    match : str
-        Which packets, in nft's words: "icmp type destination-unreachable".
-    action : str
-        What happens to them: "drop", or a change such as "tcp option maxseg size set 1360".
+    hook: where: "prerouting", "input", "forward", "output" or "postrouting".
+    match: which packets, in nft's words: "icmp type destination-unreachable".
+    action: what happens to them: "drop", or a change such as "tcp option maxseg size set 1360".
     """
 
     hook: str
@@ -36,22 +31,10 @@ class Rule:
 def filtering(host: Host, *rules: Rule) -> Iterator[Callable[[], tuple[int, ...]]]:
     """Apply rules on a host for a ``with`` block; all of them, or none if one is wrong.
 
-    Parameters
-    ----------
-    host : Host
-        The host, whose own and forwarded packets are concerned.
-    *rules : Rule
-        Packets pass them in this order.
-
-    Yields
-    ------
-    callable
-        Returns how many packets each rule has matched so far.
-
-    Raises
-    ------
-    ToolError
-        nft is missing, a rule is wrong or not supported by the kernel, or rules of ours are still there.
+    host: the host, whose own and forwarded packets are concerned.
+    *rules: packets pass them in this order.
+    yields: returns how many packets each rule has matched so far.
+    Raises ToolError: nft is missing, a rule is wrong or not supported by the kernel, or rules of ours are still there.
     """
     lines = [f"create table ip {TABLE}"]
     for number, rule in enumerate(rules):

@@ -59,12 +59,8 @@ def end(process: subprocess.Popen[bytes], signals: Sequence[tuple[int, float]]) 
     Mininet starts every program in a new session, so a group with the process's id belongs to the program alone. A program
     that shares our group is signalled by itself.
 
-    Parameters
-    ----------
-    process : subprocess.Popen
-        The process.
-    signals : sequence of (int, float)
-        The signals to send one after the other, and the seconds to wait after each one.
+    process: the process.
+    signals: the signals to send one after the other, and the seconds to wait after each one.
     """
     for number, seconds in signals:
         if process.poll() is not None:
@@ -113,17 +109,9 @@ def _group_lives(group: int) -> bool:
 def wait_until(condition: Callable[[], bool], seconds: float, every: float = POLL_S) -> bool:
     """Poll a condition until it holds.
 
-    Parameters
-    ----------
-    condition : callable
-        Returns whether it holds.
-    seconds, every : float
-        How long to wait at most, and how long between two calls.
-
-    Returns
-    -------
-    bool
-        Whether it held in time.
+    condition: returns whether it holds.
+    seconds, every: how long to wait at most, and how long between two calls.
+    returns: whether it held in time.
     """
     deadline = time.monotonic() + seconds
     while not condition():

@@ -35,12 +35,8 @@ LIMIT = 2**63 - 1
 class Seeds:
     """The shift of a condition's seed in one block.
 
-    Attributes
-    ----------
-    turn : int
-        Number of blocks of the run before this one, in all boots.
-    own : int or None
-        Seed for random conditions that state none; None leaves it to the kernel.
+    turn: number of blocks of the run before this one, in all boots.
+    own: seed for random conditions that state none; None leaves it to the kernel.
     """
 
     turn: int = 0
@@ -49,16 +45,8 @@ class Seeds:
     def of(self, condition: Condition, link: int = 0) -> Condition:
         """Return the condition with the seed for the kernel.
 
-        Parameters
-        ----------
-        condition : Condition
-            As stated.
-        link : int
-            Index of the link in the network, from 0; it matters for conditions without a seed.
-
-        Returns
-        -------
-        Condition
+        condition: as stated.
+        link: index of the link in the network, from 0; it matters for conditions without a seed.
         """
         if condition.seed is not None:
             return self._shifted(condition, condition.seed)
@@ -69,16 +57,8 @@ class Seeds:
     def asked(self, condition: Condition, link: int = 0) -> Condition:
         """Return the condition as stated, without a seed that `of` added.
 
-        Parameters
-        ----------
-        condition : Condition
-            As `of` returned it.
-        link : int
-            As for `of`.
-
-        Returns
-        -------
-        Condition
+        condition: as `of` returned it.
+        link: as for `of`.
         """
         unseeded = dataclasses.replace(condition, seed=None)
         return unseeded if self.of(unseeded, link) == condition else condition

@@ -55,20 +55,13 @@ _VALUE = re.compile(r"it_value=(\{.*?\})")
 class SleepingCall:
     """A call of a thread that slept, or a timer that a call had started.
 
-    Attributes
-    ----------
-    host, program : str
-        Its host, and the name of its process or thread.
-    process : int
-        The id of the process or thread.
-    call : str
-        Its name.
-    begin_ns, end_ns : int
-        When the call was entered and left, or when the timer was started and went off; in ns since 1970, as in captures.
-    limit_ms : float or None
-        The longest that it was to sleep; None without a limit.
-    ended : str
-        "limit" if it slept that long, "woken" if something else ended it.
+    host, program: its host, and the name of its process or thread.
+    process: the id of the process or thread.
+    call: its name.
+    begin_ns, end_ns: when the call was entered and left, or when the timer was started and went off; in ns since 1970, as in
+        captures.
+    limit_ms: the longest that it was to sleep; None without a limit.
+    ended: "limit" if it slept that long, "woken" if something else ended it.
     """
 
     host: str

@@ -50,22 +50,15 @@ _MAPPED = bytes(10) + b"\xff\xff"
 class Connection:
     """One end of a TCP connection.
 
-    Attributes
-    ----------
-    local, remote : tuple of (str, int)
-        Address and port of both ends.
-    cookie : int
-        What distinguishes it from the kernel's other sockets.
-    busy_us : int
-        How long something was to be sent or acknowledged.
-    receive_limited_us, send_limited_us : int
-        How long of that the other end's receive window, or the own send buffer, held it back. Linux notes the buffer only if it
-        sends several segments as one (net/ipv4/tcp_output.c, tcp_cwnd_validate), which hosts without offloads do not.
-    bytes_sent : int
-        With those that were sent again.
-    cwnd, ssthresh : int
-        The congestion window, and the limit of slow start, in segments, at the last; the limit is `UNLIMITED` if nothing had
-        ended slow start.
+    local, remote: address and port of both ends.
+    cookie: what distinguishes it from the kernel's other sockets.
+    busy_us: how long something was to be sent or acknowledged.
+    receive_limited_us, send_limited_us: how long of that the other end's receive window, or the own send buffer, held it back.
+        Linux notes the buffer only if it sends several segments as one (net/ipv4/tcp_output.c, tcp_cwnd_validate), which hosts
+        without offloads do not.
+    bytes_sent: with those that were sent again.
+    cwnd, ssthresh: the congestion window, and the limit of slow start, in segments, at the last; the limit is `UNLIMITED` if
+        nothing had ended slow start.
     """
 
     local: tuple[str, int]

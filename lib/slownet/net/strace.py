@@ -25,22 +25,13 @@ _EVENT = re.compile(r"^(\+\+\+|---) .* (\+\+\+|---)$")  # an exit, a signal
 class Call:
     """One system call.
 
-    Attributes
-    ----------
-    process : int
-        The process id; 0 without ``-f``.
-    ns : int
-        When the call was entered, in ns since 1970, like the timestamps of a capture.
-    name, arguments : str
-        The call as strace prints it.
-    result : int or None
-        Its return value; None if it did not return.
-    program : str
-        The name of the process or thread, if strace has printed it (``-Y``).
-    note : str
-        What strace prints behind the result: "Timeout", "ETIMEDOUT (Connection timed out)".
-    took_ns : int or None
-        How long it took, if strace has printed that (``--syscall-times=ns``).
+    process: the process id; 0 without ``-f``.
+    ns: when the call was entered, in ns since 1970, like the timestamps of a capture.
+    name, arguments: the call as strace prints it.
+    result: its return value; None if it did not return.
+    program: the name of the process or thread, if strace has printed it (``-Y``).
+    note: what strace prints behind the result: "Timeout", "ETIMEDOUT (Connection timed out)".
+    took_ns: how long it took, if strace has printed that (``--syscall-times=ns``).
     """
 
     process: int
@@ -88,22 +79,10 @@ def sleeping(command: Sequence[str], output: Path, calls: Sequence[str]) -> list
 def parse(text: str, strict: bool = True) -> list[Call]:
     """Parse strace's output (``-ttt``, with or without ``-f``); exits and signals are left out.
 
-    Parameters
-    ----------
-    text : str
-        The output.
-    strict : bool
-        Whether a line that is not understood is an error; otherwise it is left out, as of output that is cut off.
-
-    Returns
-    -------
-    list of Call
-        The calls in the order they ended.
-
-    Raises
-    ------
-    ToolError
-        A line is not in strace's format; ``.raw`` is the text.
+    text: the output.
+    strict: whether a line that is not understood is an error; otherwise it is left out, as of output that is cut off.
+    returns: the calls in the order they ended.
+    Raises ToolError: a line is not in strace's format; ``.raw`` is the text.
     """
     calls: list[Call] = []
     waiting: dict[tuple[int, str], tuple[int, str]] = {}

@@ -31,30 +31,14 @@ class Capture:
     A packet that the host sends is captured when it leaves the interface, after the queues and delays of that end of the
     link; one that it receives, when it arrives. Timestamps are in nanoseconds.
 
-    Parameters
-    ----------
-    host : Host
-        The host that ``tcpdump`` runs on.
-    interface : str
-        The interface, such as "client-eth0".
-    path : Path
-        The file to write; its folder is created.
-    filter : str
-        A filter as in pcap-filter(7), such as "tcp port 80".
-    snaplen : int, optional
-        Bytes to keep of each packet; by default all.
-
-    Attributes
-    ----------
-    packets : int
-        Packets in the file; known when the capture has ended.
-    dropped : int
-        Packets that the kernel's buffer had no room for; known when the capture has ended.
-
-    Raises
-    ------
-    ExperimentError
-        ``snaplen`` is less than 1.
+    host: the host that ``tcpdump`` runs on.
+    interface: the interface, such as "client-eth0".
+    path: the file to write; its folder is created.
+    filter: a filter as in pcap-filter(7), such as "tcp port 80".
+    snaplen: bytes to keep of each packet; by default all.
+    packets: packets in the file; known when the capture has ended.
+    dropped: packets that the kernel's buffer had no room for; known when the capture has ended.
+    Raises ExperimentError: ``snaplen`` is less than 1.
     """
 
     def __init__(

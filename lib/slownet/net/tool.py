@@ -37,16 +37,10 @@ _companions: list[Callable[[], AbstractContextManager[Any]]] = []
 class Completed:
     """A program that has ended.
 
-    Attributes
-    ----------
-    argv : tuple of str
-        The command.
-    stdout, stderr : str
-        Its output.
-    status : int
-        Its exit status.
-    seconds : float
-        How long it ran, in seconds of the clock where it ran.
+    argv: the command.
+    stdout, stderr: its output.
+    status: its exit status.
+    seconds: how long it ran, in seconds of the clock where it ran.
     """
 
     argv: tuple[str, ...]
@@ -66,28 +60,13 @@ def run(
 ) -> Completed:
     """Run a program on a host, in the C locale, without a shell.
 
-    Parameters
-    ----------
-    host : Host
-        The host to run it on.
-    argv : sequence of str
-        The program and its arguments.
-    timeout : float
-        Seconds after which the program is ended (SIGINT, SIGTERM, SIGKILL).
-    check : bool
-        Whether an exit status other than 0 is an error.
-    env : mapping of str to str, optional
-        More environment variables.
-
-    Returns
-    -------
-    Completed
-        Its output, exit status and duration.
-
-    Raises
-    ------
-    ToolError
-        The program is missing, takes too long, or fails while ``check`` is true; ``.raw`` is its output.
+    host: the host to run it on.
+    argv: the program and its arguments.
+    timeout: seconds after which the program is ended (SIGINT, SIGTERM, SIGKILL).
+    check: whether an exit status other than 0 is an error.
+    env: more environment variables.
+    returns: its output, exit status and duration.
+    Raises ToolError: the program is missing, takes too long, or fails while ``check`` is true; ``.raw`` is its output.
     """
     with running(host, argv, env) as wait:
         return wait(timeout, check)

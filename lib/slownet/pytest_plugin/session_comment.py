@@ -183,19 +183,10 @@ def of(config: pytest.Config) -> Comment | None:
 def text(outcomes: str, numbers: Sequence[Number], entries: Sequence[Any]) -> str:
     """Return the comment.
 
-    Parameters
-    ----------
-    outcomes : str
-        How many tests failed and passed, as text.
-    numbers : sequence of Number
-        Of this session.
-    entries : sequence of Entry
-        The sessions' numbers, oldest first; the last one is this session's.
-
-    Returns
-    -------
-    str
-        Markdown of at most 20 lines.
+    outcomes: how many tests failed and passed, as text.
+    numbers: of this session.
+    entries: the sessions' numbers, oldest first; the last one is this session's.
+    returns: markdown of at most 20 lines.
     """
     from slownet.comparison import comment
     from slownet.report import summary

@@ -70,16 +70,10 @@ def account_figure(
 ) -> Figure:  # fmt: skip
     """Draw an account.
 
-    Parameters
-    ----------
-    account : Account
-        What to draw.
-    title, name : str
-        A line above the figure, and its name for files.
-    shown : sequence of Part, optional
-        Its parts, with the places that they lead to. Without them the picture is a file of its own, and has a legend.
-    until_ns : int
-        How long the axis is, if that is longer than the operation: as that of another picture.
+    account: what to draw.
+    title, name: a line above the figure, and its name for files.
+    shown: its parts, with the places that they lead to. Without them the picture is a file of its own, and has a legend.
+    until_ns: how long the axis is, if that is longer than the operation: as that of another picture.
     """
     drawn = parts(account) if shown is None else shown
     axis = Axis(account.begin_ns, account.begin_ns + max(account.elapsed_ns, until_ns), account.begin_ns)

@@ -96,18 +96,11 @@ def section(
 ) -> str:  # fmt: skip
     """Return the section of a page about an account, as HTML, for a page that has the style of reports.
 
-    Parameters
-    ----------
-    account : Account
-        What to show.
-    links : mapping of (str, str) to sequence of str, optional
-        The links between each two hosts, for what a nearer one saves.
-    stem : str
-        A word of letters, digits and ``-`` that no other account of the page has.
-    heading : str
-        The element of headings within it.
-    outcomes : sequence of Outcome
-        Its cures as they were measured; without them, what the account promises of each.
+    account: what to show.
+    links: the links between each two hosts, for what a nearer one saves.
+    stem: a word of letters, digits and ``-`` that no other account of the page has.
+    heading: the element of headings within it.
+    outcomes: its cures as they were measured; without them, what the account promises of each.
     """
     return str(_macro("account")(seen(account, links, stem, outcomes=outcomes), heading))
 

@@ -37,20 +37,12 @@ HALO = re.compile(r'<text\b[^>]*\bclass="[^"]*\b(?:small|group)\b.*?</text>', re
 class Figure:
     """One picture with its numbers.
 
-    Attributes
-    ----------
-    name : str
-        For file names.
-    title : str
-        What it shows, in a line above it.
-    svg : str
-        The ``<svg>`` element, in colours of the page.
-    head : tuple of str
-        The names of the columns of the numbers.
-    rows : tuple of tuple
-        The numbers that the picture shows.
-    note : str
-        A line below it.
+    name: for file names.
+    title: what it shows, in a line above it.
+    svg: the ``<svg>`` element, in colours of the page.
+    head: the names of the columns of the numbers.
+    rows: the numbers that the picture shows.
+    note: a line below it.
     """
 
     name: str
@@ -97,15 +89,8 @@ class Figure:
     def drawn(self, kind: str) -> bytes:
         """Return the picture as a file of its own.
 
-        Parameters
-        ----------
-        kind : str
-            One of `KINDS`: an SVG; a PNG on white, with `ZOOM` pixels for each unit; a PDF.
-
-        Raises
-        ------
-        SlownetError
-            A font, or what makes PDFs, is not installed.
+        kind: one of `KINDS`: an SVG; a PNG on white, with `ZOOM` pixels for each unit; a PDF.
+        Raises SlownetError: a font, or what makes PDFs, is not installed.
         """
         if kind == SVG:
             return self.alone.encode()

@@ -19,13 +19,9 @@ VERDICT = "verdict"
 class Fitted(Table):
     """A table without lines; a row that does not fit into the console's width is shown as a record.
 
-    Parameters
-    ----------
-    titles : int
-        How many of the first columns name a row. They are its record's first line, with the column ``verdict`` if there is one;
-        each other column that is not empty has a line of its own.
-    extra : sequence of str
-        Columns that are left out first, from the end, where the table does not fit; a line names them.
+    titles: how many of the first columns name a row. They are its record's first line, with the column ``verdict`` if there is
+        one; each other column that is not empty has a line of its own.
+    extra: columns that are left out first, from the end, where the table does not fit; a line names them.
     """
 
     def __init__(self, titles: int = 1, extra: Sequence[str] = ()) -> None:

@@ -107,22 +107,11 @@ def history_figure(
 ) -> Figure:
     """Draw a history.
 
-    Parameters
-    ----------
-    history : History
-        What clients did.
-    faults : Faults
-        What was broken, by the plan.
-    violations : sequence of Violation
-        What is wrong; the earliest one that has a time is marked.
-    title, name : str
-        A line above the figure, and its name for files.
-    logs : str
-        Where seconds are mentioned: what breaks or is wrong at 4.2 s leads to this and "-4".
-
-    Returns
-    -------
-    Figure
+    history: what clients did.
+    faults: what was broken, by the plan.
+    violations: what is wrong; the earliest one that has a time is marked.
+    title, name: a line above the figure, and its name for files.
+    logs: where seconds are mentioned: what breaks or is wrong at 4.2 s leads to this and "-4".
     """
     shown = history.operations[:MOST]
     last = max([each.time for each in history.events] + [int(faults.steps[-1].at * 1e9) if faults.steps else 0] + [1]) / 1e9

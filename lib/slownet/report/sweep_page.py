@@ -79,15 +79,9 @@ def answer(run: RunData, verdicts: Mapping[str, str], criterion: str, metric: st
 
     A sweep without a criterion has the answer of a run, as `slownet show` prints it.
 
-    Parameters
-    ----------
-    run : RunData
-    verdicts : mapping
-        Of each cell that was judged, by its title; empty without a criterion.
-    criterion : str
-        As it was written.
-    metric : str
-        That of the criterion; the first of the run if empty.
+    verdicts: of each cell that was judged, by its title; empty without a criterion.
+    criterion: as it was written.
+    metric: that of the criterion; the first of the run if empty.
     """
     if not verdicts and (said := answer_of(view(run))):
         return said

@@ -28,16 +28,10 @@ TEST = "::"
 class TimeAccount:
     """The account of a run's cell as its report shows it.
 
-    Attributes
-    ----------
-    cell : str
-        The cell as text; empty if the run has one cell without conditions.
-    seen : Seen or None
-        The account; None without captures.
-    line : str
-        A sentence before the command, or a problem of the captures.
-    command : str
-        The command for other cells, or for this one, as a shell takes it; empty after a problem.
+    cell: the cell as text; empty if the run has one cell without conditions.
+    seen: the account; None without captures.
+    line: a sentence before the command, or a problem of the captures.
+    command: the command for other cells, or for this one, as a shell takes it; empty after a problem.
     """
 
     cell: str
@@ -49,17 +43,9 @@ class TimeAccount:
 def time_account(run: RunData, stem: str) -> TimeAccount | None:
     """Return the account of a run's last cell that has captures, if the CPU was free.
 
-    Parameters
-    ----------
-    run : RunData
-        The run.
-    stem : str
-        The name of the run on the page.
-
-    Returns
-    -------
-    TimeAccount or None
-        None of a run on another clock, and of one that was not measured.
+    run: the run.
+    stem: the name of the run on the page.
+    returns: none of a run on another clock, and of one that was not measured.
     """
     taken = [_sample(each.samples) for each in run.cells if each.samples and "cell" in each.samples[0]]
     if Charging.of(run.facts) is not Charging.FREE or not taken:

@@ -69,17 +69,11 @@ def topology_figure(
 ) -> Figure | None:  # fmt: skip
     """Draw the network of a run; None if the run did not record it, or no such network can be.
 
-    Parameters
-    ----------
-    run : RunData
-        The run.
-    trips : mapping of str to float, optional
-        Round trips that an operation waits for, by link; they are written on the links.
-    of : str
-        The cell of that operation, as text.
-    law : Law, optional
-        Without ``trips``: the law of the run's times. Its slope is the round trips over the link that the run varied, if
-        the cells differ in the round trip of one link alone.
+    run: the run.
+    trips: round trips that an operation waits for, by link; they are written on the links.
+    of: the cell of that operation, as text.
+    law: without ``trips``: the law of the run's times. Its slope is the round trips over the link that the run varied, if the
+        cells differ in the round trip of one link alone.
     """
     drawn: Mapping[str, object] = run.facts.get("topology") or {}
     hosts, switches, ends = drawn.get("hosts"), drawn.get("switches"), drawn.get("links")
@@ -408,14 +402,9 @@ class Spot:
 class Labels:
     """Finds places for the labels of a drawing, one after the other.
 
-    Parameters
-    ----------
-    cables : sequence of sequence of Point
-        Each as a line of straight pieces.
-    boxes : sequence of Rectangle
-        Of the nodes.
-    height : float
-        Of the drawing.
+    cables: each as a line of straight pieces.
+    boxes: of the nodes.
+    height: of the drawing.
     """
 
     def __init__(self, cables: Sequence[Sequence[Point]], boxes: Sequence[Rectangle], height: float) -> None:

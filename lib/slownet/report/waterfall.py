@@ -103,18 +103,11 @@ def waterfall(
 ) -> Figure:  # fmt: skip
     """Draw the waterfall of a load.
 
-    Parameters
-    ----------
-    load : Load
-        The load.
-    title, name : str
-        What sets its cell apart, and the figure's name.
-    rtt_ms : float, optional
-        The round trip, for the sentence on what the first paint waited for.
-    queue : mapping, optional
-        What waited in front of the link meanwhile (`slownet.net.backlog.Backlog.to_json`).
-    until : float
-        The axis's end in ms, if that is later than the load's.
+    load: the load.
+    title, name: what sets its cell apart, and the figure's name.
+    rtt_ms: the round trip, for the sentence on what the first paint waited for.
+    queue: what waited in front of the link meanwhile (`slownet.net.backlog.Backlog.to_json`).
+    until: the axis's end in ms, if that is later than the load's.
     """
     shown = load.requests[:MOST_REQUESTS]
     last = max(_last(load), until)

@@ -42,14 +42,9 @@ PROGRAMS: Mapping[str, Line] = {
 class Copies:
     """A host with OpenSSH's server.
 
-    Parameters
-    ----------
-    net : Hosts
-        The network.
-    directory : str or Path
-        The run directory, for the log.
-    server : str
-        The host's name.
+    net: the network.
+    directory: the run directory, for the log.
+    server: the host's name.
     """
 
     operation = "copy"
@@ -67,24 +62,11 @@ class Copies:
     def copy(self, client: Host, program: str, size: int) -> Timed:
         """Copy a file from the host to a client.
 
-        Parameters
-        ----------
-        client : Host
-            The host that asks for it.
-        program : str
-            A name in `PROGRAMS`.
-        size : int
-            The file's bytes.
-
-        Returns
-        -------
-        Timed
-            The time in ms, with that of the connection.
-
-        Raises
-        ------
-        ToolError
-            A program is missing or fails.
+        client: the host that asks for it.
+        program: a name in `PROGRAMS`.
+        size: the file's bytes.
+        returns: the time in ms, with that of the connection.
+        Raises ToolError: a program is missing or fails.
         """
         path = self.sshd.state / "file"
         with open(path, "wb") as file:

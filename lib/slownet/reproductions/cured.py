@@ -23,12 +23,8 @@ OBJECT_CACHE = Path(str(resources.files("slownet.reproductions.programs").joinpa
 class CuredSite:
     """One database, and for each cell a WordPress site with a cure, on the hosts of `ClientEdgeWebDb`.
 
-    Parameters
-    ----------
-    net : Hosts
-        The network.
-    directory : str or Path
-        The run directory, for logs and configurations.
+    net: the network.
+    directory: the run directory, for logs and configurations.
     """
 
     chance = MariaDB.chance
@@ -43,20 +39,10 @@ class CuredSite:
     def cured(self, cure: str) -> Iterator[str]:
         """Run a site with a cure for a ``with`` block; page and caches are warm.
 
-        Parameters
-        ----------
-        cure : str
-            One of `CURES`.
-
-        Yields
-        ------
-        str
-            The URL of the front page.
-
-        Raises
-        ------
-        ServiceError
-            The cure is unknown, a server does not start, or the page does not come from the cache that should have it.
+        cure: one of `CURES`.
+        yields: the URL of the front page.
+        Raises ServiceError: the cure is unknown, a server does not start, or the page does not come from the cache that should
+        have it.
         """
         if cure not in CURES:
             raise ServiceError(f"unknown cure '{cure}'", fix=nearest(cure, CURES))

@@ -22,20 +22,12 @@ FIRST_PORT = 40000
 class DelayedAck(Metrics):
     """The results of crafted segments, in order; times in ms.
 
-    Attributes
-    ----------
-    command : tuple of str
-        The command.
-    raw : str
-        Its output.
-    kind : str
-        ``"answered"`` or ``"silent"``, see `delayed_ack`.
-    first_ms : tuple of float
-        From each request's first segment to its ACK.
-    second_ms, answer_ms : tuple of float
-        From each request's second segment to its ACK, and to the answer.
-    resets : int
-        How often our own kernel would have reset the connection, whose end here has no socket: they are dropped.
+    command: the command.
+    raw: its output.
+    kind: ``"answered"`` or ``"silent"``, see `delayed_ack`.
+    first_ms: from each request's first segment to its ACK.
+    second_ms, answer_ms: from each request's second segment to its ACK, and to the answer.
+    resets: how often our own kernel would have reset the connection, whose end here has no socket: they are dropped.
     """
 
     command: tuple[str, ...]
@@ -75,27 +67,13 @@ class DelayedAck(Metrics):
 def delayed_ack(host: Host, address: str, kind: str = "answered", *, port: int = 5000, count: int = 50) -> DelayedAck:
     """Send crafted segments from a host to a listener on the same link.
 
-    Parameters
-    ----------
-    host : Host
-        The host that sends.
-    address, port : str, int
-        The listener's IP address and TCP port.
-    kind : str
-        ``"answered"``: requests in two small segments, the second held back until the first is acknowledged;
-        ``"silent"``: small segments of a request that does not end.
-    count : int
-        The number of requests, or of segments if silent.
-
-    Returns
-    -------
-    DelayedAck
-        Times in ms.
-
-    Raises
-    ------
-    ToolError
-        Nothing listens, nftables or scapy is missing, or the output is not understood.
+    host: the host that sends.
+    address, port: the listener's IP address and TCP port.
+    kind: ``"answered"``: requests in two small segments, the second held back until the first is acknowledged; ``"silent"``:
+        small segments of a request that does not end.
+    count: the number of requests, or of segments if silent.
+    returns: times in ms.
+    Raises ToolError: nothing listens, nftables or scapy is missing, or the output is not understood.
     """
     command = python("crafted", address, port, FIRST_PORT, kind, count)
     ours = f"ip daddr {address} tcp sport {FIRST_PORT} tcp dport {port}"

@@ -37,14 +37,9 @@ COMMANDS: Mapping[str, Callable[[str, str], Sequence[str]]] = {
 class FirstByte(Metrics):
     """One page.
 
-    Attributes
-    ----------
-    command : tuple of str
-        The client's command.
-    seen : Attempts
-        The connections that it tried.
-    files : mapping of str to bytes
-        The capture of each interface.
+    command: the client's command.
+    seen: the connections that it tried.
+    files: the capture of each interface.
     """
 
     command: tuple[str, ...]
@@ -68,26 +63,12 @@ class FirstByte(Metrics):
 def first_byte(host: Host, client: str, name: str, path: str = "/", *, interfaces: Sequence[str]) -> FirstByte:
     """Request a page by its name.
 
-    Parameters
-    ----------
-    host : Host
-        The host of the client.
-    client : str
-        Which program: a name in `COMMANDS`.
-    name, path : str
-        The server's name, and the page's path.
-    interfaces : sequence of str
-        The host's interfaces over which connections may go.
-
-    Returns
-    -------
-    FirstByte
-        The time to the first byte.
-
-    Raises
-    ------
-    ToolError
-        No such client, a program is missing or fails, or a capture lost packets.
+    host: the host of the client.
+    client: which program: a name in `COMMANDS`.
+    name, path: the server's name, and the page's path.
+    interfaces: the host's interfaces over which connections may go.
+    returns: the time to the first byte.
+    Raises ToolError: no such client, a program is missing or fails, or a capture lost packets.
     """
     if client not in COMMANDS:
         raise ToolError(f"no client '{client}'", f"host '{host.name}'", nearest(client, COMMANDS))
@@ -113,12 +94,8 @@ REFUSED = "refused.example"
 class DualStack(InOrder):
     """A web server and its name server on the host ``server`` of `TwoPaths`: IPv4 over ``first``, IPv6 over ``second``.
 
-    Parameters
-    ----------
-    net : Network
-        The network; its hosts are given IPv6.
-    directory : str or Path
-        The run directory, for logs.
+    net: the network; its hosts are given IPv6.
+    directory: the run directory, for logs.
     """
 
     operation = "page"

@@ -33,20 +33,12 @@ DELAYED_ACK_LEAST_MS, DELAYED_ACK_MOST_MS = 40.0, 44.1
 class Exchange(Metrics):
     """The results of exchanges over one connection.
 
-    Attributes
-    ----------
-    command : tuple of str
-        The client's command.
-    raw : str
-        Its output.
-    pattern : str
-        One of `PATTERNS`.
-    each : int
-        Messages per exchange: 1 unless the pattern waits only for the last answer.
-    times_ms : tuple of float
-        Time of each exchange in order, from its first write to its last answer.
-    files : mapping of str to str or bytes
-        Evidence added by `witnessed`: ``{"strace.txt": ..., "pcap": ...}``.
+    command: the client's command.
+    raw: its output.
+    pattern: one of `PATTERNS`.
+    each: messages per exchange: 1 unless the pattern waits only for the last answer.
+    times_ms: time of each exchange in order, from its first write to its last answer.
+    files: evidence added by `witnessed`: ``{"strace.txt": ..., "pcap": ...}``.
     """
 
     command: tuple[str, ...]
@@ -92,28 +84,13 @@ def quick(times_ms: Sequence[float]) -> int:
 def exchange(host: Host, address: str, pattern: str, *, port: int = 5000, count: int = 100, timeout: float = 600.0) -> Exchange:
     """Send messages from a host to a listener, and wait for the answers.
 
-    Parameters
-    ----------
-    host : Host
-        The host that sends.
-    address, port : str, int
-        The listener's IP address and TCP port.
-    pattern : str
-        How the messages are written: one of `PATTERNS`.
-    count : int
-        The number of messages.
-    timeout : float
-        Seconds for the whole test.
-
-    Returns
-    -------
-    Exchange
-        Times in ms.
-
-    Raises
-    ------
-    ToolError
-        The pattern is unknown, nothing listens, or the output is not understood.
+    host: the host that sends.
+    address, port: the listener's IP address and TCP port.
+    pattern: how the messages are written: one of `PATTERNS`.
+    count: the number of messages.
+    timeout: seconds for the whole test.
+    returns: times in ms.
+    Raises ToolError: the pattern is unknown, nothing listens, or the output is not understood.
     """
     command = _command(address, port, pattern, count)
     return parse(run(host, command, timeout=timeout).stdout, command)
@@ -124,24 +101,11 @@ def witnessed(measured: Exchange, host: Host, address: str, *, port: int = 5000,
 
     The measurement itself is not traced, because that would slow it down if CPU time is charged.
 
-    Parameters
-    ----------
-    measured : Exchange
-        The record.
-    host, address, port
-        As for `exchange`.
-    count : int
-        The number of messages to trace.
-
-    Returns
-    -------
-    Exchange
-        The record with ``files``.
-
-    Raises
-    ------
-    ToolError
-        The pattern failed, tcpdump lost packets, or the output of strace is not understood.
+    measured: the record.
+    host, address, port: as for `exchange`.
+    count: the number of messages to trace.
+    returns: the record with ``files``.
+    Raises ToolError: the pattern failed, tcpdump lost packets, or the output of strace is not understood.
     """
     command = _command(address, port, measured.pattern, count)
     with owner.temporary("exchange") as directory:

@@ -27,28 +27,13 @@ def gtlsclient(host: Host, url: str, *, session: Path, keys: Path | None = None,
 
     It is ngtcp2's HTTP/3 client on GnuTLS, and sends early data over QUIC, which curl does not.
 
-    Parameters
-    ----------
-    host : Host
-        The host that ``gtlsclient`` runs on.
-    url : str
-        What to request, with an IP address.
-    session : Path
-        A folder that keeps the session. If it has one, the request is sent as early data.
-    keys : Path, optional
-        A file to which the connection's secrets are written.
-    timeout : float
-        Seconds for the request.
-
-    Returns
-    -------
-    Completed
-        The program's output. What it says of early data is only that it was sent: see `slownet.links.packets.quic`.
-
-    Raises
-    ------
-    ToolError
-        ``gtlsclient`` is missing, fails, or takes longer.
+    host: the host that ``gtlsclient`` runs on.
+    url: what to request, with an IP address.
+    session: a folder that keeps the session. If it has one, the request is sent as early data.
+    keys: a file for the connection's secrets.
+    timeout: seconds for the request.
+    returns: the program's output. What it says of early data is only that it was sent: see `slownet.links.packets.quic`.
+    Raises ToolError: ``gtlsclient`` is missing, fails, or takes longer.
     """
     kept = [f"--session-file={session}/session", f"--tp-file={session}/parameters"]
     parts = urlsplit(url)
@@ -61,16 +46,10 @@ def gtlsclient(host: Host, url: str, *, session: Path, keys: Path | None = None,
 class Handshake(Metrics):
     """The same request at two round-trip times.
 
-    Attributes
-    ----------
-    command : tuple of str
-        What was requested, and how the connection was opened.
-    near, far : Seen
-        The connection at the shorter and at the longer round-trip time.
-    apart_ms : float
-        The difference of the round-trip times, in ms.
-    files : mapping of str to str or bytes
-        The capture at the longer one and its key log, which Wireshark can read together.
+    command: what was requested, and how the connection was opened.
+    near, far: the connection at the shorter and at the longer round-trip time.
+    apart_ms: the difference of the round-trip times, in ms.
+    files: the capture at the longer one and its key log, which Wireshark can read together.
     """
 
     command: tuple[str, ...]
@@ -116,25 +95,12 @@ class Observed:
 def observe(host: Host, address: str, name: str, wanted: Traits) -> Observed:
     """Request a file on a new connection, after an earlier one if that is needed, and read the connection's packets.
 
-    Parameters
-    ----------
-    host : Host
-        The client.
-    address, name : str
-        The server's IP address, and the file's name.
-    wanted : Traits
-        How the connection is to be opened. Whether there is a HelloRetryRequest or a Retry is the server's part.
-
-    Returns
-    -------
-    Observed
-        The connection that was measured.
-
-    Raises
-    ------
-    ToolError
-        A program is missing or fails, the capture lost packets or cannot be read, or it shows a connection that was opened in
-        another way.
+    host: the client.
+    address, name: the server's IP address, and the file's name.
+    wanted: how the connection is to be opened. Whether there is a HelloRetryRequest or a Retry is the server's part.
+    returns: the connection that was measured.
+    Raises ToolError: a program is missing or fails, the capture lost packets or cannot be read, or it shows a connection that
+    was opened in another way.
     """
     with owner.temporary("handshake") as directory:
         keys, pcap = Path(directory, "keys"), Path(directory, "pcap")

@@ -24,12 +24,8 @@ GALERA, SEMI, NONE = "Galera", "semi-synchronous", "asynchronous"
 class KeptRows(OnDemand):
     """For each cell, servers on ``net["primary"]``, ``net["replica1"]`` and ``net["replica2"]``.
 
-    Parameters
-    ----------
-    net : Hosts
-        The network.
-    directory : str or Path
-        The run directory, for logs.
+    net: the network.
+    directory: the run directory, for logs.
     """
 
     chance = MariaDB.chance
@@ -42,15 +38,8 @@ class KeptRows(OnDemand):
     def kept(self, by: str) -> Iterator[None]:
         """Run the servers, with an empty table, for a ``with`` block.
 
-        Parameters
-        ----------
-        by : str
-            `NONE` or `SEMI`, replication to replica1 and replica2 of which none or either acknowledges a commit, or `GALERA`.
-
-        Raises
-        ------
-        ServiceError
-            A server does not start, or does not join the others.
+        by: `NONE` or `SEMI`, replication to replica1 and replica2 of which none or either acknowledges a commit, or `GALERA`.
+        Raises ServiceError: a server does not start, or does not join the others.
         """
         with ExitStack() as stack:
             if by == GALERA:
@@ -76,14 +65,9 @@ JOINS_S = 60.0
 class Member(MariaDB):
     """A member of a cluster.
 
-    Parameters
-    ----------
-    host : Host
-        The host that it runs on.
-    directory : str or Path
-        The run directory, for the log.
-    joins : sequence of str
-        The addresses of members that run already; none for the first one.
+    host: the host that it runs on.
+    directory: the run directory, for the log.
+    joins: the addresses of members that run already; none for the first one.
     """
 
     def __init__(self, host: Host, directory: str | Path, *, joins: Sequence[str] = ()) -> None:
@@ -109,14 +93,9 @@ class Member(MariaDB):
 class Galera(Together):
     """A cluster.
 
-    Parameters
-    ----------
-    net : Hosts
-        The network.
-    directory : str or Path
-        The run directory, for logs.
-    members : sequence of str
-        The names of the members' hosts.
+    net: the network.
+    directory: the run directory, for logs.
+    members: the names of the members' hosts.
     """
 
     chance = MariaDB.chance

@@ -45,12 +45,8 @@ class Load:
 class LostPacket(Metrics):
     """A page with and without one lost packet.
 
-    Attributes
-    ----------
-    without, lossy : Load
-        The two loads.
-    lost : int
-        Which of the server's packets was lost, from 1.
+    without, lossy: the two loads.
+    lost: which of the server's packets was lost, from 1.
     """
 
     without: Load
@@ -104,29 +100,14 @@ def lost_packet(host: Host, url: str, protocol: str, objects: int, *, of: int = 
     The rule that drops it counts the connection's packets, and the captures confirm what was lost: the first packet that
     carries nothing but a certain object.
 
-    Parameters
-    ----------
-    host : Host
-        The client.
-    url : str
-        An object's URL, with an IP address; the page's objects differ by a query.
-    protocol : str
-        A name in `slownet.theory.page_loads.PROTOCOLS` of one that has all objects on one connection.
-    objects : int
-        How many objects the page has.
-    of : int
-        Of which object a packet is lost, from 1, in the order the server sends them.
-
-    Returns
-    -------
-    LostPacket
-        Times in ms.
-
-    Raises
-    ------
-    ToolError
-        A program is missing or fails, the captures show another protocol, no packet is that object's alone and early enough,
-        or not exactly that packet was dropped.
+    host: the client.
+    url: an object's URL, with an IP address; the page's objects differ by a query.
+    protocol: a name in `slownet.theory.page_loads.PROTOCOLS` of one that has all objects on one connection.
+    objects: how many objects the page has.
+    of: the object that loses a packet, from 1, in the order the server sends them.
+    returns: times in ms.
+    Raises ToolError: a program is missing or fails, the captures show another protocol, no packet is that object's alone and
+    early enough, or not exactly that packet was dropped.
     """
     way = PROTOCOLS[protocol]
     where = f"host '{host.name}', {url}"

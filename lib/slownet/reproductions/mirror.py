@@ -27,14 +27,9 @@ WHEELS = Path("/usr/share/python-wheels")
 class Mirror(Nginx):
     """The web server nginx with an archive for apt and an index for pip.
 
-    Parameters
-    ----------
-    net : Hosts
-        The network.
-    directory : str or Path
-        The run directory, for log and configuration.
-    on : str
-        The name of the host that it runs on.
+    net: the network.
+    directory: the run directory, for log and configuration.
+    on: the name of the host that it runs on.
     """
 
     operation = "installation"
@@ -56,24 +51,11 @@ class Mirror(Nginx):
     def fetch(self, client: Host, program: str, packages: int) -> Timed:
         """Fetch packages as `apt-get install` and `pip install` do, without installing them.
 
-        Parameters
-        ----------
-        client : Host
-            The host that fetches them.
-        program : str
-            `APT`, `WITHOUT_PIPELINE` or `PIP`.
-        packages : int
-            How many.
-
-        Returns
-        -------
-        Timed
-            The time in ms; apt has its lists already.
-
-        Raises
-        ------
-        ServiceError, ToolError
-            A program is missing or fails.
+        client: the host that fetches them.
+        program: `APT`, `WITHOUT_PIPELINE` or `PIP`.
+        packages: how many.
+        returns: the time in ms; apt has its lists already.
+        Raises ServiceError, ToolError: a program is missing or fails.
         """
         names = PACKAGES[:packages]
         with owner.temporary("mirror") as temporary:

@@ -31,16 +31,10 @@ from slownet.tools.numbers import Metric, single
 class NamedPage(Metrics):
     """The same page at two round-trip times, its name looked up before.
 
-    Attributes
-    ----------
-    command : tuple of str
-        The command.
-    near, far : Lookup
-        Lookup and page at the shorter and at the longer round-trip time.
-    apart_ms : float
-        The difference of the round-trip times, in ms.
-    files : mapping of str to bytes
-        The capture at the longer one.
+    command: the command.
+    near, far: lookup and page at the shorter and at the longer round-trip time.
+    apart_ms: the difference of the round-trip times, in ms.
+    files: the capture at the longer one.
     """
 
     command: tuple[str, ...]
@@ -78,28 +72,13 @@ class Observed:
 def observe(host: Host, url: str, transport: str, opened: bool, options: Sequence[str] = ()) -> Observed:
     """Request a page with ``curl``, and read from the packets how its name was looked up.
 
-    Parameters
-    ----------
-    host : Host
-        The client.
-    url : str
-        The page's URL, with a name, on port 80.
-    transport : str
-        Over what the name is to be looked up: a name in `slownet.theory.lookups.STACKS`.
-    opened : bool
-        Whether a connection is to be opened for that.
-    options : sequence of str
-        More options of curl.
-
-    Returns
-    -------
-    Observed
-        The page that was measured.
-
-    Raises
-    ------
-    ToolError
-        A program is missing or fails, the capture lost packets, or it shows another lookup.
+    host: the client.
+    url: the page's URL, with a name, on port 80.
+    transport: over what the name is to be looked up: a name in `slownet.theory.lookups.STACKS`.
+    opened: whether a connection is to be opened for that.
+    options: more options of curl.
+    returns: the page that was measured.
+    Raises ToolError: a program is missing or fails, the capture lost packets, or it shows another lookup.
     """
     with owner.temporary("lookup") as directory:
         pcap = Path(directory, "pcap")
@@ -144,14 +123,9 @@ class Site(Nginx):
 class NamedPages(InOrder):
     """A web server and its name server on one host; at the client a resolver that asks it, as a router at home does.
 
-    Parameters
-    ----------
-    net : Hosts
-        The network.
-    directory : str or Path
-        The run directory, for logs.
-    server : str
-        The host's name.
+    net: the network.
+    directory: the run directory, for logs.
+    server: the host's name.
     """
 
     operation = "page"
@@ -171,33 +145,16 @@ class NamedPages(InOrder):
     ) -> NamedPage:  # fmt: skip
         """Request a page at two round-trip times, with a lookup of its name each time.
 
-        Parameters
-        ----------
-        client : Host
-            The host that requests it.
-        transport : str
-            Over what the name is looked up: a name in `slownet.theory.lookups.STACKS`.
-        at : callable
-            Sets the round-trip time of the link for a ``with`` block: ``at("20ms")``. Only the server's end must delay.
-        by : str
-            Who asks: `PROGRAM`, which is curl, by glibc over UDP and TCP and by itself over HTTPS; or `RESOLVER`, an unbound at
+        client: the host that requests it.
+        transport: over what the name is looked up: a name in `slownet.theory.lookups.STACKS`.
+        at: sets the round-trip time of the link for a ``with`` block: ``at("20ms")``. Only the server's end must delay.
+        by: who asks: `PROGRAM`, which is curl, by glibc over UDP and TCP and by itself over HTTPS; or `RESOLVER`, an unbound at
             the client that curl asks, over UDP, TCP and TLS.
-        kept : bool
-            Whether another name is looked up before, over the same connection; only a `RESOLVER` keeps it.
-        questions : int
-            2 for the name's IPv4 and IPv6 addresses, 1 for the IPv4 address alone.
-        rtts_ms : (int, int)
-            The two round-trip times.
-
-        Returns
-        -------
-        NamedPage
-            Round trips, with what the capture shows.
-
-        Raises
-        ------
-        ServiceError, ToolError
-            A program is missing or fails, or the capture shows another lookup.
+        kept: whether another name is looked up before, over the same connection; only a `RESOLVER` keeps it.
+        questions: 2 for the name's IPv4 and IPv6 addresses, 1 for the IPv4 address alone.
+        rtts_ms: the two round-trip times.
+        returns: round trips, with what the capture shows.
+        Raises ServiceError, ToolError: a program is missing or fails, or the capture shows another lookup.
         """
         found = []
         for rtt_ms in rtts_ms:

@@ -28,18 +28,11 @@ TIMED_OUT = 28
 class FullSize(Metrics):
     """One request on a new connection.
 
-    Attributes
-    ----------
-    command : tuple of str
-        The command.
-    received : int
-        Bytes of the response that arrived, with its header.
-    first_byte_ms : float or None
-        The time from the SYN to the response's first byte; None if none arrived.
-    segment : int
-        Bytes of the largest segment that arrived.
-    files : mapping of str to bytes
-        The capture.
+    command: the command.
+    received: bytes of the response that arrived, with its header.
+    first_byte_ms: the time from the SYN to the response's first byte; None if none arrived.
+    segment: bytes of the largest segment that arrived.
+    files: the capture.
     """
 
     command: tuple[str, ...]
@@ -66,24 +59,11 @@ class FullSize(Metrics):
 def full_size(host: Host, url: str, *, seconds: float) -> FullSize:
     """Request a page with ``curl``, and read from the packets what arrives.
 
-    Parameters
-    ----------
-    host : Host
-        The client.
-    url : str
-        The page's URL, without TLS.
-    seconds : float
-        When curl gives up; that is a result too.
-
-    Returns
-    -------
-    FullSize
-        What arrived.
-
-    Raises
-    ------
-    ToolError
-        A program is missing or fails, the capture lost packets, or the connection was not opened.
+    host: the client.
+    url: the page's URL, without TLS.
+    seconds: when curl gives up; that is a result too.
+    returns: what arrived.
+    Raises ToolError: a program is missing or fails, the capture lost packets, or the connection was not opened.
     """
     with owner.temporary("full_size") as directory:
         pcap = Path(directory, "pcap")
@@ -116,12 +96,8 @@ CURES = ("none", "ICMP", "probing", "clamping")
 class NarrowPath(InOrder):
     """A web server on the host ``server`` of `Chain`, with a link of MTU 1400 between the routers r1 and r2.
 
-    Parameters
-    ----------
-    net : Hosts
-        The network.
-    directory : str or Path
-        The run directory, for logs.
+    net: the network.
+    directory: the run directory, for logs.
     """
 
     operation = "page"
@@ -139,21 +115,10 @@ class NarrowPath(InOrder):
     def page(self, cure: str) -> FullSize:
         """Request a page of 100 kB from a server that does not know the path's MTU.
 
-        Parameters
-        ----------
-        cure : str
-            One of `CURES`: ``ICMP``: the router states that a packet is too big, as it does unless it is told not to;
+        cure: one of `CURES`: ``ICMP``: the router states that a packet is too big, as it does unless it is told not to;
             ``probing``: the server probes; ``clamping``: the router lowers the MSS in SYNs; ``none``: none of them.
-
-        Returns
-        -------
-        FullSize
-            What arrived within a minute.
-
-        Raises
-        ------
-        ToolError
-            A program is missing or fails.
+        returns: what arrived within a minute.
+        Raises ToolError: a program is missing or fails.
         """
         rules = [] if cure == "ICMP" else [SILENT]
         rules += [CLAMPING] if cure == "clamping" else []

@@ -40,16 +40,10 @@ class Program(Service):
 class Listener(Program):
     """A server that answers messages (`slownet.reproductions.programs.request_writer`).
 
-    Parameters
-    ----------
-    host : Host
-        The host that it runs on.
-    directory : str or Path
-        The run directory, for the log.
-    port : int
-        The TCP port to listen on.
-    quickack : str
-        When to set TCP_QUICKACK: ``"once"`` per connection, ``"always"`` before each read, ``""`` never.
+    host: the host that it runs on.
+    directory: the run directory, for the log.
+    port: the TCP port to listen on.
+    quickack: when to set TCP_QUICKACK: ``"once"`` per connection, ``"always"`` before each read, ``""`` never.
     """
 
     name, module = "listener", "request_writer"
@@ -71,20 +65,12 @@ class Listener(Program):
 class Proxy(Program):
     """A proxy that forwards connections to a server (`slownet.reproductions.programs.proxy`).
 
-    Parameters
-    ----------
-    host : Host
-        The host that it runs on.
-    directory : str or Path
-        The run directory, for the log.
-    address, target : str, int
-        The server's IP address and TCP port.
-    port : int
-        The TCP port to listen on.
-    size : int
-        How many bytes it reads, and then writes, at a time.
-    nodelay : bool
-        Whether it sends each write at once (TCP_NODELAY).
+    host: the host that it runs on.
+    directory: the run directory, for the log.
+    address, target: the server's IP address and TCP port.
+    port: the TCP port to listen on.
+    size: how many bytes it reads, and then writes, at a time.
+    nodelay: whether it sends each write at once (TCP_NODELAY).
     """
 
     name, module = "proxy", "proxy"

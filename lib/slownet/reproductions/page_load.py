@@ -27,20 +27,12 @@ from slownet.tools.program import read_json
 class PageLoad(Metrics):
     """Loads of one page, one after the other, each on new connections.
 
-    Attributes
-    ----------
-    command : tuple of str
-        The command.
-    raw : str
-        What it wrote: a JSON object for each load.
-    times_ms : tuple of float
-        The time of each load, until its last object is complete.
-    objects_ms : tuple of float
-        For each load the mean of its objects' times, each from its own request.
-    application : str
-        The protocol that ALPN agreed on, by the capture.
-    connections : int
-        Connections for each load, by the capture.
+    command: the command.
+    raw: what it wrote: a JSON object for each load.
+    times_ms: the time of each load, until its last object is complete.
+    objects_ms: for each load the mean of its objects' times, each from its own request.
+    application: the protocol that ALPN agreed on, by the capture.
+    connections: connections for each load, by the capture.
     """
 
     command: tuple[str, ...]
@@ -62,28 +54,14 @@ class PageLoad(Metrics):
 def page_load(host: Host, url: str, protocol: str, objects: int, *, loads: int = 1) -> PageLoad:
     """Load a page of many objects, and confirm by the packets of the first load how.
 
-    Parameters
-    ----------
-    host : Host
-        The client.
-    url : str
-        An object's URL, with an IP address; the page's objects differ by a query.
-    protocol : str
-        A name in `slownet.theory.page_loads.PROTOCOLS`.
-    objects : int
-        How many objects the page has.
-    loads : int
-        How often it is loaded.
-
-    Returns
-    -------
-    PageLoad
-        Times in ms.
-
-    Raises
-    ------
-    ToolError
-        A transfer or ``tcpdump`` fails, the capture shows another protocol, or a load takes another number of connections.
+    host: the client.
+    url: an object's URL, with an IP address; the page's objects differ by a query.
+    protocol: a name in `slownet.theory.page_loads.PROTOCOLS`.
+    objects: how many objects the page has.
+    loads: how often it is loaded.
+    returns: times in ms.
+    Raises ToolError: a transfer or ``tcpdump`` fails, the capture shows another protocol, or a load takes another number of
+    connections.
     """
     way = PROTOCOLS[protocol]
     job = {"chains": chains(way, page(url, objects)), "application": way.application, "groups": GROUPS}

@@ -13,14 +13,9 @@ from slownet.services.on_demand import OnDemand
 class Peer(OnDemand):
     """A host where a listener is started for each cell.
 
-    Parameters
-    ----------
-    net : Hosts
-        The network.
-    directory : str or Path
-        The run directory, for logs.
-    server : str
-        The host's name.
+    net: the network.
+    directory: the run directory, for logs.
+    server: the host's name.
     """
 
     operation = "exchange"
@@ -34,16 +29,9 @@ class Peer(OnDemand):
     def listening(self, quickack: str = "") -> Iterator[Listener]:
         """Run a listener for a ``with`` block.
 
-        Parameters
-        ----------
-        quickack : str
-            When to send ACKs without delay: ``"once"`` sets TCP_QUICKACK once per connection, ``"always"`` before each read,
-            ``"route"`` sets it for the host's route; ``""`` never.
-
-        Yields
-        ------
-        Listener
-            The running listener.
+        quickack: when to send ACKs without delay: ``"once"`` sets TCP_QUICKACK once per connection, ``"always"`` before each
+            read, ``"route"`` sets it for the host's route; ``""`` never.
+        yields: the running listener.
         """
         option = "" if quickack == "route" else quickack
         with Listener(self.host, self.directory, quickack=option) as listener:

@@ -26,18 +26,11 @@ WAYS = ("row-by-row", "batches", "pipelined")
 class Pipeline(Metrics):
     """The results of a consumer.
 
-    Attributes
-    ----------
-    command : tuple of str
-        The command.
-    raw : str
-        Its output.
-    way : str
-        One of `WAYS`.
-    each : int
-        Rows per batch.
-    times_ms : tuple of float
-        Time of each batch, in order.
+    command: the command.
+    raw: its output.
+    way: one of `WAYS`.
+    each: rows per batch.
+    times_ms: time of each batch, in order.
     """
 
     command: tuple[str, ...]
@@ -86,28 +79,14 @@ def produce(host: Host, broker: str, rows: int) -> None:
 def consume(host: Host, broker: str, database: str, way: str, rows: int, *, timeout: float = 3600.0) -> Pipeline:
     """Move rows from the stream into the database.
 
-    Parameters
-    ----------
-    host : Host
-        The consumer's host.
-    broker, database : str
-        The IP addresses of both servers.
-    way : str
-        How rows are moved: one of `WAYS`.
-    rows : int
-        The number of rows.
-    timeout : float
-        Seconds for all rows.
-
-    Returns
-    -------
-    Pipeline
-        Times in ms.
-
-    Raises
-    ------
-    ToolError
-        The way is unknown, the broker or the database is unreachable or closes the connection, or the output is not understood.
+    host: the consumer's host.
+    broker, database: the IP addresses of both servers.
+    way: how rows are moved: one of `WAYS`.
+    rows: the number of rows.
+    timeout: seconds for all rows.
+    returns: times in ms.
+    Raises ToolError: the way is unknown, the broker or the database is unreachable or closes the connection, or the output is
+    not understood.
     """
     if way not in WAYS:
         raise ToolError(f"unknown way '{way}'", fix=nearest(way, WAYS))
@@ -127,14 +106,9 @@ CREATE = f"CREATE OR REPLACE TABLE wordpress.{TABLE} (id INT PRIMARY KEY, payloa
 class BrokerAndDatabase(Together):
     """Redis on one host and MariaDB on another, with a consumer on a third or on one of the two.
 
-    Parameters
-    ----------
-    net : Hosts
-        The network.
-    directory : str or Path
-        The run directory, for logs.
-    broker, db, worker : str
-        The names of the hosts of Redis, MariaDB and the consumer.
+    net: the network.
+    directory: the run directory, for logs.
+    broker, db, worker: the names of the hosts of Redis, MariaDB and the consumer.
     """
 
     chance = MariaDB.chance
@@ -150,24 +124,11 @@ class BrokerAndDatabase(Together):
     def copy(self, way: str, rows: int) -> Pipeline:
         """Refill the broker, and move all rows into an empty table.
 
-        Parameters
-        ----------
-        way : str
-            How rows are moved: one of `slownet.reproductions.pipeline.WAYS`.
-        rows : int
-            The number of rows.
-
-        Returns
-        -------
-        Pipeline
-            Times in ms.
-
-        Raises
-        ------
-        ServiceError
-            Rows are missing in the table, or the broker still waits for acknowledgements.
-        ToolError
-            The producer or the consumer failed.
+        way: how rows are moved: one of `slownet.reproductions.pipeline.WAYS`.
+        rows: the number of rows.
+        returns: times in ms.
+        Raises ServiceError: rows are missing in the table, or the broker still waits for acknowledgements. Raises ToolError:
+        the producer or the consumer failed.
         """
         self.mariadb.query(CREATE)
         broker, database = self.redis.host.IP(), self.mariadb.host.IP()

@@ -21,12 +21,8 @@ NAME, QUESTION = "database.example", "SHOW server_version_num"
 class FarPostgreSQL(PostgreSQL):
     """PostgreSQL with TLS on ``net["server"]``, and a client on ``net["client"]``.
 
-    Parameters
-    ----------
-    net : Hosts
-        The network.
-    directory : str or Path
-        The run directory, for logs.
+    net: the network.
+    directory: the run directory, for logs.
     """
 
     def __init__(self, net: Hosts, directory: str | Path) -> None:
@@ -36,27 +32,13 @@ class FarPostgreSQL(PostgreSQL):
     def ask(self, connection: str, *, ttl: int | None = None, group: str = "", **parameters: str) -> Numbers:
         """Ask it something three times.
 
-        Parameters
-        ----------
-        connection : str
-            As in `slownet.tools.statements.statements`.
-        ttl : int, optional
-            Look it up by its name each time, by a resolver at the client, which may remember the answer of the name server
+        connection: as in `slownet.tools.statements.statements`.
+        ttl: look it up by its name each time, by a resolver at the client, which may remember the answer of the name server
             beside the database for so many seconds.
-        group : str
-            The only group for key exchange that the client's OpenSSL knows, such as ``"P-256"``; its own list unless given.
-        **parameters : str
-            More parameters of libpq, such as ``sslmode="require"``.
-
-        Returns
-        -------
-        Numbers
-            ``statement_ms``.
-
-        Raises
-        ------
-        ServiceError, ToolError
-            A server does not start, or the client is refused.
+        group: the only group for key exchange that the client's OpenSSL knows, such as ``"P-256"``; its own list unless given.
+        **parameters: more parameters of libpq, such as ``sslmode="require"``.
+        returns: ``statement_ms``.
+        Raises ServiceError, ToolError: a server does not start, or the client is refused.
         """
         where = {**self.login, **({} if ttl is None else {"host": NAME}), **parameters}
         (self.state / "openssl.cnf").write_text(OPENSSL.format(group))

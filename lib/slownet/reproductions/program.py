@@ -8,11 +8,7 @@ from slownet.tools import program
 def python(module: str, *words: object) -> list[str]:
     """Return the command that runs a module of `slownet.reproductions.programs`.
 
-    Parameters
-    ----------
-    module : str
-        Its name.
-    *words : any
-        Its arguments.
+    module: its name.
+    *words: its arguments.
     """
     return program.python(module, *words, package="slownet.reproductions.programs")

@@ -28,14 +28,9 @@ At = Callable[[str], AbstractContextManager[Any]]
 class Opening:
     """A server's behaviour when a connection is opened.
 
-    Parameters
-    ----------
-    document : int
-        Bytes of the document that is requested.
-    certificate : int
-        About how many bytes the Certificate message has; the least that is possible unless given.
-    hello_retry, retry : bool
-        Whether it sends a HelloRetryRequest, or a Retry packet.
+    document: bytes of the document that is requested.
+    certificate: about how many bytes the Certificate message has; the least that is possible unless given.
+    hello_retry, retry: whether it sends a HelloRetryRequest, or a Retry packet.
     """
 
     document: int = 1000
@@ -51,14 +46,9 @@ RTTS_MS = (20, 120)
 class Protocols(OnDemand):
     """A host where a server is started for each cell: nginx, or gtlsserver for early data over QUIC.
 
-    Parameters
-    ----------
-    net : Hosts
-        The network.
-    directory : str or Path
-        The run directory, for logs.
-    server : str
-        The host's name.
+    net: the network.
+    directory: the run directory, for logs.
+    server: the host's name.
     """
 
     operation = "request"
@@ -82,29 +72,14 @@ class Protocols(OnDemand):
     ) -> Handshake:
         """Request a document on a new connection, at two round-trip times.
 
-        Parameters
-        ----------
-        client : Host
-            The host that requests it.
-        stack : str
-            How to open the connection: a name in `slownet.theory.handshakes.STACKS`.
-        at : callable
-            Sets the round-trip time of the link for a ``with`` block: ``at("20ms")``. Only the server's end must delay, so that
+        client: the host that requests it.
+        stack: how to open the connection: a name in `slownet.theory.handshakes.STACKS`.
+        at: sets the round-trip time of the link for a ``with`` block: ``at("20ms")``. Only the server's end must delay, so that
             a capture at the client sees packets when the client sends and receives them.
-        opening : Opening
-            What the server does.
-        rtts_ms : (int, int)
-            The two round-trip times.
-
-        Returns
-        -------
-        Handshake
-            Round trips, with what the capture shows.
-
-        Raises
-        ------
-        ServiceError, ToolError
-            A program is missing or fails, or the capture shows another way to open the connection.
+        opening: what the server does.
+        rtts_ms: the two round-trip times.
+        returns: round trips, with what the capture shows.
+        Raises ServiceError, ToolError: a program is missing or fails, or the capture shows another way to open the connection.
         """
         wanted = opened(stack, hello_retry=opening.hello_retry, retry=opening.retry)
         found = []
@@ -124,14 +99,9 @@ class Protocols(OnDemand):
 class GtlsServer(Service):
     """An HTTP/3 server with files, on UDP port 443.
 
-    Parameters
-    ----------
-    host : Host
-        The host that it runs on.
-    directory : str or Path, optional
-        The run directory, for its log.
-    files : mapping of str to int
-        The files that it serves, with their size in bytes: ``{"page": 1000}``.
+    host: the host that it runs on.
+    directory: the run directory, for its log.
+    files: the files that it serves, with their size in bytes: ``{"page": 1000}``.
     """
 
     name = "gtlsserver"

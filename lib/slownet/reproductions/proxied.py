@@ -16,12 +16,8 @@ from slownet.services.mariadb import MariaDB
 class ProxiedDatabase:
     """A database on ``net["server"]``, and for each cell a proxy on ``net["proxy"]``.
 
-    Parameters
-    ----------
-    net : Hosts
-        The network.
-    directory : str or Path
-        The run directory, for logs.
+    net: the network.
+    directory: the run directory, for logs.
     """
 
     chance = MariaDB.chance

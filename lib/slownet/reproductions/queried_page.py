@@ -33,16 +33,10 @@ REPEATS = "to microseconds a query, not bit for bit: PHP and MariaDB draw random
 class Page(Metrics):
     """The times of a page's queries.
 
-    Attributes
-    ----------
-    command : tuple of str
-        The command.
-    raw : str
-        Its output.
-    connect_ms : float
-        Time to connect and log in.
-    times_ms : tuple of float
-        Time of each query, in order.
+    command: the command.
+    raw: its output.
+    connect_ms: time to connect and log in.
+    times_ms: time of each query, in order.
     """
 
     command: tuple[str, ...]
@@ -68,28 +62,14 @@ class Page(Metrics):
 def php_page(host: Host, address: str, *, port: int = 3306, queries: int = QUERIES, size: int = BYTES) -> Page:
     """Send a page's queries to a database, or to a proxy in front of it.
 
-    Parameters
-    ----------
-    host : Host
-        The host that PHP runs on.
-    address : str
-        The IP address of the database or proxy.
-    port : int
-        Its TCP port.
-    queries : int
-        The number of queries.
-    size : int
-        Bytes per query on the wire.
-
-    Returns
-    -------
-    Page
-        Times in ms.
-
-    Raises
-    ------
-    ToolError
-        PHP or its database driver is missing, the database refuses or closes the connection, or the output is not understood.
+    host: the host that PHP runs on.
+    address: the IP address of the database or proxy.
+    port: its TCP port.
+    queries: the number of queries.
+    size: bytes per query on the wire.
+    returns: times in ms.
+    Raises ToolError: PHP or its database driver is missing, the database refuses or closes the connection, or the output is not
+    understood.
     """
     program = str(resources.files("slownet.reproductions.programs").joinpath("page.php"))
     command = ["php", program, address, str(port), str(queries), str(size)]
@@ -99,28 +79,14 @@ def php_page(host: Host, address: str, *, port: int = 3306, queries: int = QUERI
 def served_page(host: Host, url: str, address: str, *, way: str = TEXT, queries: int = QUERIES, size: int = BYTES) -> Page:
     """Ask a web server for the same page, whose PHP sends the queries.
 
-    Parameters
-    ----------
-    host : Host
-        The host that the reader's ``curl`` runs on.
-    url : str
-        Where the web server has ``page.php``.
-    address : str
-        The IP address of the database.
-    way : {"text", "prepared"}
-        Whether the text of a query is sent to be run, or to be prepared first, as ``mysqli::prepare`` does.
-    queries, size : int
-        As for `php_page`.
-
-    Returns
-    -------
-    Page
-        Times in ms, as PHP saw them.
-
-    Raises
-    ------
-    ToolError
-        The web server, PHP or the database does not answer, or the output is not understood.
+    host: the host that the reader's ``curl`` runs on.
+    url: where the web server has ``page.php``.
+    address: the IP address of the database.
+    way ({"text", "prepared"}): whether the text of a query is sent to be run, or to be prepared first, as ``mysqli::prepare``
+        does.
+    queries, size: as for `php_page`.
+    returns: times in ms, as PHP saw them.
+    Raises ToolError: the web server, PHP or the database does not answer, or the output is not understood.
     """
     words = "+".join(map(str, (address, 3306, queries, size, way)))
     command = ["curl", "--silent", "--show-error", "--fail-with-body", f"{url}?{words}"]
@@ -152,14 +118,9 @@ class _Site(Nginx):
 class QueriedPage(Together):
     """nginx and PHP-FPM on one host, MariaDB on another.
 
-    Parameters
-    ----------
-    net : Hosts
-        The network.
-    directory : str or Path
-        The run directory, for logs and configurations.
-    web, db : str
-        The names of the hosts of the web server and of the database.
+    net: the network.
+    directory: the run directory, for logs and configurations.
+    web, db: the names of the hosts of the web server and of the database.
     """
 
     chance = MariaDB.chance

@@ -25,18 +25,11 @@ READY_S = 5.0
 class Commits(Metrics):
     """The results of commits that were followed to a replica, in order; times in ms.
 
-    Attributes
-    ----------
-    command : tuple of str
-        The writer's command.
-    raw : str
-        The output of writer and watcher.
-    commit_ms : tuple of float
-        How long each commit took.
-    lag_ms : tuple of float
-        From the commit's start until the row could be read on the replica.
-    stale_ms : tuple of float
-        From the commit's end until then; 0 if the row could be read before the writer had its answer.
+    command: the writer's command.
+    raw: the output of writer and watcher.
+    commit_ms: how long each commit took.
+    lag_ms: from the commit's start until the row could be read on the replica.
+    stale_ms: from the commit's end until then; 0 if the row could be read before the writer had its answer.
     """
 
     command: tuple[str, ...]
@@ -78,35 +71,17 @@ def commits(
 ) -> Commits:
     """Commit rows on a primary, and wait for each one on a replica.
 
-    Parameters
-    ----------
-    client : Host
-        The host that writes.
-    primary : str
-        The primary's IP address.
-    replica : Host
-        The replica's host.
-    socket : Path
-        The replica's Unix socket: the watcher runs on the same host, so it uses no link.
-    position : str
-        The GTID of the last transaction so far, such as ``"0-1-7"``; nothing else may write.
-    count : int
-        The number of commits.
-    size : int
-        The length of a row in bytes.
-    every_ms : float
-        Milliseconds between the starts of two commits.
-
-    Returns
-    -------
-    Commits
-        Times in ms.
-
-    Raises
-    ------
-    ToolError
-        The primary or the replica refuses or closes the connection, a transaction never arrives, or the output is not
-        understood.
+    client: the host that writes.
+    primary: the primary's IP address.
+    replica: the replica's host.
+    socket: the replica's Unix socket: the watcher runs on the same host, so it uses no link.
+    position: the GTID of the last transaction so far, such as ``"0-1-7"``; nothing else may write.
+    count: the number of commits.
+    size: the length of a row in bytes.
+    every_ms: milliseconds between the starts of two commits.
+    returns: times in ms.
+    Raises ToolError: the primary or the replica refuses or closes the connection, a transaction never arrives, or the output is
+    not understood.
     """
     with owner.temporary("replication") as directory:
         ready = Path(directory, "ready")
@@ -140,14 +115,9 @@ CREATE = f"CREATE OR REPLACE TABLE wordpress.{TABLE} (id INT AUTO_INCREMENT PRIM
 class Replicated(Together):
     """A primary on ``net["primary"]`` and replicas on other hosts, which start with the same data.
 
-    Parameters
-    ----------
-    net : Hosts
-        The network.
-    directory : str or Path
-        The run directory, for logs.
-    replicas : sequence of str
-        The names of the replicas' hosts.
+    net: the network.
+    directory: the run directory, for logs.
+    replicas: the names of the replicas' hosts.
     """
 
     chance = MariaDB.chance
@@ -162,15 +132,8 @@ class Replicated(Together):
     def acknowledged_by(self, *names: str) -> None:
         """Make commits wait until one of the replicas acknowledges them (semi-synchronous replication).
 
-        Parameters
-        ----------
-        *names : str
-            The hosts of these replicas; without any, commits do not wait (asynchronous replication).
-
-        Raises
-        ------
-        ServiceError
-            A name is unknown, replication does not resume, or the primary counts another number of replicas.
+        *names: the hosts of these replicas; without any, commits do not wait (asynchronous replication).
+        Raises ServiceError: a name is unknown, replication does not resume, or the primary counts another number of replicas.
         """
         known = [replica.host.name for replica in self.replicas]
         if unknown := set(names) - set(known):
@@ -189,24 +152,11 @@ class Replicated(Together):
     def commits(self, *, watched: int = 0, **how: float) -> Commits:
         """Commit rows from the client, and wait for each one on a replica.
 
-        Parameters
-        ----------
-        watched : int
-            The replica, as an index.
-        **how : float
-            ``count``, ``size`` and ``every_ms`` of `tools.replication.commits`.
-
-        Returns
-        -------
-        Commits
-            Times in ms.
-
-        Raises
-        ------
-        ServiceError
-            Replication is semi-synchronous, and a commit did not wait for its acknowledgement.
-        ToolError
-            The writer or the watcher failed.
+        watched: the replica, as an index.
+        **how: ``count``, ``size`` and ``every_ms`` of `tools.replication.commits`.
+        returns: times in ms.
+        Raises ServiceError: replication is semi-synchronous, and a commit did not wait for its acknowledgement. Raises
+        ToolError: the writer or the watcher failed.
         """
         self.primary.query(CREATE)
         replica = self.replicas[watched]

@@ -29,19 +29,10 @@ def initial_window(host: Host, segments: int) -> AbstractContextManager[None]:
 def own_route(host: Host, option: str, value: int) -> Iterator[None]:
     """Set an option of the route to a host's own network for a ``with`` block.
 
-    Parameters
-    ----------
-    host : Host
-        The host.
-    option : str
-        Its name, as for ``ip route``.
-    value : int
-        Its value.
-
-    Raises
-    ------
-    NetworkError
-        The host does not have exactly one such route, or the option was not set.
+    host: the host.
+    option: its name, as for ``ip route``.
+    value: its value.
+    Raises NetworkError: the host does not have exactly one such route, or the option was not set.
     """
     routes = json.loads(run(host, ["ip", "-json", "route", "show", "scope", "link"]).stdout)
     if len(routes) != 1:

@@ -23,12 +23,8 @@ from slownet.tools.numbers import Metric
 class Operation(Metrics):
     """A tool's record with one of its metrics repeated as ``operation_ms``.
 
-    Attributes
-    ----------
-    record : Metrics
-        The tool's record, such as `Ab`.
-    time : str
-        The metric, in ms, that is the time of an operation: a page, a row, a message.
+    record: the tool's record, such as `Ab`.
+    time: the metric, in ms, that is the time of an operation: a page, a row, a message.
     """
 
     record: Any
@@ -60,12 +56,8 @@ class Operation(Metrics):
 class RowsAndMessages:
     """A worker on web that writes rows to db, and a client that exchanges messages with web; see `ClientWebDb`.
 
-    Parameters
-    ----------
-    net : Hosts
-        The network.
-    directory : str or Path
-        The run directory, for logs.
+    net: the network.
+    directory: the run directory, for logs.
     """
 
     chance = BrokerAndDatabase.chance

@@ -24,16 +24,10 @@ from slownet.tools.programs.queries import PORT, SYSTEMS
 class QueryCost(Metrics):
     """The times of each way of asking.
 
-    Attributes
-    ----------
-    command : tuple of str
-        The command.
-    raw : str
-        Its output.
-    system : str
-        What was asked: ``postgresql``, ``mariadb``, ``redis`` or ``grpc``.
-    times_ms : mapping of str to tuple of float
-        Way to its times, in order.
+    command: the command.
+    raw: its output.
+    system: what was asked: ``postgresql``, ``mariadb``, ``redis`` or ``grpc``.
+    times_ms: way to its times, in order.
     """
 
     command: tuple[str, ...]
@@ -57,26 +51,13 @@ class QueryCost(Metrics):
 def query_cost(host: Host, address: str, *, system: str, count: int = 5) -> QueryCost:
     """Ask a database or broker from a host, in each way that its Python client offers.
 
-    Parameters
-    ----------
-    host : Host
-        The client's host.
-    address : str
-        The server's IP address.
-    system : str
-        ``postgresql`` (psycopg 3), ``mariadb`` (PyMySQL), ``redis`` (redis-py) or ``grpc``.
-    count : int
-        How often in each way.
-
-    Returns
-    -------
-    QueryCost
-        Times in ms.
-
-    Raises
-    ------
-    ToolError
-        The system is unknown, its client is not installed or cannot reach the server, or the output is not understood.
+    host: the client's host.
+    address: the server's IP address.
+    system: ``postgresql`` (psycopg 3), ``mariadb`` (PyMySQL), ``redis`` (redis-py) or ``grpc``.
+    count: how often in each way.
+    returns: times in ms.
+    Raises ToolError: the system is unknown, its client is not installed or cannot reach the server, or the output is not
+    understood.
     """
     if system not in SYSTEMS:
         raise ToolError(f"unknown system '{system}'", fix=nearest(system, SYSTEMS))
@@ -99,12 +80,8 @@ def _without_slowest(times: Sequence[float]) -> Sequence[float]:
 class Stores(Together):
     """The server for `slownet.reproductions.stores`, on the host ``server``; the host ``client`` asks.
 
-    Parameters
-    ----------
-    net : Hosts
-        The network.
-    directory : str or Path
-        The run directory, for logs.
+    net: the network.
+    directory: the run directory, for logs.
     """
 
     chance = MariaDB.chance

@@ -32,20 +32,12 @@ NAMES = ("gap_ms", "gap_at_ms", "bytes", "bytes_after_gap")
 class Multipath(Metrics):
     """The messages of one connection.
 
-    Attributes
-    ----------
-    command : tuple of str
-        The command.
-    raw : str
-        Its output.
-    gap_ms : float
-        The longest time between two arrivals, or between the last one and the end.
-    received, after_gap : int
-        Bytes that arrived, and how many of them after that time.
-    paths : int
-        On how many paths the connection was opened, by the captures; 0 without MPTCP.
-    files : mapping of str to bytes
-        The capture of each interface: the packets that open connections.
+    command: the command.
+    raw: its output.
+    gap_ms: the longest time between two arrivals, or between the last one and the end.
+    received, after_gap: bytes that arrived, and how many of them after that time.
+    paths: on how many paths the connection was opened, by the captures; 0 without MPTCP.
+    files: the capture of each interface: the packets that open connections.
     """
 
     command: tuple[str, ...]
@@ -75,28 +67,13 @@ def multipath(
 ) -> Multipath:  # fmt: skip
     """Receive messages, a hundred of 1000 bytes in a second, and cut a path meanwhile.
 
-    Parameters
-    ----------
-    client, server : Host
-        Who receives and who sends.
-    protocol : str
-        ``MPTCP`` or ``TCP``.
-    cut : callable
-        Cuts the path for a ``with`` block.
-    interfaces : sequence of str
-        The client's interfaces, which are captured.
-    after, seconds : float
-        Seconds until the path is cut, and in all.
-
-    Returns
-    -------
-    Multipath
-        What arrived.
-
-    Raises
-    ------
-    ToolError
-        A program fails, or the captures show another protocol.
+    client, server: who receives and who sends.
+    protocol: ``MPTCP`` or ``TCP``.
+    cut: cuts the path for a ``with`` block.
+    interfaces: the client's interfaces, which are captured.
+    after, seconds: seconds until the path is cut, and in all.
+    returns: what arrived.
+    Raises ToolError: a program fails, or the captures show another protocol.
     """
     with owner.temporary("multipath") as directory, ExitStack() as stack:
         captures = [Capture(client, each, Path(directory, each), filter=OPENING) for each in interfaces]
@@ -134,14 +111,9 @@ INTERFACES = ("client-eth0", "client-eth1")
 class Messages(OnDemand):
     """A server of `TwoPaths` that announces its second address to clients that speak MPTCP.
 
-    Parameters
-    ----------
-    net : Hosts
-        The network.
-    directory : str or Path
-        The run directory, for logs.
-    server : str
-        The host's name.
+    net: the network.
+    directory: the run directory, for logs.
+    server: the host's name.
     """
 
     operation = "connection"

@@ -17,16 +17,10 @@ from slownet.tools.program import nanoseconds, read_json
 class Calls(Metrics):
     """The times of calls.
 
-    Attributes
-    ----------
-    command : tuple of str
-        The command.
-    raw : str
-        Its output.
-    times_ms : tuple of float
-        The time of each call, in order.
-    skipped : int
-        How many of the first are left out of the metric.
+    command: the command.
+    raw: its output.
+    times_ms: the time of each call, in order.
+    skipped: how many of the first are left out of the metric.
     """
 
     command: tuple[str, ...]
@@ -42,30 +36,14 @@ class Calls(Metrics):
 def calls(host: Host, address: str, *, size: int, every_s: float, count: int = 5, skipped: int = 0) -> Calls:
     """Call a server that runs ``calls serve``, over one connection.
 
-    Parameters
-    ----------
-    host : Host
-        The client's host.
-    address : str
-        The server's IP address.
-    size : int
-        Bytes of each message; the answer has none.
-    every_s : float
-        Seconds from the beginning of one call to that of the next.
-    count : int
-        How many calls are measured.
-    skipped : int
-        How many are made before, in the same way.
-
-    Returns
-    -------
-    Calls
-        Times in ms.
-
-    Raises
-    ------
-    ToolError
-        gRPC is not installed, the server does not answer, or the output is not understood.
+    host: the client's host.
+    address: the server's IP address.
+    size: bytes of each message; the answer has none.
+    every_s: seconds from the beginning of one call to that of the next.
+    count: how many calls are measured.
+    skipped: how many are made before, in the same way.
+    returns: times in ms.
+    Raises ToolError: gRPC is not installed, the server does not answer, or the output is not understood.
     """
     command = python("call_timer", "ask", address, size, skipped + count, every_s)
     return parse(run(host, command).stdout, command, skipped)

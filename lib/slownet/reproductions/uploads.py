@@ -36,18 +36,11 @@ class Backend(Nginx):
 class Front(HttpsServer):
     """The web server nginx with TLS and HTTP/2, which passes all requests on.
 
-    Parameters
-    ----------
-    host : Host
-        The host that it runs on.
-    directory : str or Path
-        The run directory, for log and configuration.
-    behind : Path
-        The backend's Unix socket.
-    body : str
-        `BUFFERED`, nginx's default: a request's body is read whole before it is passed on; or `UNBUFFERED`.
-    window : str
-        ``http2_body_preread_size``: how much of a body nginx takes over HTTP/2 before it is passed on.
+    host: the host that it runs on.
+    directory: the run directory, for log and configuration.
+    behind: the backend's Unix socket.
+    body: `BUFFERED`, nginx's default: a request's body is read whole before it is passed on; or `UNBUFFERED`.
+    window: ``http2_body_preread_size``: how much of a body nginx takes over HTTP/2 before it is passed on.
     """
 
     def __init__(self, host: Host, directory: str | Path, *, behind: Path, body: str, window: str) -> None:
@@ -70,14 +63,9 @@ class Front(HttpsServer):
 class Uploads(OnDemand):
     """A host with a web server and a backend behind it, which are started for each upload.
 
-    Parameters
-    ----------
-    net : Hosts
-        The network.
-    directory : str or Path
-        The run directory, for logs.
-    server : str
-        The host's name.
+    net: the network.
+    directory: the run directory, for logs.
+    server: the host's name.
     """
 
     operation = "upload"
@@ -94,26 +82,12 @@ class Uploads(OnDemand):
     def upload(self, client: Host, size: int, *, http: str = "2", body: str = UNBUFFERED, window: str = "64k") -> Curl:
         """Upload a file with curl, on a new connection.
 
-        Parameters
-        ----------
-        client : Host
-            The host that uploads it.
-        size : int
-            Bytes.
-        http : str
-            The version of HTTP: ``1.1`` or ``2``.
-        body, window : str
-            As for `Front`.
-
-        Returns
-        -------
-        Curl
-            The time in ms.
-
-        Raises
-        ------
-        ServiceError, ToolError
-            A program is missing or fails.
+        client: the host that uploads it.
+        size: bytes.
+        http: the version of HTTP: ``1.1`` or ``2``.
+        body, window: as for `Front`.
+        returns: the time in ms.
+        Raises ServiceError, ToolError: a program is missing or fails.
         """
         with self.serving(body, window) as url:
             path = Path(self.directory, f"{NAME}-{client.name}")

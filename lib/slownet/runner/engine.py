@@ -81,20 +81,12 @@ class _Try(Generic[T]):
 class Engine(Generic[T, R]):
     """Runs the tasks of a policy.
 
-    Parameters
-    ----------
-    workers : Workers
-        Closed at the end.
-    measure : callable
-        A function of a module: workers of other processes import it.
-    policy : Policy
-        Says which task is next.
-    patience_s : float or None
-        Without any result for so long, workers count as lost; None: never.
-    tries : int
-        How often a task is tried that fails.
-    ahead : int
-        Tasks that are handed out for each lab: two, so that no worker waits for the next one; one if the policy is to choose
+    workers: closed at the end.
+    measure: a function of a module: workers of other processes import it.
+    policy: chooses the next task.
+    patience_s: without any result for so long, workers count as lost; None: never.
+    tries: how often a task is tried that fails.
+    ahead: tasks that are handed out for each lab: two, so that no worker waits for the next one; one if the policy is to choose
         it as late as it can.
     """
 

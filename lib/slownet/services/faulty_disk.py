@@ -39,10 +39,7 @@ _ALWAYS = "0 1000000"
 class Disk:
     """A disk that one server has its state on; made by `Service.on_disk`.
 
-    Parameters
-    ----------
-    size : str
-        How much it holds, such as "256MB": at least 16 MB. Of the lab's memory it takes what is written.
+    size: how much it holds, such as "256MB": at least 16 MB. Of the lab's memory it takes what is written.
     """
 
     def __init__(self, size: str) -> None:

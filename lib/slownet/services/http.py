@@ -14,14 +14,9 @@ from slownet.model.units import whole_number
 class Page:
     """An HTTP response.
 
-    Attributes
-    ----------
-    status : int
-        The status code; 0 if none exists.
-    body : bytes
-        The content.
-    headers : mapping of str to str
-        The headers, with names in lower case.
+    status: the status code; 0 if none exists.
+    body: the content.
+    headers: the headers, with names in lower case.
     """
 
     status: int
@@ -32,24 +27,11 @@ class Page:
 def get(server: Path, path: str, host: str, timeout_s: float = 60.0) -> Page:
     """Get a page in HTTP/1.0, so that the server closes the connection after it.
 
-    Parameters
-    ----------
-    server : Path
-        The server's Unix socket.
-    path, host : str
-        The page's path, and the ``Host`` header.
-    timeout_s : float
-        Seconds to wait for the connection, and for each part of the response.
-
-    Returns
-    -------
-    Page
-        The response.
-
-    Raises
-    ------
-    OSError
-        The server does not answer.
+    server: the server's Unix socket.
+    path, host: the page's path, and the ``Host`` header.
+    timeout_s: seconds to wait for the connection, and for each part of the response.
+    returns: the response.
+    Raises OSError: the server does not answer.
     """
     return parse(exchange(server, f"GET {path} HTTP/1.0\r\nHost: {host}\r\n\r\n", timeout_s))
 

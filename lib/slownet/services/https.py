@@ -22,22 +22,10 @@ what makes real certificates large that serve many sites."""
 def certificate(folder: Path, size: int = 0) -> tuple[Path, Path]:
     """Make a self-signed certificate with an ECDSA key.
 
-    Parameters
-    ----------
-    folder : Path
-        Where to write it.
-    size : int
-        About how many bytes the server's Certificate message will have; at least some 370.
-
-    Returns
-    -------
-    (Path, Path)
-        The certificate and its key.
-
-    Raises
-    ------
-    ServiceError
-        openssl is missing or fails.
+    folder: where to write it.
+    size: about how many bytes the server's Certificate message will have; at least some 370.
+    returns: the certificate and its key.
+    Raises ServiceError: openssl is missing or fails.
     """
     configuration, path, key = folder / "certificate.conf", folder / "certificate.pem", folder / "key.pem"
     names = (f"DNS:{NAME.format(number)}" for number in range(max(1, (size - WITHOUT_NAMES) // OF_A_NAME)))
@@ -72,20 +60,12 @@ class HttpsServer(Nginx):
 
     It takes up sessions by id and by ticket, early data over TCP, and data in a SYN. Its certificate is its own.
 
-    Parameters
-    ----------
-    host : Host
-        The host that it runs on.
-    directory : str or Path, optional
-        The run directory, for log and configuration.
-    files : mapping of str to int or bytes
-        The files that it serves, with their content, or their size in bytes if it does not matter: ``{"page": 1000}``.
-    certificate_bytes : int
-        About how many bytes its Certificate message has.
-    groups : str
-        The groups for its key exchange, by OpenSSL's names, separated by colons.
-    retry : bool
-        Whether it validates addresses by Retry packets (QUIC).
+    host: the host that it runs on.
+    directory: the run directory, for log and configuration.
+    files: the files that it serves, with their content, or their size in bytes if it does not matter: ``{"page": 1000}``.
+    certificate_bytes: about how many bytes its Certificate message has.
+    groups: the groups for its key exchange, by OpenSSL's names, separated by colons.
+    retry: whether it validates addresses by Retry packets (QUIC).
     """
 
     name = "nginx"

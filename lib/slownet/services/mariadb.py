@@ -64,10 +64,7 @@ class Replication:
     Transactions are logged with GTIDs and as rows. A commit that waits for a replica does so before others can read it
     (AFTER_SYNC), so that no row that was read can be lost.
 
-    Attributes
-    ----------
-    server_id : int
-        The server's number, unique among the servers that replicate from each other.
+    server_id: the server's number, unique among the servers that replicate from each other.
     """
 
     server_id: int

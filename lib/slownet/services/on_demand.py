@@ -12,14 +12,9 @@ from slownet.net.process import Hosts
 class OnDemand:
     """A host where a server is started when a cell needs it; nothing runs in between.
 
-    Parameters
-    ----------
-    net : Hosts
-        The network.
-    directory : str or Path
-        The run directory, for logs.
-    server : str
-        The host's name.
+    net: the network.
+    directory: the run directory, for logs.
+    server: the host's name.
     """
 
     def __init__(self, net: Hosts, directory: str | Path, server: str = "server") -> None:

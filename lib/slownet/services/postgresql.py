@@ -25,16 +25,10 @@ class PostgreSQL(Service):
 
     It has a user and a database ``slownet``, with the password ``slownet``, which clients prove by SCRAM-SHA-256.
 
-    Parameters
-    ----------
-    host : Host
-        The host that it runs on.
-    directory : str or Path, optional
-        Where its log is written: the run directory.
-    options : sequence of str
-        More settings, such as ``["max_connections=50"]``.
-    tls : bool
-        Whether it offers TLS, with a certificate of its own.
+    host: the host that it runs on.
+    directory: where its log is written: the run directory.
+    options: more settings, such as ``["max_connections=50"]``.
+    tls: whether it offers TLS, with a certificate of its own.
     """
 
     name = "postgresql"

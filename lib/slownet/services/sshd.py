@@ -17,12 +17,8 @@ SEPARATION = Path("/run/sshd")
 class Sshd(Service):
     """OpenSSH's server. Its host key and the client's key are made at its start.
 
-    Parameters
-    ----------
-    host : Host
-        The host that it runs on.
-    directory : str or Path
-        The run directory, for the log.
+    host: the host that it runs on.
+    directory: the run directory, for the log.
     """
 
     name = "sshd"

@@ -23,14 +23,9 @@ INSERT = "INSERT INTO written (payload) VALUES ('a row')"
 class Standby(PostgreSQL):
     """A server that begins with a copy of a running one, and follows it.
 
-    Parameters
-    ----------
-    host : Host
-        The host that it runs on.
-    directory : str or Path
-        The run directory, for the log.
-    of : PostgreSQL
-        The primary.
+    host: the host that it runs on.
+    directory: the run directory, for the log.
+    of: the primary.
     """
 
     def __init__(self, host: Host, directory: str | Path, *, of: PostgreSQL) -> None:
@@ -51,12 +46,8 @@ class Standby(PostgreSQL):
 class SynchronousPair(InOrder):
     """A primary on ``net["primary"]``, its standby on ``net["replica1"]``, and a client on ``net["client"]``.
 
-    Parameters
-    ----------
-    net : Hosts
-        The network.
-    directory : str or Path
-        The run directory, for logs.
+    net: the network.
+    directory: the run directory, for logs.
     """
 
     def __init__(self, net: Hosts, directory: str | Path) -> None:
@@ -81,20 +72,9 @@ class SynchronousPair(InOrder):
     def insert(self, synchronous_commit: str) -> Numbers:
         """Insert ten rows from the client, one after the other, each in a transaction of its own.
 
-        Parameters
-        ----------
-        synchronous_commit : str
-            What each commit waits for: PostgreSQL's setting.
-
-        Returns
-        -------
-        Numbers
-            ``statement_ms``.
-
-        Raises
-        ------
-        ToolError
-            The client is refused.
+        synchronous_commit: what each commit waits for: PostgreSQL's setting.
+        returns: ``statement_ms``.
+        Raises ToolError: the client is refused.
         """
         where = {**self.primary.login, "options": f"-c synchronous_commit={synchronous_commit}"}
         return statements(self.client, "postgresql", INSERT, where)

@@ -66,20 +66,13 @@ def _address(given: str, example: str) -> None:
 class Unbound(Service):
     """A name server (unbound).
 
-    Parameters
-    ----------
-    host : Host
-        The host that it runs on.
-    directory : path, optional
-        Where its log ``unbound-<host>.log`` is written.
-    records : mapping of str to sequence of str
-        The addresses of names, IPv4 or IPv6: ``{"page.example": ["10.0.0.2"]}``. Others do not exist. It answers on the host's
-        first address, over UDP, TCP, TLS and HTTPS.
-    forward : (str, str), optional
-        Instead of that, the address of a name server that it asks, and over what: ``("10.0.0.2", "TLS")``. Then it answers on
-        127.0.0.1 for programs of its host, and keeps what it learnt, and the connections.
-    ttl : int
-        How many seconds others may remember an answer.
+    host: the host that it runs on.
+    directory: where its log ``unbound-<host>.log`` is written.
+    records: the addresses of names, IPv4 or IPv6: ``{"page.example": ["10.0.0.2"]}``. Others do not exist. It answers on the
+        host's first address, over UDP, TCP, TLS and HTTPS.
+    forward: instead of that, the address of a name server that it asks, and over what: ``("10.0.0.2", "TLS")``. Then it answers
+        on 127.0.0.1 for programs of its host, and keeps what it learnt, and the connections.
+    ttl: how many seconds others may remember an answer.
     """
 
     name = "unbound"

@@ -36,18 +36,11 @@ START = "start workers with: dask worker --nthreads 1 --resources lab=1 ADDRESS"
 class Dask:
     """The workers of a cluster, for `slownet.runner.engine.Engine`.
 
-    Parameters
-    ----------
-    address : str
-        The scheduler's, ``tcp://host:8786``; ``"local"`` starts a cluster on this machine.
-    scheduler_file : Path or None
-        Instead of the address: the file that ``dask scheduler --scheduler-file`` wrote.
-    labs : int
-        Of a local cluster: how many workers, each with one lab.
-    answer_s : float
-        How long to wait for the scheduler and its first worker.
-    opened : callable
-        Gets the number of labs and the address of the dashboard, each time that there is a connection.
+    address: the scheduler's, ``tcp://host:8786``; ``"local"`` starts a cluster on this machine.
+    scheduler_file: instead of the address: the file that ``dask scheduler --scheduler-file`` wrote.
+    labs: of a local cluster: how many workers, each with one lab.
+    answer_s: how long to wait for the scheduler and its first worker.
+    opened: gets the number of labs and the address of the dashboard, each time that there is a connection.
     """
 
     def __init__(

@@ -105,20 +105,12 @@ def check_size(experiment: Experiment, vary: Mapping[str, Sequence[str]], design
 class Sweep:
     """A measured sweep.
 
-    Attributes
-    ----------
-    run : RunData
-        The cells with their summaries, as those of a run; ``run.directory`` is the sweep's folder.
-    aside : list of dict
-        What could not be measured: ``{"cell", "repetition", "why"}``.
-    new : int
-        Cells and repetitions that were measured now; the others were in the folder before.
-    criterion : Criterion or None
-        What each cell was to meet.
-    verdicts : mapping of str to Judgement
-        Whether each cell meets it, by the cell's title.
-    flips : sequence of Flip
-        Where that changes along the refined factor.
+    run: the cells with their summaries, as those of a run; ``run.directory`` is the sweep's folder.
+    aside: what could not be measured: ``{"cell", "repetition", "why"}``.
+    new: cells and repetitions that were measured now; the others were in the folder before.
+    criterion: what each cell was to meet.
+    verdicts: whether each cell meets it, by the cell's title.
+    flips: where that changes along the refined factor.
     """
 
     run: RunData
@@ -164,58 +156,29 @@ def run(
 ) -> Sweep:
     """Measure an experiment under many conditions, by many labs, and write a report.
 
-    Parameters
-    ----------
-    experiment : str, optional
-        Its name (``slownet list``) or file; the folder's own if a sweep is resumed.
-    vary : mapping, optional
-        The values of each factor: ``{"rtt": "0:200:10ms", "loss": ["0%", "1%"]}``; the experiment's own for others.
-    out : Path or str
-        The folder of the sweep, new unless it is resumed.
-    sample : str
-        ``"grid"`` for all combinations, or a sample of them: ``"random:100"``, ``"lhs:100"``, ``"sobol:128"``.
-    seed : int
-        Of the sample.
-    repeat : int, optional
-        Repetitions of each cell, each with other seeds. Unless given, one; with a criterion, as many as a verdict needs on
+    experiment: its name (``slownet list``) or file; the folder's own if a sweep is resumed.
+    vary: the values of each factor: ``{"rtt": "0:200:10ms", "loss": ["0%", "1%"]}``; the experiment's own for others.
+    out: the folder of the sweep, new unless it is resumed.
+    sample: ``"grid"`` for all combinations, or a sample of them: ``"random:100"``, ``"lhs:100"``, ``"sobol:128"``.
+    seed: of the sample.
+    repeat: repetitions of each cell, each with other seeds. Unless given, one; with a criterion, as many as a verdict needs on
         programs that slownet does not know: see `slownet.judge.records.exactness`.
-    fresh : bool
-        Whether each cell gets a lab of its own, instead of sharing one with up to 15 others.
-    cold : bool
-        Whether each lab prepares its services itself (`experiment`'s ``prepare``), instead of beginning with a snapshot.
-    criterion : str
-        What each cell is to meet: ``"time_per_request_ms<300"``, ``"p99 latency_ms<300ms"``.
-    refine : str
-        A factor and a step, ``"rtt:1ms"``: measure more of its values, down to that step, where the criterion's verdict
+    fresh: whether each cell gets a lab of its own, instead of sharing one with up to 15 others.
+    cold: whether each lab prepares its services itself (`experiment`'s ``prepare``), instead of beginning with a snapshot.
+    criterion: what each cell is to meet: ``"time_per_request_ms<300"``, ``"p99 latency_ms<300ms"``.
+    refine: a factor and a step, ``"rtt:1ms"``: measure more of its values, down to that step, where the criterion's verdict
         flips; without a criterion, where the first metric bends.
-    resume : bool
-        Whether the folder may hold a sweep already; only its failed boots are measured again.
-    merge : sequence of Path or str
-        Folders of other sweeps of the experiment, whose samples are taken over.
-    labs : int, optional
-        How many labs run at the same time; unless given one per processor, as far as memory allows.
-    yes : bool
-        Whether more than 100,000 samples may be measured.
-    where : Where, optional
-        The place and its clock.
-    cluster : str, optional
-        The address of a Dask scheduler, whose workers measure; ``"local"`` starts one here, for its dashboard.
-    scheduler_file : Path or str, optional
-        The file of a Dask scheduler, instead of its address.
-    lab : Path or str, optional
-        Where a cluster's workers get a lab that their machine lacks, once a machine: a file of ``slownet lab export`` at the
+    resume: whether the folder may hold a sweep already; only its failed boots are measured again.
+    merge: folders of other sweeps of the experiment, whose samples are taken over.
+    labs: how many labs run at the same time; unless given one per processor, as far as memory allows.
+    yes: whether more than 100,000 samples may be measured.
+    where: the place and its clock.
+    cluster: the address of a Dask scheduler, whose workers measure; ``"local"`` starts one here, for its dashboard.
+    scheduler_file: the file of a Dask scheduler, instead of its address.
+    lab: where a cluster's workers get a lab that their machine lacks, once a machine: a file of ``slownet lab export`` at the
         same path everywhere, or ``http://host/lab.tar#sha256=...``.
-    follow : callable
-        Gets the progress: see `slownet.sweep.sweep_session.Follow`.
-
-    Returns
-    -------
-    Sweep
-
-    Raises
-    ------
-    SlownetError
-        Something is described wrongly, or cannot be used. What was measured until then is in the folder.
+    follow: gets the progress: see `slownet.sweep.sweep_session.Follow`.
+    Raises SlownetError: something is described wrongly, or cannot be used. What was measured until then is in the folder.
     """
     asked = Spec(
         experiment or "", dict(vary or {}), sample, seed, repeat or 0, fresh, cold, where or Where(), criterion, refine

@@ -21,20 +21,9 @@ def rule(connections: int) -> float:
 def busy_in_step(queue: float) -> float:
     """Compute how busy one Reno connection keeps a link, or several that all lose at the same time.
 
-    Parameters
-    ----------
-    queue : float
-        Its length in pipes, 0 or more.
-
-    Returns
-    -------
-    float
-        A fraction: 0.75 without a queue, 1 with a pipe or more.
-
-    Raises
-    ------
-    SlownetError
-        The queue is below 0.
+    queue: its length in pipes, 0 or more.
+    returns: a fraction: 0.75 without a queue, 1 with a pipe or more.
+    Raises SlownetError: the queue is below 0.
 
     Notes
     -----
@@ -51,22 +40,10 @@ def busy_in_step(queue: float) -> float:
 def busy_apart(queue: float, connections: int) -> float:
     """Compute how busy Reno connections keep a link at least, if their losses are independent.
 
-    Parameters
-    ----------
-    queue : float
-        Its length in pipes, 0 or more.
-    connections : int
-        How many, 1 or more: the more, the better the approximation.
-
-    Returns
-    -------
-    float
-        A fraction.
-
-    Raises
-    ------
-    SlownetError
-        A number is out of range.
+    queue: its length in pipes, 0 or more.
+    connections: how many, 1 or more: the more, the better the approximation.
+    returns: a fraction.
+    Raises SlownetError: a number is out of range.
 
     Notes
     -----

@@ -28,15 +28,8 @@ _PER_ROUND_TRIP = {"rtt_ms": 1.0, "delay_ms": 2.0, "delay_up_ms": 1.0, "delay_do
 def per_round_trip(condition: str) -> float | None:
     """Return how many ms a round trip gains by each ms of a condition; None if it is not a delay of a link.
 
-    Parameters
-    ----------
-    condition : str
-        With its unit, and the host that its link belongs to if there is one: ``"rtt_ms"``, ``"db:delay_ms"``.
-
-    Returns
-    -------
-    float or None
-        2 for a delay in each direction.
+    condition: with its unit, and the host that its link belongs to if there is one: ``"rtt_ms"``, ``"db:delay_ms"``.
+    returns: 2 for a delay in each direction.
     """
     return _PER_ROUND_TRIP.get(condition.rpartition(":")[2])
 

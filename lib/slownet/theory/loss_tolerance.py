@@ -39,24 +39,11 @@ def limit(loss: float, rate: float) -> float:
 def cubic_evenly(loss: float, rtt: float, mss: int = MSS) -> float:
     """Compute CUBIC's rate where every 1 / p-th packet is lost, on its own curve: ``MSS / RTT * 1.054 (RTT / p)^(3/4)``.
 
-    Parameters
-    ----------
-    loss : float
-        p, as a fraction, above 0 and below 1.
-    rtt : float
-        Round trip in seconds, above 0.
-    mss : int
-        Payload of a segment in bytes.
-
-    Returns
-    -------
-    float
-        Payload in bit/s, on a link that does not limit it. Where CUBIC behaves like Reno it is faster than that.
-
-    Raises
-    ------
-    SlownetError
-        A number is out of range.
+    loss: p, as a fraction, above 0 and below 1.
+    rtt: round trip in seconds, above 0.
+    mss: payload of a segment in bytes.
+    returns: payload in bit/s, on a link that does not limit it. Where CUBIC behaves like Reno it is faster than that.
+    Raises SlownetError: a number is out of range.
 
     References
     ----------
@@ -91,28 +78,13 @@ class _Epoch:
 def cubic(loss: float, rtt: float, rate: float, queue: float = 1.0, mss: int = MSS) -> float:
     """Compute CUBIC's steady rate under random losses, on a link that may limit it.
 
-    Parameters
-    ----------
-    loss : float
-        As a fraction, above 0 and below 1.
-    rtt : float
-        Round trip in seconds, above 0.
-    rate : float
-        Of the link in bit/s of whole frames, above 0.
-    queue : float
-        The length of its queue in pipes.
-    mss : int
-        Payload of a segment in bytes.
-
-    Returns
-    -------
-    float
-        Payload in bit/s, without timeouts: see `slownet.theory.throughput.timeouts_rule`.
-
-    Raises
-    ------
-    SlownetError
-        A number is out of range.
+    loss: as a fraction, above 0 and below 1.
+    rtt: round trip in seconds, above 0.
+    rate: of the link in bit/s of whole frames, above 0.
+    queue: the length of its queue in pipes.
+    mss: payload of a segment in bytes.
+    returns: payload in bit/s, without timeouts: see `slownet.theory.throughput.timeouts_rule`.
+    Raises SlownetError: a number is out of range.
 
     Notes
     -----
@@ -175,29 +147,14 @@ def _between(levels: list[float], window: float) -> list[tuple[int, float]]:
 def bbr(loss: float, rtt: float, rate: float, buffer: float = math.inf, overhead: int = OF_A_SEGMENT) -> float:
     """Compute the steady rate of BBR's first version, between two measurements of the round trip.
 
-    Parameters
-    ----------
-    loss : float
-        As a fraction, above 0 and at most 0.19: up to there a probe, a quarter faster, finds the link's full rate.
-    rtt : float
-        Round trip in seconds, above 0.
-    rate : float
-        Of the link in bit/s of whole frames, above 0.
-    buffer : float
-        The sender's buffer in bytes, as the kernel counts them; unlimited unless given.
-    overhead : int
-        Bytes of the buffer that a segment takes beside its payload. 0 is the other end of the range: the kernel merges
+    loss: as a fraction, above 0 and at most 0.19: up to there a probe, a quarter faster, finds the link's full rate.
+    rtt: round trip in seconds, above 0.
+    rate: of the link in bit/s of whole frames, above 0.
+    buffer: the sender's buffer in bytes, as the kernel counts them; unlimited unless given.
+    overhead: bytes of the buffer that a segment takes beside its payload. 0 is the other end of the range: the kernel merges
         segments that were acknowledged out of order (tcp_shift_skb_data), and only their payload remains.
-
-    Returns
-    -------
-    float
-        Payload in bit/s.
-
-    Raises
-    ------
-    SlownetError
-        A number is out of range.
+    returns: payload in bit/s.
+    Raises SlownetError: a number is out of range.
 
     Notes
     -----
@@ -221,24 +178,11 @@ def bbr(loss: float, rtt: float, rate: float, buffer: float = math.inf, overhead
 def pauses(loss: float, room: float, pipe: float) -> float:
     """Compute which part of its rate is left to a paced sender whose buffer is small.
 
-    Parameters
-    ----------
-    loss : float
-        As a fraction, above 0 and below 1.
-    room : float
-        What the buffer holds, in pipes, above 0.
-    pipe : float
-        In segments, above 0.
-
-    Returns
-    -------
-    float
-        From 0 to 1, with an error of 1 %: 200,000 segments are played through, by the same random numbers every time.
-
-    Raises
-    ------
-    SlownetError
-        A number is out of range.
+    loss: as a fraction, above 0 and below 1.
+    room: what the buffer holds, in pipes, above 0.
+    pipe: in segments, above 0.
+    returns: from 0 to 1, with an error of 1 %: 200,000 segments are played through, by the same random numbers every time.
+    Raises SlownetError: a number is out of range.
     """
     check_loss(loss)
     above_zero("pauses", room=room, pipe=pipe)

@@ -45,14 +45,7 @@ class Interval:
     def later(self, by_ms: float) -> Interval:
         """Return the interval whose most is later.
 
-        Parameters
-        ----------
-        by_ms : float
-            By how much, in ms.
-
-        Returns
-        -------
-        Interval
+        by_ms: by how much, in ms.
         """
         return Interval(self.least_ms, self.most_ms + by_ms)
 
@@ -60,21 +53,10 @@ class Interval:
 def ospf(hello_s: float = OSPF_HELLO_S, dead_s: float = OSPF_DEAD_S) -> Interval:
     """Compute how long after a silent failure OSPF notices it.
 
-    Parameters
-    ----------
-    hello_s, dead_s : float
-        HelloInterval and RouterDeadInterval, in seconds.
-
-    Returns
-    -------
-    Interval
-        The RouterDeadInterval less the age of the last hello. The router whose neighbour was silent first is enough: both need
-        to state a link for it to be used (RFC 2328, 16.1).
-
-    Raises
-    ------
-    SlownetError
-        An interval is not above 0, or the second not above the first.
+    hello_s, dead_s: HelloInterval and RouterDeadInterval, in seconds.
+    returns: the RouterDeadInterval less the age of the last hello. The router whose neighbour was silent first is enough: both
+        need to state a link for it to be used (RFC 2328, 16.1).
+    Raises SlownetError: an interval is not above 0, or the second not above the first.
     """
     return _silence(1000 * dead_s, 1000 * hello_s, "ospf", "dead_s above hello_s")
 
@@ -82,22 +64,10 @@ def ospf(hello_s: float = OSPF_HELLO_S, dead_s: float = OSPF_DEAD_S) -> Interval
 def bfd(interval_ms: float = BFD_INTERVAL_MS, multiplier: int = BFD_MULTIPLIER) -> Interval:
     """Compute how long after a silent failure BFD notices it, in asynchronous mode with the same interval in both directions.
 
-    Parameters
-    ----------
-    interval_ms : float
-        Desired Min TX Interval and Required Min RX Interval, in ms.
-    multiplier : int
-        Detect Mult, above 1.
-
-    Returns
-    -------
-    Interval
-        As many intervals as Detect Mult, less the age of the last packet: at most one interval.
-
-    Raises
-    ------
-    SlownetError
-        The interval is not above 0, or the multiplier not above 1.
+    interval_ms: desired Min TX Interval and Required Min RX Interval, in ms.
+    multiplier: detect Mult, above 1.
+    returns: as many intervals as Detect Mult, less the age of the last packet: at most one interval.
+    Raises SlownetError: the interval is not above 0, or the multiplier not above 1.
     """
     return _silence(multiplier * interval_ms, interval_ms, "bfd", "an interval above 0, and a multiplier above 1")
 
@@ -105,23 +75,11 @@ def bfd(interval_ms: float = BFD_INTERVAL_MS, multiplier: int = BFD_MULTIPLIER) 
 def bgp(hold_s: float = FRR_HOLD_S, jitter: float = 0.0) -> Interval:
     """Compute how long after a silent failure a speaker of BGP notices it.
 
-    Parameters
-    ----------
-    hold_s : float
-        The negotiated hold time, in seconds.
-    jitter : float
-        By which part of it the Hold Timer is shortened at most. RFC 4271 lets it have its whole length, as FRR does; BIRD
-        shortens it as it does other timers, by `JITTER`.
-
-    Returns
-    -------
-    Interval
-        The Hold Timer less the age of the last KEEPALIVE: at most a third of the hold time.
-
-    Raises
-    ------
-    SlownetError
-        The hold time is not above 0, or the jitter not from 0 to below 1.
+    hold_s: the negotiated hold time, in seconds.
+    jitter: the largest fraction of it that the Hold Timer is shortened by. RFC 4271 lets it have its whole length, as FRR does;
+        BIRD shortens it as it does other timers, by `JITTER`.
+    returns: the Hold Timer less the age of the last KEEPALIVE: at most a third of the hold time.
+    Raises SlownetError: the hold time is not above 0, or the jitter not from 0 to below 1.
     """
     if not 0 <= jitter < 1:
         raise SlownetError(f"jitter is {jitter:g}", "in bgp", "give 0 to below 1")
@@ -132,23 +90,11 @@ def bgp(hold_s: float = FRR_HOLD_S, jitter: float = 0.0) -> Interval:
 def rip(update_s: float = RIP_UPDATE_S, timeout_s: float = RIP_TIMEOUT_S, jitter_s: float = FRR_RIP_JITTER_S) -> Interval:
     """Compute how long after a silent failure RIP has the route over another neighbour.
 
-    Parameters
-    ----------
-    update_s, timeout_s : float
-        The distance between two updates and the timeout of a route, in seconds.
-    jitter_s : float
-        By how much an update is early or late at most, in seconds.
-
-    Returns
-    -------
-    Interval
-        The timeout less the age of the last update, and the wait for the other neighbour's next one: a longer route is not
+    update_s, timeout_s: the distance between two updates and the timeout of a route, in seconds.
+    jitter_s: by how much an update is early or late at most, in seconds.
+    returns: the timeout less the age of the last update, and the wait for the other neighbour's next one: a longer route is not
         taken before (RFC 2453, 3.9.2).
-
-    Raises
-    ------
-    SlownetError
-        A time is not above 0, or the timeout not above two updates.
+    Raises SlownetError: a time is not above 0, or the timeout not above two updates.
     """
     apart = 1000 * (update_s + jitter_s)
     return _silence(1000 * timeout_s, apart, "rip", "timeout_s above update_s").later(apart)
@@ -157,24 +103,11 @@ def rip(update_s: float = RIP_UPDATE_S, timeout_s: float = RIP_TIMEOUT_S, jitter
 def news(mrai_s: float, since_s: float, jitter: float = JITTER) -> Interval:
     """Compute how long a speaker of BGP keeps a change to itself that comes soon after another one.
 
-    Parameters
-    ----------
-    mrai_s : float
-        The MinRouteAdvertisementInterval, in seconds; 0 means none, FRR's default.
-    since_s : float
-        Seconds since the last advertisement to that neighbour.
-    jitter : float
-        By which part the interval is shortened at most.
-
-    Returns
-    -------
-    Interval
-        What is left of the interval, 0 if it is over.
-
-    Raises
-    ------
-    SlownetError
-        A time is below 0, or the jitter not from 0 to below 1.
+    mrai_s: the MinRouteAdvertisementInterval, in seconds; 0 means none, FRR's default.
+    since_s: seconds since the last advertisement to that neighbour.
+    jitter: the largest fraction that the interval is shortened by.
+    returns: what is left of the interval, 0 if it is over.
+    Raises SlownetError: a time is below 0, or the jitter not from 0 to below 1.
     """
     if min(mrai_s, since_s) < 0 or not 0 <= jitter < 1:
         raise SlownetError(

@@ -27,20 +27,9 @@ BBR_MEASURES_S, BBR_EVERY_S = 0.2, 10.0
 def jain(rates: Sequence[float]) -> float:
     """Compute Jain's index of fairness, ``(sum x)^2 / (n sum x^2)``.
 
-    Parameters
-    ----------
-    rates : sequence of float
-        What each of n got, 0 or more, in any unit.
-
-    Returns
-    -------
-    float
-        From 1 / n, if one gets everything, to 1, if all get the same.
-
-    Raises
-    ------
-    SlownetError
-        Nobody got anything, or less than nothing.
+    rates: what each of n got, 0 or more, in any unit.
+    returns: from 1 / n, if one gets everything, to 1, if all get the same.
+    Raises SlownetError: the rates are all 0, or one is negative.
 
     References
     ----------
@@ -55,21 +44,10 @@ def jain(rates: Sequence[float]) -> float:
 def cubic_between_losses(rounds: float) -> float:
     """Compute CUBIC's mean window if it loses a segment every so many round trips.
 
-    Parameters
-    ----------
-    rounds : float
-        Round trips from one loss to the next, above 0.
-
-    Returns
-    -------
-    float
-        Segments. What it adds between two losses is what it gives up at one, ``0.3 W = 0.53 rounds``, and its window is on
+    rounds: round trips from one loss to the next, above 0.
+    returns: segments. What it adds between two losses is what it gives up at one, ``0.3 W = 0.53 rounds``, and its window is on
         average half way between W and 0.7 W. Valid where CUBIC behaves like Reno: on short paths.
-
-    Raises
-    ------
-    SlownetError
-        The number is out of range.
+    Raises SlownetError: the number is out of range.
     """
     above_zero("cubic_between_losses", rounds=rounds)
     return _peak(rounds) * (1 + CUBIC_KEEPS) / 2
@@ -78,20 +56,9 @@ def cubic_between_losses(rounds: float) -> float:
 def cubic_beside_bbr_in_short_queue(pipe: float) -> float:
     """Compute the share that CUBIC gets at most beside one BBR connection, in a queue that a probe of BBR's overfills.
 
-    Parameters
-    ----------
-    pipe : float
-        In segments, above 0.
-
-    Returns
-    -------
-    float
-        A fraction.
-
-    Raises
-    ------
-    SlownetError
-        The pipe is out of range.
+    pipe: in segments, above 0.
+    returns: a fraction.
+    Raises SlownetError: the pipe is out of range.
 
     Notes
     -----
@@ -105,22 +72,10 @@ def cubic_beside_bbr_in_short_queue(pipe: float) -> float:
 def bbr_in_long_queue(queue: float, pipe: float, rtt: float) -> tuple[float, float]:
     """Compute the share of one BBR connection beside one of CUBIC, in a queue that is longer than the pipe.
 
-    Parameters
-    ----------
-    queue, pipe : float
-        In segments, the queue longer than the pipe.
-    rtt : float
-        The round trip without a queue in seconds, above 0.
-
-    Returns
-    -------
-    (float, float)
-        The least and the largest share that the model allows: see the notes.
-
-    Raises
-    ------
-    SlownetError
-        A number is out of range.
+    queue, pipe: in segments, the queue longer than the pipe.
+    rtt: the round trip without a queue in seconds, above 0.
+    returns: the least and the largest share that the model allows: see the notes.
+    Raises SlownetError: a number is out of range.
 
     Notes
     -----
@@ -146,20 +101,9 @@ def bbr_in_long_queue(queue: float, pipe: float, rtt: float) -> tuple[float, flo
 def dctcp_beside_cubic(pipe: float, threshold: float) -> float:
     """Compute the share that DCTCP gets at least beside CUBIC, in a queue that marks everything above a threshold.
 
-    Parameters
-    ----------
-    pipe, threshold : float
-        In segments, above 0.
-
-    Returns
-    -------
-    float
-        A fraction.
-
-    Raises
-    ------
-    SlownetError
-        A number is out of range.
+    pipe, threshold: in segments, above 0.
+    returns: a fraction.
+    Raises SlownetError: a number is out of range.
 
     Notes
     -----

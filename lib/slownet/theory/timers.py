@@ -22,15 +22,8 @@ def late_ms(timeout_ms: float) -> float:
 
     Longer timers are kept in coarser slots, of 1, 8, 64 ticks and so on, 63 of each size (Linux, kernel/time/timer.c).
 
-    Parameters
-    ----------
-    timeout_ms : float
-        The timer's length in ms.
-
-    Returns
-    -------
-    float
-        The size of its slot in ms.
+    timeout_ms: the timer's length in ms.
+    returns: the size of its slot in ms.
     """
     return _slot(timeout_ms / TICK_MS) * TICK_MS
 
@@ -38,19 +31,10 @@ def late_ms(timeout_ms: float) -> float:
 def fires_at(now: int, ticks: int, *, in_timer: bool = True) -> int:
     """Return the tick when a timer of the kernel fires.
 
-    Parameters
-    ----------
-    now : int
-        The tick when it is set.
-    ticks : int
-        Its length in ticks.
-    in_timer : bool
-        Whether it is set while another timer fires: the wheel is one tick ahead then.
-
-    Returns
-    -------
-    int
-        The begin of the slot after the one in which it would end: a timer is never early.
+    now: the tick when it is set.
+    ticks: its length in ticks.
+    in_timer: whether it is set while another timer fires: the wheel is one tick ahead then.
+    returns: the begin of the slot after that of its end: a timer is never early.
     """
     slot = _slot(ticks - in_timer)
     return ((now + ticks) // slot + 1) * slot
@@ -59,15 +43,9 @@ def fires_at(now: int, ticks: int, *, in_timer: bool = True) -> int:
 def timeout_ms(rtt_ms: float) -> float:
     """Return TCP's first timeout on a connection that has measured its round-trip time once, in the handshake.
 
-    Parameters
-    ----------
-    rtt_ms : float
-        That time in ms.
-
-    Returns
-    -------
-    float
-        In ms: the round trip, and at least `RTO_MIN_MS` or two more of them (RFC 6298, 2.2: the variance is half a round trip).
+    rtt_ms: that time in ms.
+    returns: in ms: the round trip, and at least `RTO_MIN_MS` or two more of them (RFC 6298, 2.2: the variance is half a round
+        trip).
     """
     return rtt_ms + max(RTO_MIN_MS, 2 * rtt_ms)
 

@@ -245,24 +245,11 @@ def ab(
 def parse(text: str, csv: str = "", tsv: str = "", command: Sequence[str] = ("ab",)) -> Ab:
     """Parse ``ab``'s report.
 
-    Parameters
-    ----------
-    text : str
-        The report.
-    csv, tsv : str
-        The files that ``-e`` and ``-g`` wrote, if any.
-    command : sequence of str
-        The command, for the record and for errors.
-
-    Returns
-    -------
-    Ab
-        The results.
-
-    Raises
-    ------
-    ToolError
-        A line is missing or has no number; ``.raw`` is the text.
+    text: the report.
+    csv, tsv: the files that ``-e`` and ``-g`` wrote, if any.
+    command: the command, for the record and for errors.
+    returns: the results.
+    Raises ToolError: a line is missing or has no number; ``.raw`` is the text.
     """
     report = _Report(text, command)
     complete = report.integer("Complete requests")
@@ -367,17 +354,9 @@ class _Report:
 def in_order(csv: str, tsv: str, complete: int) -> tuple[tuple[float, ...], tuple[int, ...]]:
     """Return the requests' times in ms and how many began in each second, see `Ab`, from what ``-e`` and ``-g`` write.
 
-    Parameters
-    ----------
-    csv, tsv : str
-        The files; empty if none exists.
-    complete : int
-        The number of requests.
-
-    Raises
-    ------
-    ValueError, IndexError, KeyError
-        A file is not as expected, or the two differ.
+    csv, tsv: the files; empty if none exists.
+    complete: the number of requests.
+    Raises ValueError, IndexError, KeyError: a file is not as expected, or the two differ.
     """
     by_rank = _by_rank(csv, complete) if csv and complete <= EXACT else []
     if not tsv:

@@ -40,18 +40,11 @@ WINDOW_S = 10
 class Competing(Metrics):
     """The throughput of each connection, and the round trips meanwhile.
 
-    Attributes
-    ----------
-    command : tuple of str
-        The command for the first sender.
-    raw : str
-        The outputs for all senders, and that of ``ping``.
-    pings : Ping
-        The round trips.
-    congestion : tuple of str
-        The congestion control of each sender.
-    carried : tuple of tuple
-        The `Rates` of each sender.
+    command: the command for the first sender.
+    raw: the outputs for all senders, and that of ``ping``.
+    pings: the round trips.
+    congestion: the congestion control of each sender.
+    carried: the `Rates` of each sender.
     """
 
     command: tuple[str, ...]
@@ -95,29 +88,14 @@ def competing(
 
     If one of them is ``dctcp``, all of them use marks (ECN), and the receiver echoes them to DCTCP as RFC 8257 says.
 
-    Parameters
-    ----------
-    sender, receiver : Host
-        The two hosts; data goes from the first one to the second one.
-    congestion : sequence of str
-        A congestion control for each sender, such as ``("bbr", "cubic")``.
-    seconds : float
-        How long to measure; there are five pings a second.
-    settle : float
-        Seconds before that.
-    connections : int
-        Connections of each sender.
-
-    Returns
-    -------
-    Competing
-        Rates in Mbit/s, round trips in ms.
-
-    Raises
-    ------
-    ToolError
-        ``ping`` or ``iperf3`` is missing or fails, an end uses another congestion control, nothing arrives, or an output is not
-        understood.
+    sender, receiver: the two hosts; data goes from the first one to the second one.
+    congestion: a congestion control for each sender, such as ``("bbr", "cubic")``.
+    seconds: how long to measure; there are five pings a second.
+    settle: seconds before that.
+    connections: connections of each sender.
+    returns: rates in Mbit/s, round trips in ms.
+    Raises ToolError: ``ping`` or ``iperf3`` is missing or fails, an end uses another congestion control, nothing arrives, or an
+    output is not understood.
 
     Examples
     --------
@@ -152,24 +130,12 @@ def competing(
 def rates(text: str, congestion: str, command: Sequence[str] = ("iperf3",)) -> Rates:
     """Parse the JSON of an ``iperf3`` that receives.
 
-    Parameters
-    ----------
-    text : str
-        Its output.
-    congestion : str
-        The congestion control that both ends must have had.
-    command : sequence of str
-        The command, for errors.
-
-    Returns
-    -------
-    tuple of tuple of float
-        `Rates`: what arrived, without the seconds that were left out.
-
-    Raises
-    ------
-    ToolError
-        The text is not JSON, contains an error, lacks a number, or names another congestion control; ``.raw`` is the text.
+    text: its output.
+    congestion: the congestion control that both ends must have had.
+    command: the command, for errors.
+    returns: `Rates`: what arrived, without the seconds that were left out.
+    Raises ToolError: the text is not JSON, contains an error, lacks a number, or names another congestion control; ``.raw`` is
+    the text.
     """
     with reading(text, command) as report:
         return _read(report, congestion, text, command)

@@ -184,24 +184,11 @@ def constant_rate(
 def parse(text: str, command: Sequence[str] = ("slownet.tools.programs.loader",), rate: float = 0.0) -> ConstantRate:
     """Parse the JSON of `slownet.tools.programs.loader`.
 
-    Parameters
-    ----------
-    text : str
-        The JSON.
-    command : sequence of str
-        The command, for the record and for errors.
-    rate : float
-        Requests per second that were due.
-
-    Returns
-    -------
-    ConstantRate
-        The results.
-
-    Raises
-    ------
-    ToolError
-        The text is not JSON, or a number is missing; ``.raw`` is the text.
+    text: the JSON.
+    command: the command, for the record and for errors.
+    rate: requests per second that were due.
+    returns: the results.
+    Raises ToolError: the text is not JSON, or a number is missing; ``.raw`` is the text.
     """
     try:
         report = userfile.json(text)

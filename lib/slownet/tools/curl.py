@@ -27,26 +27,16 @@ GROUPS = "X25519:P-256"
 class Curl(Metrics):
     """The results of ``curl``.
 
-    Attributes
-    ----------
-    command : tuple of str
-        The command.
-    raw : str
-        What it wrote: a JSON object for each transfer.
-    times_ms : tuple of float
-        The time of each transfer, in the order they ended.
-    first_byte_ms : tuple of float
-        The time until the first byte of each response.
-    connections : int
-        How many connections were opened.
-    versions : tuple of str
-        The version of HTTP of each response: "1.1", "2" or "3".
-    size : int
-        Bytes of all bodies.
-    urls : tuple of str
-        The URL of each transfer.
-    connect_ms : float
-        The longest time until a connection was open: a round trip over TCP, and over QUIC unless the certificate is large.
+    command: the command.
+    raw: what it wrote: a JSON object for each transfer.
+    times_ms: the time of each transfer, in the order they ended.
+    first_byte_ms: the time until the first byte of each response.
+    connections: how many connections were opened.
+    versions: the version of HTTP of each response: "1.1", "2" or "3".
+    size: bytes of all bodies.
+    urls: the URL of each transfer.
+    connect_ms: the longest time until a connection was open: a round trip over TCP, and over QUIC unless the certificate is
+        large.
     """
 
     command: tuple[str, ...]
@@ -71,28 +61,12 @@ VERSIONS = {"1.1": "--http1.1", "2": "--http2", "3": "--http3-only"}
 def curl_page(host: Host, url: str, *, requests: int = 1, http: str = "1.1") -> Curl:
     """Request a page some times, one after the other.
 
-    Parameters
-    ----------
-    host : Host
-        The host that ``curl`` runs on.
-    url : str
-        The page's URL.
-    requests : int
-        How often.
-    http : str
-        The version of HTTP: "1.1", "2" or "3".
-
-    Returns
-    -------
-    Curl
-        Parsed output.
-
-    Raises
-    ------
-    ExperimentError
-        No such version.
-    ToolError
-        As for `curl`.
+    host: the host that ``curl`` runs on.
+    url: the page's URL.
+    requests: how often.
+    http: the version of HTTP: "1.1", "2" or "3".
+    returns: parsed output.
+    Raises ExperimentError: no such version. Raises ToolError: as for `curl`.
     """
     if http not in VERSIONS:
         raise ExperimentError(f"no HTTP {http}", "in curl", nearest(http, VERSIONS))
@@ -102,26 +76,12 @@ def curl_page(host: Host, url: str, *, requests: int = 1, http: str = "1.1") -> 
 def curl(host: Host, words: Sequence[str], *, keys: Path | None = None, timeout: float = 600.0) -> Curl:
     """Request URLs with ``curl``, without checking certificates, and discard what they have.
 
-    Parameters
-    ----------
-    host : Host
-        The host that ``curl`` runs on.
-    words : sequence of str
-        URLs and options; ``--next`` begins requests with options of their own.
-    keys : Path, optional
-        A file to which the connections' secrets are written, so that a capture of them can be read.
-    timeout : float
-        Seconds for all requests.
-
-    Returns
-    -------
-    Curl
-        Times in ms.
-
-    Raises
-    ------
-    ToolError
-        ``curl`` is missing, a request fails, or the output is not understood.
+    host: the host that ``curl`` runs on.
+    words: URLs and options; ``--next`` begins requests with options of their own.
+    keys: a file for the connections' secrets, so that a capture of them can be read.
+    timeout: seconds for all requests.
+    returns: times in ms.
+    Raises ToolError: ``curl`` is missing, a request fails, or the output is not understood.
     """
     if isinstance(words, str):
         raise ToolError(f"curl was given the text {words!r}", f"host '{host.name}'", 'give a list: ["http://10.0.0.2/"]')
@@ -148,22 +108,10 @@ def key_log(keys: Path | None) -> dict[str, str]:
 def parse(text: str, command: Sequence[str] = ("curl",)) -> Curl:
     """Parse what ``curl --write-out %{json}`` wrote.
 
-    Parameters
-    ----------
-    text : str
-        A JSON object per line, one for each transfer.
-    command : sequence of str
-        The command, for the record and for errors.
-
-    Returns
-    -------
-    Curl
-        The results.
-
-    Raises
-    ------
-    ToolError
-        No transfer was printed, or a number is missing.
+    text: a JSON object per line, one for each transfer.
+    command: the command, for the record and for errors.
+    returns: the results.
+    Raises ToolError: no transfer was printed, or a number is missing.
     """
     try:
         found = [userfile.json(line) for line in text.splitlines() if line.startswith("{")]

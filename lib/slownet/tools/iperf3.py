@@ -206,22 +206,10 @@ def serve(host: Host, log: Path, port: int = PORT) -> subprocess.Popen[bytes]:
 def parse(text: str, command: Sequence[str] = ("iperf3",)) -> Iperf3:
     """Parse the JSON of ``iperf3``'s client.
 
-    Parameters
-    ----------
-    text : str
-        The output.
-    command : sequence of str
-        The command, for the record and for errors.
-
-    Returns
-    -------
-    Iperf3
-        The results.
-
-    Raises
-    ------
-    ToolError
-        The text is not JSON, contains an error, or lacks a number; ``.raw`` is the text.
+    text: the output.
+    command: the command, for the record and for errors.
+    returns: the results.
+    Raises ToolError: the text is not JSON, contains an error, or lacks a number; ``.raw`` is the text.
     """
     with reading(text, command) as report:
         ended = report["end"]

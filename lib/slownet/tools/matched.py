@@ -40,14 +40,9 @@ _NAME = re.compile(r"\(\?P<\w+>")
 class Matched(Metrics):
     """Numbers that were found in a program's output.
 
-    Attributes
-    ----------
-    command : tuple of str
-        The command.
-    raw : str
-        Its output.
-    values : mapping of str to tuple of float
-        The numbers of each metric, in the order of the output.
+    command: the command.
+    raw: its output.
+    values: the numbers of each metric, in the order of the output.
     """
 
     command: tuple[str, ...]
@@ -64,26 +59,12 @@ class Matched(Metrics):
 def matched(host: Host, command: str, patterns: Sequence[re.Pattern[str]], timeout: float = 3600.0) -> Matched:
     """Run a command on a host and find numbers in its output.
 
-    Parameters
-    ----------
-    host : Host
-        The host that it runs on.
-    command : str
-        The program and its arguments as in a shell, by which it is run if it has pipes or variables.
-    patterns : sequence of re.Pattern
-        Regular expressions whose groups are named after metrics, as from `named`; all that is found counts.
-    timeout : float
-        Seconds for the command.
-
-    Returns
-    -------
-    Matched
-        The numbers by metric.
-
-    Raises
-    ------
-    ToolError
-        The program is missing, fails or takes longer than ``timeout``; a pattern finds nothing, or no number.
+    host: the host that it runs on.
+    command: the program and its arguments as in a shell, by which it is run if it has pipes or variables.
+    patterns: regular expressions whose groups are named after metrics, as from `named`; all that is found counts.
+    timeout: seconds for the command.
+    returns: the numbers by metric.
+    Raises ToolError: the program is missing, fails or takes longer than ``timeout``; a pattern finds nothing, or no number.
     """
     done = run(host, words(command), timeout)
     try:

@@ -30,29 +30,15 @@ def metric(
 ) -> Metric:  # fmt: skip
     """Return one metric of a sample's record.
 
-    Parameters
-    ----------
-    mean : float
-        The mean of the n values.
-    sd : float or None
-        Their sample standard deviation; None if one measurement does not show it.
-    n : int
-        The number of values.
-    values : sequence of float
-        The values themselves, which percentiles are computed from; left out unless there are n of them.
-    ordered : bool
-        Whether ``values`` are in the order of measurement, so that a warm-up can be seen.
-    groups : sequence of int
-        Sizes of consecutive groups of ``values``: the groups are in order, the order within each group is unknown.
-    steps : sequence of (float, int)
-        A cumulative histogram in place of ``values``, see `Steps`.
-    step : float
-        The unit that ``mean`` was rounded to, 0 if it was not: its interval is not narrower than that.
-
-    Returns
-    -------
-    dict
-        The metric as JSON, see `Metric`.
+    mean: the mean of the n values.
+    sd: their sample standard deviation; None if one measurement does not show it.
+    n: the number of values.
+    values: the values themselves, which percentiles are computed from; left out unless there are n of them.
+    ordered: whether ``values`` are in the order of measurement, so that a warm-up can be seen.
+    groups: sizes of consecutive groups of ``values``: the groups are in order, the order within each group is unknown.
+    steps: a cumulative histogram in place of ``values``, see `Steps`.
+    step: the unit that ``mean`` was rounded to, 0 if it was not: its interval is not narrower than that.
+    returns: the metric as JSON, see `Metric`.
     """
     record: Metric = {"mean": mean, "sd": sd, "n": n}
     if values and len(values) == n:
@@ -78,19 +64,10 @@ def single(value: float, n: int, step: float = 0.0) -> Metric:
 
     Only repetition shows how much it varies. It is exact if the clock counts nothing that varies.
 
-    Parameters
-    ----------
-    value : float
-        The number.
-    n : int
-        How many values it is about.
-    step : float
-        The unit that it was rounded to, 0 if it was not: its interval is not narrower than that.
-
-    Returns
-    -------
-    dict
-        The metric, see `Metric`.
+    value: the number.
+    n: how many values it is about.
+    step: the unit that it was rounded to, 0 if it was not: its interval is not narrower than that.
+    returns: the metric, see `Metric`.
     """
     return metric(value, None, n, step=step)
 
@@ -98,21 +75,11 @@ def single(value: float, n: int, step: float = 0.0) -> Metric:
 def printed(value: float, n: int, percent: float | None = None, of: str = "") -> Metric:
     """Return a metric for a percentile of n values, or their maximum, that a tool printed. It has no deviation.
 
-    Parameters
-    ----------
-    value : float
-        The percentile or maximum.
-    n : int
-        The number of values.
-    percent : float, optional
-        Which percentile; None for the maximum.
-    of : str
-        The metric whose values or steps give the percentile's interval.
-
-    Returns
-    -------
-    dict
-        The metric, see `Metric`.
+    value: the percentile or maximum.
+    n: the number of values.
+    percent: which percentile; None for the maximum.
+    of: the metric whose values or steps give the percentile's interval.
+    returns: the metric, see `Metric`.
     """
     record = single(value, n)
     if percent is not None:

@@ -103,20 +103,9 @@ def oha(host: Host, url: str, *, rate: float, seconds: float = 10.0, connections
 def requests(database: Path) -> list[Request]:
     """Read the requests from a database that oha wrote.
 
-    Parameters
-    ----------
-    database : Path
-        The SQLite file.
-
-    Returns
-    -------
-    list of Request
-        The requests in the order they were sent.
-
-    Raises
-    ------
-    ToolError
-        The file is not such a database.
+    database: the SQLite file.
+    returns: the requests in the order they were sent.
+    Raises ToolError: the file is not such a database.
     """
     try:
         with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
@@ -133,28 +122,13 @@ def parse(
 ) -> Oha:
     """Parse oha's JSON, together with the requests from its database.
 
-    Parameters
-    ----------
-    text : str
-        The JSON.
-    requests : sequence of Request
-        The answered requests.
-    command : sequence of str
-        The command, for the record and for errors.
-    rate : float
-        Requests per second that were due.
-    planned : int
-        How many requests were due.
-
-    Returns
-    -------
-    Oha
-        The results, without version and files.
-
-    Raises
-    ------
-    ToolError
-        The text is not JSON, or a number is missing; ``.raw`` is the text.
+    text: the JSON.
+    requests: the answered requests.
+    command: the command, for the record and for errors.
+    rate: requests per second that were due.
+    planned: how many requests were due.
+    returns: the results, without version and files.
+    Raises ToolError: the text is not JSON, or a number is missing; ``.raw`` is the text.
     """
     try:
         report = document(text)

@@ -26,20 +26,12 @@ PRINTED = 0.01
 class RedisBenchmark(Metrics):
     """The results of ``redis-benchmark``.
 
-    Attributes
-    ----------
-    command : tuple of str
-        The command.
-    raw : str
-        Its output.
-    requests : int
-        How many requests were answered.
-    at_once : int
-        How many requests all connections together send at a time, before they wait.
-    per_s : float
-        Requests per second; the time includes the handshake of the connections.
-    latency_ms : float
-        The mean time from the write of a request, or of a pipeline of them, to the first byte of an answer.
+    command: the command.
+    raw: its output.
+    requests: how many requests were answered.
+    at_once: how many requests all connections together send at a time, before they wait.
+    per_s: requests per second; the time includes the handshake of the connections.
+    latency_ms: the mean time from the write of a request, or of a pipeline of them, to the first byte of an answer.
     """
 
     command: tuple[str, ...]
@@ -69,31 +61,15 @@ def redis_benchmark(
 ) -> RedisBenchmark:
     """Ask a Redis server for a key that it does not have, again and again.
 
-    Parameters
-    ----------
-    host : Host
-        The client's host.
-    address : str
-        The server's IP address.
-    requests : int
-        How many requests in all.
-    connections : int
-        How many connections ask at once.
-    pipeline : int
-        How many requests a connection sends before it waits for their answers.
-    port : int
-        The server's port.
-
-    Returns
-    -------
-    RedisBenchmark
-        Rate and times.
-
-    Raises
-    ------
-    ToolError
-        redis-benchmark is not installed, cannot reach the server, or printed something that is not understood, such as a rate
-        of requests that took less than 1 ms together, on a free CPU without a delay.
+    host: the client's host.
+    address: the server's IP address.
+    requests: how many requests in all.
+    connections: how many connections ask at once.
+    pipeline: how many requests a connection sends before it waits for their answers.
+    port: the server's port.
+    returns: rate and times.
+    Raises ToolError: redis-benchmark is not installed, cannot reach the server, or printed something that is not understood,
+    such as a rate of requests that took less than 1 ms together, on a free CPU without a delay.
     """
     command = [
         "redis-benchmark", "-h", address, "-p", str(port), "-t", "get", "--csv",

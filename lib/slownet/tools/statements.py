@@ -26,33 +26,17 @@ def statements(
 ) -> Numbers:
     """Execute a statement in a database, each one committed by itself.
 
-    Parameters
-    ----------
-    host : Host
-        The client's host.
-    system : str
-        ``postgresql`` (psycopg 3) or ``mariadb`` (PyMySQL).
-    statement : str
-        In SQL.
-    where : mapping of str to object
-        The client's parameters: ``{"host": "10.0.0.2", "user": "slownet"}``.
-    connection : str
-        ``kept``: all on one connection; ``new``: each on one of its own, which is then closed; ``checked``: all on one, with a
-        ``SELECT 1`` before each.
-    count : int
-        How often, after a first time that is not recorded.
-    env : mapping of str to str, optional
-        More environment variables of the client.
-
-    Returns
-    -------
-    Numbers
-        ``statement_ms``, with the connection if that is new.
-
-    Raises
-    ------
-    ToolError
-        System or connection are unknown, the client is not installed or is refused, or the output is not understood.
+    host: the client's host.
+    system: ``postgresql`` (psycopg 3) or ``mariadb`` (PyMySQL).
+    statement: in SQL.
+    where: the client's parameters: ``{"host": "10.0.0.2", "user": "slownet"}``.
+    connection: ``kept``: all on one connection; ``new``: each on one of its own, which is then closed; ``checked``: all on one,
+        with a ``SELECT 1`` before each.
+    count: how often, after a first time that is not recorded.
+    env: more environment variables of the client.
+    returns: ``statement_ms``, with the connection if that is new.
+    Raises ToolError: system or connection are unknown, the client is not installed or is refused, or the output is not
+    understood.
     """
     for name, known in ((system, SYSTEMS), (connection, CONNECTIONS)):
         if name not in known:

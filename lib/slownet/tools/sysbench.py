@@ -29,12 +29,8 @@ PRINTED = 0.01  # sysbench prints two decimals
 class Account:
     """The address and credentials of a database.
 
-    Attributes
-    ----------
-    address : str
-        The server's IP address.
-    user, password, schema : str
-        The account, and the schema that it uses.
+    address: the server's IP address.
+    user, password, schema: the account, and the schema that it uses.
     """
 
     address: str
@@ -47,16 +43,10 @@ class Account:
 class Prepared:
     """The way the table was filled.
 
-    Attributes
-    ----------
-    raw : str
-        The output.
-    rows : int
-        The size of the table.
-    seconds : float
-        How long it took, in seconds of the clock where it ran.
-    statements : int or None
-        The number of SQL statements; None if they were not counted.
+    raw: the output.
+    rows: the size of the table.
+    seconds: how long it took, in seconds of the clock where it ran.
+    statements: the number of SQL statements; None if they were not counted.
     """
 
     raw: str
@@ -250,22 +240,10 @@ def _run(host: Host, argv: Sequence[str], timeout: float) -> Completed:
 def parse(text: str, command: Sequence[str] = ("sysbench",)) -> Sysbench:
     """Parse the output of ``sysbench oltp_read_write ... run``, with or without ``--histogram``.
 
-    Parameters
-    ----------
-    text : str
-        The output.
-    command : sequence of str
-        The command, for the record and for errors.
-
-    Returns
-    -------
-    Sysbench
-        The results, without ``prepared``.
-
-    Raises
-    ------
-    ToolError
-        A line is missing, or no transaction was completed; ``.raw`` is the text.
+    text: the output.
+    command: the command, for the record and for errors.
+    returns: the results, without ``prepared``.
+    Raises ToolError: a line is missing, or no transaction was completed; ``.raw`` is the text.
     """
     if old := _OLD.search(text):
         raise complaint(f"this is the output of sysbench {old[1]}; 1.0 or newer is read", text, command)

@@ -18,14 +18,9 @@ CLOCK_DIGITS = 1
 class Timed(Metrics):
     """The duration of a program.
 
-    Attributes
-    ----------
-    command : tuple of str
-        The command.
-    raw : str
-        Its output, of all times that it ran.
-    times_ms : tuple of float
-        The time of each, in order.
+    command: the command.
+    raw: its output, of all times that it ran.
+    times_ms: the time of each, in order.
     """
 
     command: tuple[str, ...]
@@ -42,28 +37,13 @@ def timed(
 ) -> Timed:
     """Run a program, one time after the other.
 
-    Parameters
-    ----------
-    host : Host
-        The host to run it on.
-    argv : sequence of str
-        The program and its arguments.
-    times : int
-        How often.
-    env : mapping of str to str, optional
-        More environment variables.
-    timeout : float
-        Seconds for each time.
-
-    Returns
-    -------
-    Timed
-        Times in ms.
-
-    Raises
-    ------
-    ToolError
-        The program is missing, takes too long or fails.
+    host: the host to run it on.
+    argv: the program and its arguments.
+    times: how often.
+    env: more environment variables.
+    timeout: seconds for each time.
+    returns: times in ms.
+    Raises ToolError: the program is missing, takes too long or fails.
     """
     done = [run(host, argv, timeout, env=env) for _ in range(times)]
     return Timed(

@@ -26,18 +26,11 @@ BLOCK = "16K"
 class UnderLoad(Metrics):
     """Round trips, and what TCP carried meanwhile.
 
-    Attributes
-    ----------
-    command : tuple of str
-        The command that loads the link.
-    raw : str
-        Its output, and that of ``ping``.
-    pings : Ping
-        The round trips under load.
-    upload_mbit_per_s : float
-        Payload that arrived from the client, in Mbit/s.
-    downloads_mbit_per_s : tuple of float
-        Payload that arrived at the client in each second, in Mbit/s.
+    command: the command that loads the link.
+    raw: its output, and that of ``ping``.
+    pings: the round trips under load.
+    upload_mbit_per_s: payload that arrived from the client, in Mbit/s.
+    downloads_mbit_per_s: payload that arrived at the client in each second, in Mbit/s.
     """
 
     command: tuple[str, ...]
@@ -61,26 +54,12 @@ class UnderLoad(Metrics):
 def under_load(client: Host, server: Host, *, seconds: float = 15.0, settle: float = 10.0, flows: int = 4) -> UnderLoad:
     """Ping a host while TCP connections send to it and from it.
 
-    Parameters
-    ----------
-    client, server : Host
-        The host that pings and opens the connections, and the other one.
-    seconds : float
-        How long to measure; there are ten pings a second.
-    settle : float
-        Seconds before that, in which the connections find the link's rate.
-    flows : int
-        Connections in each direction.
-
-    Returns
-    -------
-    UnderLoad
-        Round trips in ms, rates in Mbit/s.
-
-    Raises
-    ------
-    ToolError
-        ``ping`` or ``iperf3`` is missing or fails, no ping is answered, or an output is not understood.
+    client, server: the host that pings and opens the connections, and the other one.
+    seconds: how long to measure; there are ten pings a second.
+    settle: seconds before that, for the connections to find the link's rate.
+    flows: connections in each direction.
+    returns: round trips in ms, rates in Mbit/s.
+    Raises ToolError: ``ping`` or ``iperf3`` is missing or fails, no ping is answered, or an output is not understood.
 
     References
     ----------
@@ -102,22 +81,10 @@ def under_load(client: Host, server: Host, *, seconds: float = 15.0, settle: flo
 def carried(text: str, command: Sequence[str] = ("iperf3", "--bidir")) -> tuple[float, tuple[float, ...]]:
     """Parse the JSON of ``iperf3 --bidir``.
 
-    Parameters
-    ----------
-    text : str
-        The client's output.
-    command : sequence of str
-        The command, for errors.
-
-    Returns
-    -------
-    (float, tuple of float)
-        Payload that arrived at the server, and at the client in each second, in Mbit/s.
-
-    Raises
-    ------
-    ToolError
-        The text is not JSON, contains an error, or lacks a number; ``.raw`` is the text.
+    text: the client's output.
+    command: the command, for errors.
+    returns: payload that arrived at the server, and at the client in each second, in Mbit/s.
+    Raises ToolError: the text is not JSON, contains an error, or lacks a number; ``.raw`` is the text.
     """
     with reading(text, command) as report:
         up, seconds = report["end"]["sum_received"], [each["sum_bidir_reverse"] for each in report["intervals"]]

@@ -67,20 +67,12 @@ class Numbers(Metrics):
 def as_record(returned: Any, name: str, unit: str | None = None) -> Any:
     """Return what a measuring function returned as a record.
 
-    Parameters
-    ----------
-    returned : record, number, sequence of numbers, Measured, or mapping of str to these
-        A tool's record is returned as it is. The keys of a mapping are the names of its metrics, with their units; its values
-        may be metrics of tools' records.
-    name : str
-        The function's name; with the unit, it is the name of the metric of a number or of a list.
-    unit : str, optional
-        The unit of a number or of a list: ``"ms"``.
-
-    Raises
-    ------
-    ExperimentError
-        It is nothing of this, has no unit or another one, is empty, or holds something else than finite numbers.
+    returned: a tool's record is returned as it is. The keys of a mapping are the names of its metrics, with their units; its
+        values may be metrics of tools' records.
+    name: the function's name; with the unit, it is the name of the metric of a number or of a list.
+    unit: the unit of a number or of a list: ``"ms"``.
+    Raises ExperimentError: it is nothing of this, has no unit or another one, is empty, or holds something else than finite
+    numbers.
     """
     if hasattr(returned, "metrics"):
         return returned

@@ -116,24 +116,11 @@ def wget(host: Host, url: str, timeout: float = 100_000.0) -> Wget:
 def parse(text: str, command: Sequence[str] = ("wget",), seconds: float | None = None) -> Wget:
     """Parse what ``wget --progress=dot:mega`` writes to standard error in the C locale.
 
-    Parameters
-    ----------
-    text : str
-        The output.
-    command : sequence of str
-        The command, for the record and for errors.
-    seconds : float, optional
-        How long the program ran.
-
-    Returns
-    -------
-    Wget
-        The results.
-
-    Raises
-    ------
-    ToolError
-        The last line is missing, or states that the file is incomplete; ``.raw`` is the text.
+    text: the output.
+    command: the command, for the record and for errors.
+    seconds: how long the program ran.
+    returns: the results.
+    Raises ToolError: the last line is missing, or states that the file is incomplete; ``.raw`` is the text.
     """
     saved = _SAVED.search(text)
     if saved is None:

@@ -48,16 +48,10 @@ _MAX = re.compile(rf"^\s*#\[Max\s*=\s*({DECIMAL}), Total count\s*=\s*({WHOLE})\]
 class Distribution:
     """One table of latencies, in seconds.
 
-    Attributes
-    ----------
-    percentiles : dict of float to float
-        Percentile to latency: ``{99.9: 0.12}``.
-    spectrum : list of (float, float, int)
-        Latency, fraction of requests up to it, and their number; wrk2 only.
-    mean, sd, max : float or None
-        Mean, standard deviation and maximum; wrk2 only.
-    count : int or None
-        Number of requests; wrk2 only.
+    percentiles: percentile to latency: ``{99.9: 0.12}``.
+    spectrum: latency, fraction of requests up to it, and their number; wrk2 only.
+    mean, sd, max: mean, standard deviation and maximum; wrk2 only.
+    count: number of requests; wrk2 only.
     """
 
     percentiles: dict[float, float] = field(default_factory=dict)
@@ -251,24 +245,12 @@ def _checked(record: Wrk, host: Host) -> Wrk:
 def parse(text: str, command: Sequence[str] = ("wrk",)) -> Wrk:
     """Parse the output of ``wrk`` or ``wrk2``, with any of its tables.
 
-    Parameters
-    ----------
-    text : str
-        The output.
-    command : sequence of str
-        The command, for the record and for errors. If it has a rate, the program is wrk2, and its numbers are compared with
-        what it was asked for.
-
-    Returns
-    -------
-    Wrk
-        The results.
-
-    Raises
-    ------
-    ToolError
-        A line is missing or not understood, no request was answered or counted, or the numbers contradict each other or the
-        command; ``.raw`` is the text.
+    text: the output.
+    command: the command, for the record and for errors. If it has a rate, the program is wrk2, and its numbers are compared
+        with what it was asked for.
+    returns: the results.
+    Raises ToolError: a line is missing or not understood, no request was answered or counted, or the numbers contradict each
+    other or the command; ``.raw`` is the text.
     """
 
     def need(pattern: re.Pattern[str], what: str) -> re.Match[str]:

@@ -28,14 +28,10 @@ SENT_LATE_S = 0.002
 class Plan:
     """The timetable of one ``wrk2`` command, in seconds from its start.
 
-    Parameters
-    ----------
-    rate : float
-        Requests per second of all connections together (``-R``).
-    seconds : float
-        Duration of the test (``-d``), calibration included.
-    connections, threads : int
-        Connections, and the threads that share them (``-c``, ``-t``). wrk2 leaves out the rest of their division.
+    rate: requests per second of all connections together (``-R``).
+    seconds: duration of the test (``-d``), calibration included.
+    connections, threads: connections, and the threads that share them (``-c``, ``-t``). wrk2 leaves out the rest of their
+        division.
     """
 
     rate: float
@@ -74,20 +70,11 @@ class Plan:
     def started(self, requests: int, seconds: float, longest: float) -> float:
         """Return when the connections began on average, which wrk2 does not print.
 
-        Parameters
-        ----------
-        requests : int
-            Requests that were answered.
-        seconds : float
-            Duration of the test.
-        longest : float
-            The longest corrected latency.
-
-        Returns
-        -------
-        float
-            Of the starts that the plan knows (and 0, from older versions) the one nearest to what the numbers leave: at the end
-            the connections are behind their plans by the longest latency at most, and by just that under an overload.
+        requests: requests that were answered.
+        seconds: duration of the test.
+        longest: the longest corrected latency.
+        returns: of the starts that the plan knows (and 0, from older versions) the one nearest to what the numbers leave: at
+            the end the connections are behind their plans by the longest latency at most, and by just that under an overload.
         """
         left = seconds - requests / self.rate + self.interval_s / 2 - longest  # each has half an interval to go on average
         known = (0.0, *map(self.mean_start, range(self.threads + 1)))
@@ -113,19 +100,10 @@ class Stall:
 def latencies(plan: Plan, server: Stall, *, sent_late: float) -> tuple[list[float], list[float]]:
     """Compute the latencies that wrk2 counts.
 
-    Parameters
-    ----------
-    plan : Plan
-        The command.
-    server : Stall
-        The server, which answers all connections at the same time.
-    sent_late : float
-        How long after it was due each request is sent: 0 to `SENT_LATE_S`, which bound what the rounding of timers does.
-
-    Returns
-    -------
-    (list of float, list of float)
-        In seconds, in rising order: corrected, from when requests were due, and uncorrected, from when they were sent.
+    plan: the command.
+    server: the server, which answers all connections at the same time.
+    sent_late: how long after it was due each request is sent: 0 to `SENT_LATE_S`, which bound what the rounding of timers does.
+    returns: in seconds, in rising order: corrected, from when requests were due, and uncorrected, from when they were sent.
     """
     pairs = [pair for start in plan.starts() for pair in _connection(plan, start, server, sent_late)] * plan.threads
     return sorted(corrected for corrected, _ in pairs), sorted(uncorrected for _, uncorrected in pairs)

@@ -79,28 +79,15 @@ def decide(
 ) -> Judgement:
     """Judge one number of a run.
 
-    Parameters
-    ----------
-    run : RunData
-        The run that the number comes from.
-    name : str
-        The claim as a sentence.
-    measure : callable
-        Returns the number. It is not called if one of the ``cells`` failed; the claim is inconclusive then.
-    margin : tuple of (float or None)
-        Lower and upper end; None is open. A margin of width 0 is widened by floating-point rounding; it can refute a number
+    run: the run that the number comes from.
+    name: the claim as a sentence.
+    measure: returns the number. It is not called if one of the ``cells`` failed; the claim is inconclusive then.
+    margin: lower and upper end; None is open. A margin of width 0 is widened by floating-point rounding; it can refute a number
         that varies, but never support it.
-    expected : float, optional
-        The expected value, for the record.
-    cells : sequence of Cell
-        The cells that the number comes from; all cells of the run if empty.
-    text : callable, str, or Statement
-        The remark about the number, as text or as findings, or a function of the number that returns it.
-
-    Returns
-    -------
-    Judgement
-        Supported if the interval lies inside ``margin``, refuted if it lies wholly outside, else inconclusive.
+    expected: the expected value, for the record.
+    cells: the cells that the number comes from; all cells of the run if empty.
+    text: the remark about the number, as text or as findings, or a function of the number that returns it.
+    returns: supported if the interval lies inside ``margin``, refuted if it lies wholly outside, else inconclusive.
     """
     failed = [cell for cell in cells or run.cells if cell.status == "failed"]
     if failed:
@@ -116,25 +103,13 @@ def judged(
 ) -> Judgement:
     """Compare a number with its margin.
 
-    Parameters
-    ----------
-    name : str
-        The claim as a sentence.
-    measured : Summary
-        The number.
-    expected : float or None
-        The expected value, for the record.
-    margin : tuple of (float or None)
-        Lower and upper end; None is open.
-    text : str or Statement
-        The remark about the number, as text or as findings.
-    repetitions : int
-        How many to advise if the interval is unknown.
-
-    Returns
-    -------
-    Judgement
-        Without cells and setting: `placed` adds them.
+    name: the claim as a sentence.
+    measured: the number.
+    expected: the expected value, for the record.
+    margin: lower and upper end; None is open.
+    text: the remark about the number, as text or as findings.
+    repetitions: how many to advise if the interval is unknown.
+    returns: without cells and setting: `placed` adds them.
     """
     least, most = ends(margin)
     found = verdict(measured, least, most)
@@ -154,19 +129,10 @@ def judged(
 def undecided(name: str, expected: float | None, failed: Sequence[Cell]) -> Judgement:
     """Return the inconclusive judgement on a claim whose cells failed.
 
-    Parameters
-    ----------
-    name : str
-        The claim as a sentence.
-    expected : float or None
-        The expected value, for the record.
-    failed : sequence of Cell
-        The failed cells; the text lists them with their errors.
-
-    Returns
-    -------
-    Judgement
-        Without numbers.
+    name: the claim as a sentence.
+    expected: the expected value, for the record.
+    failed: the failed cells; the text lists them with their errors.
+    returns: without numbers.
     """
     said = CELLS_FAILED(errors=[(cell.title, cell.error) for cell in failed])
     found = Judgement(name, INCONCLUSIVE, expected=expected, reason=Reason.CELL_FAILED)
@@ -176,19 +142,10 @@ def undecided(name: str, expected: float | None, failed: Sequence[Cell]) -> Judg
 def placed(judgement: Judgement, run: RunData, cells: Sequence[Cell] = ()) -> Judgement:
     """Add the cells that a judgement rests on, their confidence and their setting.
 
-    Parameters
-    ----------
-    judgement : Judgement
-        The judgement to complete.
-    run : RunData
-        The run of the cells.
-    cells : sequence of Cell
-        The cells; all cells of the run if empty.
-
-    Returns
-    -------
-    Judgement
-        Inconclusive if a cell has fewer boots than a verdict requires, even if the scatter around a law would decide.
+    judgement: the judgement to complete.
+    run: the run of the cells.
+    cells: the cells; all cells of the run if empty.
+    returns: inconclusive if a cell has fewer boots than a verdict requires, even if the scatter around a law would decide.
     """
     named = replace(run, cells=tuple(cells)) if cells else run
     found = replace(judgement, cells=labels(cells), confidence=run.confidence, setting=named.setting)
@@ -208,17 +165,9 @@ def ends(margin: Margin) -> tuple[float, float]:
 def verdict(measured: Summary, least: float, most: float) -> Verdict:
     """Compare an interval with a range.
 
-    Parameters
-    ----------
-    measured : Summary
-        The number with its interval.
-    least, most : float
-        The range, in the unit of the number; may be infinite.
-
-    Returns
-    -------
-    Verdict
-        ``SUPPORTED`` if the interval lies inside the range, ``REFUTED`` if wholly outside, else ``INCONCLUSIVE``.
+    measured: the number with its interval.
+    least, most: the range, in the unit of the number; may be infinite.
+    returns: ``SUPPORTED`` if the interval lies inside the range, ``REFUTED`` if wholly outside, else ``INCONCLUSIVE``.
     """
     if measured.known and least <= measured.low and measured.high <= most:
         return SUPPORTED
@@ -230,19 +179,10 @@ def verdict(measured: Summary, least: float, most: float) -> Verdict:
 def all_hold(name: str, parts: Sequence[Judgement], text: Found = "") -> Judgement:
     """Join judgements with "and".
 
-    Parameters
-    ----------
-    name : str
-        The joint claim as a sentence.
-    parts : sequence of Judgement
-        One or more.
-    text : str or Statement
-        The remark about the number, as text or as findings; the parts' remarks by default.
-
-    Returns
-    -------
-    Judgement
-        Supported if all parts are, refuted if one is. Its numbers are those of the part that decides.
+    name: the joint claim as a sentence.
+    parts: one or more.
+    text: the remark about the number, as text or as findings; the parts' remarks by default.
+    returns: supported if all parts are, refuted if one is. Its numbers are those of the part that decides.
     """
     return _joined(name, parts, (REFUTED, INCONCLUSIVE, NOT_JUDGED, SUPPORTED), text)
 
@@ -250,19 +190,10 @@ def all_hold(name: str, parts: Sequence[Judgement], text: Found = "") -> Judgeme
 def any_holds(name: str, parts: Sequence[Judgement], text: Found = "") -> Judgement:
     """Join judgements with "or".
 
-    Parameters
-    ----------
-    name : str
-        The joint claim as a sentence.
-    parts : sequence of Judgement
-        One or more.
-    text : str or Statement
-        The remark about the number, as text or as findings; the parts' remarks by default.
-
-    Returns
-    -------
-    Judgement
-        Supported if one part is, refuted if all are. Its numbers are those of the part that decides.
+    name: the joint claim as a sentence.
+    parts: one or more.
+    text: the remark about the number, as text or as findings; the parts' remarks by default.
+    returns: supported if one part is, refuted if all are. Its numbers are those of the part that decides.
     """
     return _joined(name, parts, (SUPPORTED, INCONCLUSIVE, NOT_JUDGED, REFUTED), text)
 

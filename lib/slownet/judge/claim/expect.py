@@ -94,29 +94,15 @@ class _Said:
 class Expectation(NoTruth):
     """An expected value with its margin; `slowed` and `about` make it.
 
-    Parameters
-    ----------
-    name : str
-        The expectation as text.
-    expected : callable
-        Maps the measured number to the expected value, in the measured number's unit.
-    within : float
-        Margin around the expected value, as a fraction of it.
-    kind, parameters : str, mapping
-        Those of the resulting judgements.
-    times : float
-        The ratio that is shown for the expected value.
-    unit : str
-        Name of a metric that has the unit of plain numbers.
-    trips : _Trips, optional
-        The round trips that the expected value is made of.
-    late : callable
-        The share of the measured number that may be due to processors which wake late, and not to what is expected.
-
-    Raises
-    ------
-    ClaimError
-        The margin is not a fraction below 1.
+    name: the expectation as text.
+    expected: maps the measured number to the expected value, in the measured number's unit.
+    within: margin around the expected value, as a fraction of it.
+    kind, parameters: those of the resulting judgements.
+    times: the ratio that is shown for the expected value.
+    unit: name of a metric that has the unit of plain numbers.
+    trips: the round trips that the expected value is made of.
+    late: the share of the measured number that may be due to processors which wake late, and not to what is expected.
+    Raises ClaimError: the margin is not a fraction below 1.
     """
 
     instead = "write the measured number on the other side: assert page.time_per_request == about(...)"
@@ -151,15 +137,8 @@ class Expectation(NoTruth):
     def judge(self, measured: Measured) -> Judgement:
         """Compare a measured number with the expected value, and publish the judgement to the observers.
 
-        Parameters
-        ----------
-        measured : Measured
-            The number on the other side of the comparison.
-
-        Returns
-        -------
-        Judgement
-            On the ratio of measured to expected.
+        measured: the number on the other side of the comparison.
+        returns: on the ratio of measured to expected.
         """
         expected = self._expected(measured)
         test = comparisons.current()

@@ -39,26 +39,12 @@ def judge_all(
 ) -> list[Judgement]:
     """Judge all claims of one experiment, so that together they have the confidence of the run.
 
-    Parameters
-    ----------
-    claims : sequence of Claim
-        The claims.
-    run : RunData
-        The run of their experiment.
-    siblings : mapping of str to RunData
-        The runs of the same invocation, by experiment.
-    cannot : callable, optional
-        Takes a claim that cannot be judged and its error, and returns the judgement: see `not_judged`.
-
-    Returns
-    -------
-    list of Judgement
-        One per claim, in their order.
-
-    Raises
-    ------
-    SlownetError
-        A claim cannot be judged and ``cannot`` is not given; or one ends the program.
+    claims: the claims.
+    run: the run of their experiment.
+    siblings: the runs of the same invocation, by experiment.
+    cannot: takes a claim that cannot be judged and its error, and returns the judgement: see `not_judged`.
+    returns: one per claim, in their order.
+    Raises SlownetError: a claim cannot be judged and ``cannot`` is not given; or one ends the program.
     """
     found = [_judgement(claim, run, siblings, cannot) for claim in claims]
     left = sum(each.verdict != NOT_JUDGED for each in found)
@@ -80,21 +66,11 @@ def judge_all(
 def not_judged(claim: Claim, error: SlownetError, run: RunData, own: Sequence[Mapping[str, str]] = ()) -> Judgement:
     """Return the judgement on a claim whose cells were not measured.
 
-    Parameters
-    ----------
-    claim : Claim
-        The claim.
-    error : SlownetError
-        Why it could not be judged.
-    run : RunData
-        The run that lacks the cells.
-    own : sequence of mapping
-        The labels of all cells of the experiment. The text lists those that the claim needs and the run lacks.
-
-    Returns
-    -------
-    Judgement
-        With the verdict ``NOT_JUDGED`` and no numbers.
+    claim: the claim.
+    error: why it could not be judged.
+    run: the run that lacks the cells.
+    own: the labels of all cells of the experiment. The text lists those that the claim needs and the run lacks.
+    returns: with the verdict ``NOT_JUDGED`` and no numbers.
     """
     measured = {cell_key(cell.label): cell for cell in run.cells}
     lacking = [absent(label) for label in own if cell_key(label) not in measured]

@@ -31,19 +31,10 @@ def late(share: float, waits: float = 0.0, unit: str = "") -> Statement:
 def allowing(gained: Summary, far: Cell, near: Cell, metric: str) -> Summary:
     """Return how much longer a time is in one cell than in another, with what may be late in either in its interval.
 
-    Parameters
-    ----------
-    gained : Summary
-        The difference, in the metric's unit.
-    far, near : Cell
-        The two cells.
-    metric : str
-        The time.
-
-    Returns
-    -------
-    Summary
-        The same mean.
+    gained: the difference, in the metric's unit.
+    far, near: the two cells.
+    metric: the time.
+    returns: the same mean.
     """
     early, later = (cell.late * cell.summary(metric).mean + cell.waits(metric) for cell in (far, near))
     return replace(gained, low=gained.low - early, high=gained.high + later) if early or later else gained
@@ -54,23 +45,12 @@ def unless_late(found: Judgement, run: RunData, metric: str, measured: Summary, 
 
     Wherever the number ends up within today's noise, if what is late keeps it open then, more repetitions do not help.
 
-    Parameters
-    ----------
-    found : Judgement
-        The judgement on ``measured``.
-    run : RunData
-        The run of the cells that it rests on.
-    metric : str
-        The time.
-    measured, punctual : Summary
-        The number with what may be late in its interval, and without.
-    margin : tuple of (float or None)
-        Lower and upper end.
-
-    Returns
-    -------
-    Judgement
-        With a sentence about it.
+    found: the judgement on ``measured``.
+    run: the run of the cells that it rests on.
+    metric: the time.
+    measured, punctual: the number with what may be late in its interval, and without.
+    margin: lower and upper end.
+    returns: with a sentence about it.
     """
     least, most = ends(margin)
     if found.verdict != INCONCLUSIVE or measured == punctual or verdict(punctual, least, most) == INCONCLUSIVE:

@@ -65,15 +65,8 @@ OF_LINKS = ("loss",)
 def depends_on_cpu(claim: Any) -> bool:
     """Return whether a claim's verdict may depend on what the CPU costs.
 
-    Parameters
-    ----------
-    claim : Claim
-        Any claim, also one of a user's own class.
-
-    Returns
-    -------
-    bool
-        False for claims about round trips and about what links alone make, such as a loss. True for all others: how long
+    claim: any claim, also one of a user's own class.
+    returns: false for claims about round trips and about what links alone make, such as a loss. True for all others: how long
         something takes, a rate, ratios of these, and claims of kinds that are not known.
     """
     if parts := parts_of(claim):
@@ -95,15 +88,8 @@ OWN = __name__.rpartition(".")[0]
 def related(claims_of: Mapping[str, Sequence[Claim]]) -> list[list[str]]:
     """Divide experiments into groups whose claims need no run of another group.
 
-    Parameters
-    ----------
-    claims_of : mapping of str to sequence of Claim
-        The claims of each experiment.
-
-    Returns
-    -------
-    list of list of str
-        The groups, and in each the experiments, in the given order.
+    claims_of: the claims of each experiment.
+    returns: the groups, and in each the experiments, in the given order.
     """
     groups = [{name} for name in claims_of]
     for name, claims in claims_of.items():

@@ -183,10 +183,7 @@ def recovers_within(time: str) -> Check:
 def violations(history: History, checks: Sequence[Any]) -> list[Violation]:
     """Return what is wrong with a history by these checks or functions.
 
-    Raises
-    ------
-    SlownetError
-        A check raises, cannot judge this history, or returns something else: one line with its name.
+    Raises SlownetError: a check raises, cannot judge this history, or returns something else: one line with its name.
     """
     return [found for each in checks if (found := _judged(history, each)) is not None]
 

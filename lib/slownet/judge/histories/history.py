@@ -62,24 +62,14 @@ class Event:
 class Operation:
     """An operation from its begin to its end.
 
-    Attributes
-    ----------
-    process : int
-        The client.
-    op : str
-        Its name.
-    value : object
-        What was asked.
-    result : object
-        What came back; None unless it was acknowledged.
-    type : str
-        "ok", "fail" or "info"; "info" also if it never ended.
-    begin : int
-        Nanoseconds since the history's begin.
-    end : int or None
-        The same of its end; None if it is unknown whether it happened.
-    error : str
-        Why it was not acknowledged.
+    process: the client.
+    op: its name.
+    value: what was asked.
+    result: what came back; None unless it was acknowledged.
+    type: "ok", "fail" or "info"; "info" also if it never ended.
+    begin: nanoseconds since the history's begin.
+    end: the same of its end; None if it is unknown whether it happened.
+    error: why it was not acknowledged.
     """
 
     process: int

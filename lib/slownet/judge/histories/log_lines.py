@@ -18,14 +18,9 @@ LONGEST, MOST = 400, 3000
 class LogLine:
     """A line that a server has written.
 
-    Attributes
-    ----------
-    time : int
-        Nanoseconds since the history's begin by which it was there: the next event of the history after it was written.
-    service : str
-        The server's label.
-    line : str
-        Its text.
+    time: nanoseconds since the history's begin by which it was there: the next event of the history after it was written.
+    service: the server's label.
+    line: its text.
     """
 
     time: int

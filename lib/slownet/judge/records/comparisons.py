@@ -41,17 +41,9 @@ def looks(most: int) -> tuple[int, ...]:
 def pooled(found: Sequence[Summary], confidence: float) -> Summary:
     """Combine one number of several boots.
 
-    Parameters
-    ----------
-    found : sequence of Summary
-        The number in each boot, with its interval within that boot.
-    confidence : float
-        Of the result, unless there is only one boot.
-
-    Returns
-    -------
-    Summary
-        The mean of the boots with the t interval of their spread; exact if `AGREEING` boots or more gave the same number.
+    found: the number in each boot, with its interval within that boot.
+    confidence: of the result, unless there is only one boot.
+    returns: the mean of the boots with the t interval of their spread; exact if `AGREEING` boots or more gave the same number.
     """
     if len(found) == 1:
         return found[0]
@@ -67,12 +59,8 @@ def pooled(found: Sequence[Summary], confidence: float) -> Summary:
 class Comparisons:
     """Those of one test.
 
-    Parameters
-    ----------
-    boots : int, optional
-        How many boots judge; as many as the comparisons need unless given.
-    most : int
-        The most boots if their number is not given.
+    boots: how many boots judge; as many as the comparisons need unless given.
+    most: the most boots if their number is not given.
     """
 
     def __init__(self, boots: int | None = None, most: int = MOST) -> None:

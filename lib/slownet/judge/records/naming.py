@@ -135,10 +135,7 @@ def where(label: Mapping[str, str], run: RunData) -> str:
 def contrast(cell: Mapping[str, str], base: Mapping[str, str], run: RunData) -> tuple[str, str, str]:
     """Describe how two cells differ, and the shared conditions worth mentioning.
 
-    Returns
-    -------
-    tuple of str
-        Such as ("with congestion bbr", "with congestion cubic", "100 ms of delay"), or ("without a queue of 1000 packets",
+    returns: such as ("with congestion bbr", "with congestion cubic", "100 ms of delay"), or ("without a queue of 1000 packets",
         "with it", "").
     """
     names = [name for name in dict.fromkeys((*cell, *base)) if name not in SILENT]

@@ -22,17 +22,9 @@ RATIO_DIGITS = 3
 def interval(summary: Summary, digits: int = 2) -> str:
     """Format a number with its interval.
 
-    Parameters
-    ----------
-    summary : Summary
-        The number.
-    digits : int
-        Decimal places.
-
-    Returns
-    -------
-    str
-        ``4.02 (3.98 to 4.06)``; only the mean if the interval is unknown or has no width.
+    summary: the number.
+    digits: decimal places.
+    returns: ``4.02 (3.98 to 4.06)``; only the mean if the interval is unknown or has no width.
     """
     if digits >= RATIO_DIGITS and 0 < abs(summary.mean) < 10.0 ** (1 - digits):  # it would be 0.00
         digits = 2 - math.floor(math.log10(abs(summary.mean)))
@@ -52,19 +44,10 @@ def not_below_zero(summary: Summary, metric: str) -> Summary:
 def quantity(summary: Summary, metric: str, signed: bool = False) -> str:
     """Format a metric's number.
 
-    Parameters
-    ----------
-    summary : Summary
-        The number.
-    metric : str
-        Its name, which ends with the unit.
-    signed : bool
-        Whether the number is a difference, which may be below 0.
-
-    Returns
-    -------
-    str
-        ``52.797 (52.791 to 52.802) s``; only the mean if the interval is unknown or has no width: ``1200``, ``44 ms``.
+    summary: the number.
+    metric: its name, which ends with the unit.
+    signed: whether the number is a difference, which may be below 0.
+    returns: ``52.797 (52.791 to 52.802) s``; only the mean if the interval is unknown or has no width: ``1200``, ``44 ms``.
 
     Examples
     --------

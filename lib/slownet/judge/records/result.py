@@ -405,15 +405,8 @@ def load(directory: Path | str) -> RunData:
 
     What is damaged or missing in the samples is left out, with a `DamageWarning`; see `RunData.damage`.
 
-    Parameters
-    ----------
-    directory : Path or str
-        The run's directory.
-
-    Raises
-    ------
-    SlownetError
-        Neither file exists, or they are damaged or of a newer version.
+    directory: the run's directory.
+    Raises SlownetError: neither file exists, or they are damaged or of a newer version.
     """
     try:
         run = _load(Path(directory))
@@ -452,14 +445,9 @@ def _load(directory: Path) -> RunData:
 def gather(samples: Iterable[Sample], facts: Facts, directory: Path = Path()) -> RunData:
     """Make a run from samples and facts, without reading files.
 
-    Parameters
-    ----------
-    samples : iterable of dict
-        As `slownet.judge.records.samples` describes them.
-    facts : mapping
-        The contents of run.json.
-    directory : Path
-        The run's directory.
+    samples: as `slownet.judge.records.samples` describes them.
+    facts: the contents of run.json.
+    directory: the run's directory.
     """
     samples = list(samples)
     by_cell: dict[str, list[Sample]] = {}

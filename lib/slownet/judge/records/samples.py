@@ -144,12 +144,8 @@ class Log:
 def read_log(directory: Path | str, facts: Facts | None = None) -> Log:
     """Read the samples of a run, and check that they are whole.
 
-    Parameters
-    ----------
-    directory : Path or str
-        The run's directory.
-    facts : mapping, optional
-        The contents of run.json, which knows how many lines there must be.
+    directory: the run's directory.
+    facts: the contents of run.json, which knows how many lines there must be.
     """
     log = checked(_lines(Path(directory) / SAMPLES), SAMPLES, _parsed)
     sealed = facts.get("samples") if facts else None

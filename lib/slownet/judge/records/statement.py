@@ -27,12 +27,8 @@ NUMBER = ("mean", "low", "high", "n")
 class Statement:
     """A finding of judging; ``str()`` is its text.
 
-    Parameters
-    ----------
-    code : str
-        That of its `Phrase`, such as "law measured".
-    values : mapping
-        The values of the phrase: numbers, `Summary` of numbers with their intervals, texts, and other statements.
+    code: that of its `Phrase`, such as "law measured".
+    values: the values of the phrase: numbers, `Summary` of numbers with their intervals, texts, and other statements.
     """
 
     code: str
@@ -63,12 +59,8 @@ _WORDS: dict[str, Callable[..., str]] = {}
 class Phrase:
     """A kind of statement: called with its values, it makes one.
 
-    Parameters
-    ----------
-    code : str
-        Its name in records; no two phrases have the same.
-    words : callable
-        Takes the values as keywords, and returns the text.
+    code: its name in records; no two phrases have the same.
+    words: takes the values as keywords, and returns the text.
     """
 
     def __init__(self, code: str, words: Callable[..., str]) -> None:

@@ -17,13 +17,9 @@ from slownet.model.units import percent, show_percent
 class Chance:
     """Each packet is hit with the same probability.
 
-    Attributes
-    ----------
-    probability : float
-        0 to 1.
-    correlation : float
-        How much of a draw carries over to the next one, 0 to 1. It is netem's own notion, kept to reproduce measurements
-        that used it; for bursts of a known length use `GilbertElliott`.
+    probability: 0 to 1.
+    correlation: how much of a draw carries over to the next one, 0 to 1. It is netem's own notion, kept to reproduce
+        measurements that used it; for bursts of a known length use `GilbertElliott`.
     """
 
     probability: float
@@ -45,12 +41,8 @@ class GilbertElliott:
     With the defaults it is Gilbert's simple model: every packet is lost in the bad state, and a burst is 1/r packets long on
     average.
 
-    Attributes
-    ----------
-    p, r : float
-        Probability, per packet, of going from good to bad, and from bad to good.
-    bad, good : float
-        Probability of a loss in each state.
+    p, r: probability, per packet, of going from good to bad, and from bad to good.
+    bad, good: probability of a loss in each state.
     """
 
     p: float
@@ -62,21 +54,9 @@ class GilbertElliott:
     def bursts(cls, loss: float, length: float) -> GilbertElliott:
         """Return the model with a given loss and mean burst length.
 
-        Parameters
-        ----------
-        loss : float
-            Share of packets lost, between 0 and 1.
-        length : float
-            Mean length of a burst in packets, at least 1.
-
-        Returns
-        -------
-        GilbertElliott
-
-        Raises
-        ------
-        ConditionError
-            No such model exists.
+        loss: share of packets lost, between 0 and 1.
+        length: mean length of a burst in packets, at least 1.
+        Raises ConditionError: no such model exists.
         """
         if not 0 < loss < 1 or length < 1:
             raise ConditionError(
@@ -97,19 +77,8 @@ class GilbertElliott:
 
         A state that the sequence never leaves is assumed to be left with the next packet.
 
-        Parameters
-        ----------
-        lost : sequence of bool
-            For each packet, whether it was lost.
-
-        Returns
-        -------
-        GilbertElliott
-
-        Raises
-        ------
-        ConditionError
-            No packet, or every packet, was lost.
+        lost: for each packet, whether it was lost.
+        Raises ConditionError: no packet, or every packet, was lost.
         """
         if not any(lost) or all(lost):
             raise ConditionError(f"{sum(lost)} of {len(lost)} packets lost: there are no bursts", fix="measure longer")
@@ -142,10 +111,7 @@ class Markov:
     States: 1 received, 2 received within a burst, 3 lost within a burst, 4 lost alone. From 4 the chain returns to 1 with the
     next packet. In a text, p31 is 1 - p13 and p23 is 1 unless given.
 
-    Attributes
-    ----------
-    p13, p31, p32, p23, p14 : float
-        Transition probabilities, per packet.
+    p13, p31, p32, p23, p14: transition probabilities, per packet.
     """
 
     p13: float
@@ -190,20 +156,9 @@ def correlates(model: Loss | None) -> bool:
 def chance(text: str, field: str) -> Chance:
     """Read a probability, with its correlation if there is a second number.
 
-    Parameters
-    ----------
-    text : str
-        Such as "1%" or "1% 25%".
-    field : str
-        The field's name, for error messages.
-
-    Returns
-    -------
-    Chance
-
-    Raises
-    ------
-    UnitError, ConditionError
+    text: such as "1%" or "1% 25%".
+    field: the field's name, for error messages.
+    Raises UnitError, ConditionError.
     """
     parts = _percents(text, text.split() if isinstance(text, str) else [text], field, 2)
     if len(parts) == 2 and parts[1] and not parts[0]:
@@ -219,18 +174,8 @@ def chance(text: str, field: str) -> Chance:
 def loss(text: str | Loss) -> Loss:
     """Read a model of loss.
 
-    Parameters
-    ----------
-    text : str, Chance, GilbertElliott or Markov
-        Such as "1%", "2% in bursts of 8", "gemodel 1% 10%" or "state 1% 30%".
-
-    Returns
-    -------
-    Chance, GilbertElliott or Markov
-
-    Raises
-    ------
-    UnitError, ConditionError
+    text: such as "1%", "2% in bursts of 8", "gemodel 1% 10%" or "state 1% 30%".
+    Raises UnitError, ConditionError.
     """
     if isinstance(text, Chance | GilbertElliott | Markov):
         _in_range(text)

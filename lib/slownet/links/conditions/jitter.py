@@ -25,10 +25,7 @@ FEWEST = 10
 class Table:
     """The distribution of a jitter.
 
-    Attributes
-    ----------
-    values : tuple of int
-        Quantiles from the lowest to the highest, in 8192ths of a unit; shape (4096,) when measured.
+    values: quantiles from the lowest to the highest, in 8192ths of a unit; shape (4096,) when measured.
     """
 
     values: tuple[int, ...]
@@ -40,22 +37,10 @@ class Table:
         Unlike `maketable`, it neither cuts values further than four standard deviations from the mean nor adds values above
         the largest one.
 
-        Parameters
-        ----------
-        samples : sequence of float
-            10 numbers or more, in any unit.
-
-        Returns
-        -------
-        table : Table
-        mean, unit : float
-            In the unit of the samples. `unit` is the standard deviation, or a quarter of the largest distance from the mean
-            if that is more.
-
-        Raises
-        ------
-        ConditionError
-            Too few numbers, or all of them equal.
+        samples: 10 numbers or more, in any unit.
+        returns: in the unit of the samples. `unit` is the standard deviation, or a quarter of the largest distance from the
+            mean if that is more.
+        Raises ConditionError: too few numbers, or all of them equal.
         """
         if len(samples) < FEWEST or not all(map(math.isfinite, samples)):
             raise ConditionError(f"{len(samples)} numbers are not a distribution", fix=f"measure {FEWEST} finite ones")
@@ -100,17 +85,9 @@ def maketable(samples: Sequence[float], mean: float, unit: float) -> list[int]:
     Where the distribution function is flat, the upper end of the step counts; between steps, and from the last step to the end
     of the scale, it is interpolated.
 
-    Parameters
-    ----------
-    samples : sequence of float
-        In any unit.
-    mean, unit : float
-        In the same unit.
-
-    Returns
-    -------
-    list of int
-        4096 entries, in 8192ths of a unit.
+    samples: in any unit.
+    mean, unit: in the same unit.
+    returns: 4096 entries, in 8192ths of a unit.
     """
     last = 2 * ENDS * STEPS - 1
     counts = Counter(min(max(round(((each - mean) / unit + ENDS) * STEPS), 0), last) for each in samples)

@@ -225,20 +225,9 @@ class Condition(Fields):
 def read(fields: Mapping[str, object]) -> field_row.Fields:
     """Return a condition's attributes from the fields of `Condition.parse`; None gives a field's default.
 
-    Parameters
-    ----------
-    fields : mapping of str to any
-        As for `Condition.parse`.
-
-    Returns
-    -------
-    dict of str to any
-        By the names of the attributes.
-
-    Raises
-    ------
-    UnitError, ConditionError
-        As for `Condition.parse`.
+    fields: as for `Condition.parse`.
+    returns: by the names of the attributes.
+    Raises UnitError, ConditionError: as for `Condition.parse`.
     """
     return field_row.fields(WORDS, fields)
 

@@ -38,16 +38,8 @@ _ROUND_TRIPS = {"rtt_ms", "round_trip", "roundtrip", "round_trip_time", "ping"}
 def field(name: str, known: Iterable[str]) -> str:
     """Return a suggestion for an unknown field of a condition.
 
-    Parameters
-    ----------
-    name : str
-        The unknown name, perhaps one of Mininet's or of another tool's.
-    known : iterable of str
-        The fields, and what else may stand beside them.
-
-    Returns
-    -------
-    str
+    name: the unknown name, perhaps one of Mininet's or of another tool's.
+    known: the fields, and what else may stand beside them.
 
     Examples
     --------

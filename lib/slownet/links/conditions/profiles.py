@@ -19,14 +19,9 @@ from slownet.model.extensions import Register
 class Named:
     """A named condition.
 
-    Attributes
-    ----------
-    name : str
-        Upper and lower case are equal.
-    fields : mapping of str to any
-        As for `Condition.parse`.
-    source : str
-        The source of the numbers.
+    name: upper and lower case are equal.
+    fields: as for `Condition.parse`.
+    source: the source of the numbers.
     """
 
     name: str
@@ -112,36 +107,15 @@ _ROWS = Register("conditions", {row.name.lower(): row for row in TABLE})
 
 
 def rows() -> list[Named]:
-    """Return the rows of all names, those of other packages last.
-
-    Returns
-    -------
-    list of Named
-
-    Raises
-    ------
-    ExperimentError
-        A package cannot be imported.
-    """
+    """Return the rows of all names, those of other packages last. Raises ExperimentError: a package cannot be imported."""
     return list(_ROWS.values())
 
 
 def row(name: str) -> Named:
     """Return the row of a name.
 
-    Parameters
-    ----------
-    name : str
-        Upper and lower case are equal.
-
-    Returns
-    -------
-    Named
-
-    Raises
-    ------
-    ConditionError
-        No such name; it suggests the nearest one.
+    name: upper and lower case are equal.
+    Raises ConditionError: no such name; it suggests the nearest one.
     """
     found = _ROWS.get(name.strip().lower())
     if found is None:
@@ -152,18 +126,7 @@ def row(name: str) -> Named:
 def find(name: str) -> Condition:
     """Return the condition of a name.
 
-    Parameters
-    ----------
-    name : str
-        Upper and lower case are equal.
-
-    Returns
-    -------
-    Condition
-
-    Raises
-    ------
-    ConditionError
-        No such name; it suggests the nearest one.
+    name: upper and lower case are equal.
+    Raises ConditionError: no such name; it suggests the nearest one.
     """
     return row(name).condition

@@ -113,12 +113,8 @@ AQM = {"fq_codel": True, "cake": True, "red": False, "pie": False}
 class Queue:
     """The size of a queue.
 
-    Attributes
-    ----------
-    amount : float
-        In `unit`.
-    unit : str
-        "packets", "bytes", "seconds" or "bdp" (bandwidth-delay products).
+    amount: in `unit`.
+    unit: "packets", "bytes", "seconds" or "bdp" (bandwidth-delay products).
     """
 
     amount: float
@@ -128,19 +124,8 @@ class Queue:
     def parse(cls, text: str | Queue) -> Queue:
         """Read the size of a queue.
 
-        Parameters
-        ----------
-        text : str or Queue
-            Such as "100 packets", "64kB", "50ms", "bdp" or "0.5 bdp".
-
-        Returns
-        -------
-        Queue
-
-        Raises
-        ------
-        ConditionError
-            The text is not a size, or the size is 0.
+        text: such as "100 packets", "64kB", "50ms", "bdp" or "0.5 bdp".
+        Raises ConditionError: the text is not a size, or the size is 0.
         """
         if isinstance(text, Queue):
             return text
@@ -167,18 +152,9 @@ class Queue:
     def packets(self, rate: float, rtt: float, frame: int) -> int:
         """Return how many whole frames fit.
 
-        Parameters
-        ----------
-        rate : float
-            bit/s.
-        rtt : float
-            Round trip in seconds.
-        frame : int
-            Bytes of a frame.
-
-        Returns
-        -------
-        int
+        rate: bit/s.
+        rtt: round trip in seconds.
+        frame: bytes of a frame.
         """
         if self.unit == "packets":
             return int(self.amount)
@@ -187,18 +163,9 @@ class Queue:
     def bytes(self, rate: float, rtt: float, frame: int) -> int:
         """Return how many bytes fit.
 
-        Parameters
-        ----------
-        rate : float
-            bit/s.
-        rtt : float
-            Round trip in seconds.
-        frame : int
-            Bytes of a frame.
-
-        Returns
-        -------
-        int
+        rate: bit/s.
+        rtt: round trip in seconds.
+        frame: bytes of a frame.
         """
         if self.unit == "packets":
             return int(self.amount) * frame
@@ -218,10 +185,7 @@ class Queue:
 class Red:
     """Thresholds of a RED queue's average length, in bytes.
 
-    Attributes
-    ----------
-    least, most : int
-        Below `least` no packet is dropped or marked, from `most` on every one is.
+    least, most: below `least` no packet is dropped or marked, from `most` on every one is.
     """
 
     least: int
@@ -231,19 +195,9 @@ class Red:
     def parse(cls, text: str) -> Red | None:
         """Read the thresholds from an AQM's text.
 
-        Parameters
-        ----------
-        text : str
-            Such as "red 30kB 35kB".
-
-        Returns
-        -------
-        Red or None
-            None if the text has no thresholds.
-
-        Raises
-        ------
-        UnitError, ConditionError
+        text: such as "red 30kB 35kB".
+        returns: none if the text has no thresholds.
+        Raises UnitError, ConditionError.
         """
         words = text.split()
         if words[0] != "red" or len(words) == 1:
@@ -259,20 +213,9 @@ class Red:
 def aqm(text: str) -> str:
     """Check the name of an AQM, and its parameters if it has any.
 
-    Parameters
-    ----------
-    text : str
-        "fq_codel", "cake", "pie", "red", or "red" with two thresholds.
-
-    Returns
-    -------
-    str
-        The text with single spaces.
-
-    Raises
-    ------
-    UnitError, ConditionError
-        It is not such a text; the error suggests the nearest one.
+    text: "fq_codel", "cake", "pie", "red", or "red" with two thresholds.
+    returns: the text with single spaces.
+    Raises UnitError, ConditionError: it is not such a text; the error suggests the nearest one.
     """
     name, *rest = str(text).split() or [""]
     if name not in AQM or (rest and name != "red"):

@@ -28,10 +28,7 @@ class Mark(Enum):
 class Change:
     """New values for some attributes of a condition; the others stay as they are.
 
-    Attributes
-    ----------
-    fields : tuple of (str, any)
-        Names of attributes of `Condition`, and their values.
+    fields: names of attributes of `Condition`, and their values.
     """
 
     fields: tuple[tuple[str, Any], ...]
@@ -39,18 +36,7 @@ class Change:
     def of(self, condition: Condition) -> Condition:
         """Return a condition with this change.
 
-        Parameters
-        ----------
-        condition : Condition
-
-        Returns
-        -------
-        Condition
-
-        Raises
-        ------
-        ConditionError
-            The kernel cannot do the result, or it contradicts itself.
+        Raises ConditionError: the kernel cannot do the result, or it contradicts itself.
         """
         return dataclasses.replace(condition, **dict(self.fields))
 
@@ -70,14 +56,9 @@ class Step:
 class Track:
     """Steps in the order of their times.
 
-    Attributes
-    ----------
-    steps : tuple of Step
-        At least one.
-    every : float or None
-        Period in seconds, after which the steps begin again; None plays them once.
-    times : int or None
-        Number of rounds; None repeats them without end.
+    steps: at least one.
+    every: period in seconds, after which the steps begin again; None plays them once.
+    times: number of rounds; None repeats them without end.
     """
 
     steps: tuple[Step, ...]
@@ -246,18 +227,8 @@ class Schedule:
 def change(**fields: Any) -> Change:
     """Return a step that changes some fields and keeps the others.
 
-    Parameters
-    ----------
-    **fields : any
-        As for `Condition.parse`.
-
-    Returns
-    -------
-    Change
-
-    Raises
-    ------
-    UnitError, ConditionError
+    **fields: as for `Condition.parse`.
+    Raises UnitError, ConditionError.
     """
     return Change(tuple(sorted(read(fields).items())))
 
@@ -265,20 +236,9 @@ def change(**fields: Any) -> Change:
 def flap(up: str, down: str, *, times: int | None = None) -> Schedule:
     """Return a schedule of a link that alternately works and is cut.
 
-    Parameters
-    ----------
-    up, down : str
-        How long it works and how long it is cut, such as "9s" and "1s".
-    times : int
-        Number of cuts; without it the link flaps until the schedule is stopped.
-
-    Returns
-    -------
-    Schedule
-
-    Raises
-    ------
-    UnitError, ConditionError
+    up, down: how long it works and how long it is cut, such as "9s" and "1s".
+    times: number of cuts; without it the link flaps until the schedule is stopped.
+    Raises UnitError, ConditionError.
     """
     works, gap = duration(up), duration(down)
     if not works or not gap:

@@ -21,12 +21,8 @@ MOST = 2**31 - 1  # struct tc_netem_slot has signed 32-bit numbers
 class Slot:
     """The times at which a link releases packets.
 
-    Attributes
-    ----------
-    least, most : float
-        Shortest and longest time from one slot to the next, in seconds.
-    packets, octets : int or None
-        Packets and bytes that a slot releases at most; None is all.
+    least, most: shortest and longest time from one slot to the next, in seconds.
+    packets, octets: packets and bytes that a slot releases at most; None is all.
     """
 
     least: float
@@ -38,18 +34,8 @@ class Slot:
     def parse(cls, text: str | Slot) -> Slot:
         """Read a slot.
 
-        Parameters
-        ----------
-        text : str or Slot
-            Such as "5ms", "2ms 10ms", "5ms 20 packets" or "2ms 10ms 20 packets 30kB".
-
-        Returns
-        -------
-        Slot
-
-        Raises
-        ------
-        UnitError, ConditionError
+        text: such as "5ms", "2ms 10ms", "5ms 20 packets" or "2ms 10ms 20 packets 30kB".
+        Raises UnitError, ConditionError.
         """
         if isinstance(text, Slot):
             return text

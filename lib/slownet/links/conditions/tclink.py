@@ -50,18 +50,9 @@ _SCALES = {"": 1e-6, "k": 1e-3, "m": 1.0, "g": 1e3}
 def unknown(name: str, known: Iterable[str], kind: str) -> ConditionError:
     """Return the error for a parameter that a class does not take, without its place.
 
-    Parameters
-    ----------
-    name : str
-        The parameter.
-    known : iterable of str
-        What the class takes.
-    kind : str
-        The class, such as "a TCLink".
-
-    Returns
-    -------
-    ConditionError
+    name: the parameter.
+    known: what the class takes.
+    kind: the class, such as "a TCLink".
     """
     names = set(known)
     if name in MEANT and MEANT[name] in names:
@@ -78,19 +69,8 @@ def unknown(name: str, known: Iterable[str], kind: str) -> ConditionError:
 def numbers(params: Parameters) -> Parameters:
     """Return parameters of an interface with texts read as numbers, and as on or off.
 
-    Parameters
-    ----------
-    params : dict of str to any
-        As given to the link; others than TCLink's stay as they are.
-
-    Returns
-    -------
-    dict of str to any
-
-    Raises
-    ------
-    ConditionError
-        A text is not a number of the parameter's unit.
+    params: as given to the link; others than TCLink's stay as they are.
+    Raises ConditionError: a text is not a number of the parameter's unit.
     """
     read = dict(params)
     for name in FLAGS:
@@ -115,34 +95,16 @@ def condition(
 ) -> Condition:  # fmt: skip
     """Return the condition of these parameters of Mininet's TCIntf.
 
-    Parameters
-    ----------
-    bw : float
-        Mbit/s.
-    delay : str
-        One-way, as written for tc: "5ms", also "5ms 1ms 25% distribution normal".
-    jitter : str
-        Such as "1ms".
-    loss : float or str
-        Percent.
-    max_queue_size : int
-        Packets.
-    use_tbf : bool
-        Whether a token bucket of 15,000 bytes limits the rate.
-    latency_ms : float
-        With `use_tbf`: how long a packet may wait for a token, in milliseconds.
-    enable_ecn, enable_red : bool
-        Whether RED manages the queue, and with `enable_ecn` marks packets.
-    use_hfsc : bool
-        Whether HFSC limits the rate instead of HTB.
-
-    Returns
-    -------
-    Condition
-
-    Raises
-    ------
-    UnitError, ConditionError
+    bw: mbit/s.
+    delay: one-way, as written for tc: "5ms", also "5ms 1ms 25% distribution normal".
+    jitter: such as "1ms".
+    loss: percent.
+    max_queue_size: packets.
+    use_tbf: whether a token bucket of 15,000 bytes limits the rate.
+    latency_ms: with `use_tbf`: how long a packet may wait for a token, in milliseconds.
+    enable_ecn, enable_red: whether RED manages the queue, and with `enable_ecn` marks packets.
+    use_hfsc: whether HFSC limits the rate instead of HTB.
+    Raises UnitError, ConditionError.
     """
     fields = _delay(delay, jitter)
     if loss is not None:
@@ -190,16 +152,8 @@ def _rate(bw: Any) -> float:
 def shaper(*, bw: Any = None, use_hfsc: bool = False, use_tbf: bool = False, **others: Any) -> str:
     """Return which queueing discipline limits the rate: "htb", "hfsc" or "tbf", or "" without a rate.
 
-    Parameters
-    ----------
-    bw, use_hfsc, use_tbf : float, bool, bool
-        As for `condition`.
-    **others : any
-        The other parameters of `condition`.
-
-    Returns
-    -------
-    str
+    bw, use_hfsc, use_tbf: as for `condition`.
+    **others: the other parameters of `condition`.
     """
     if bw is None:
         return ""
@@ -239,18 +193,8 @@ def _time(word: str) -> str:
 def packets(size: Any) -> int:
     """Return a max_queue_size as a number of packets.
 
-    Parameters
-    ----------
-    size : int or str
-        Such as 100 or "100 packets".
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    ConditionError
+    size: such as 100 or "100 packets".
+    Raises ConditionError.
     """
     number = _number(size, "max_queue_size")
     if number != int(number) or number < 0:

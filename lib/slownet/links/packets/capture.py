@@ -76,10 +76,7 @@ Ends = tuple[str, int, str, int]
 def read(source: Path | bytes) -> list[Segment]:
     """Return the segments of the first connection in a pcap, in the order of the capture.
 
-    Raises
-    ------
-    ToolError
-        It is not a capture, or has no start of a connection.
+    Raises ToolError: it is not a capture, or has no start of a connection.
     """
     return connections(source)[0]
 
@@ -87,10 +84,7 @@ def read(source: Path | bytes) -> list[Segment]:
 def connections(source: Path | bytes) -> list[list[Segment]]:
     """Return the segments of each connection that starts in a pcap, in the order of the capture.
 
-    Raises
-    ------
-    ToolError
-        It is not a capture, or has no start of a connection.
+    Raises ToolError: it is not a capture, or has no start of a connection.
     """
     found, packets = Connections(), 0
     segments: dict[int, list[tuple[Packet, int]]] = {}
@@ -125,10 +119,7 @@ def _packets(source: Path | bytes) -> Iterator[Packet]:
 def datagrams(source: Path | bytes, port: int) -> list[list[Datagram]]:
     """Return the UDP datagrams of each QUIC connection that a client begins with a server's port, in this order.
 
-    Raises
-    ------
-    ToolError
-        It is not a capture, or no connection begins.
+    Raises ToolError: it is not a capture, or no connection begins.
     """
     from scapy.layers.inet import UDP
 

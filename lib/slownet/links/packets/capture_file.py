@@ -84,19 +84,10 @@ _TSRESOL, _TSOFFSET, _OPTIONS_END = 9, 14, 0
 class CaptureFile:
     """The frames of a capture, read once, in the order of the file.
 
-    Parameters
-    ----------
-    source : bytes or binary file
-        The capture, compressed or not. A file need not be seekable.
-    where : str
-        Its name, for errors.
-    fix : str
-        What to do with a file that is not a capture.
-
-    Raises
-    ------
-    ToolError
-        It is not a capture.
+    source: the capture, compressed or not. A file need not be seekable.
+    where: its name, for errors.
+    fix: what to do with a file that is not a capture.
+    Raises ToolError: it is not a capture.
     """
 
     def __init__(self, source: bytes | BinaryIO, where: str = "capture", fix: str = FIX) -> None:

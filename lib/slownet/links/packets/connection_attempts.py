@@ -17,10 +17,7 @@ OPTION = 30
 def opens(source: Path | bytes) -> bool:
     """Return whether a server has agreed to MPTCP in a SYN-ACK: a new connection (MP_CAPABLE), or a further path (MP_JOIN).
 
-    Raises
-    ------
-    ToolError
-        It is not a capture.
+    Raises ToolError: it is not a capture.
     """
     from scapy.layers.inet import TCP
 
@@ -35,14 +32,9 @@ PORT = 80
 class Attempts:
     """The connections that a client tried to open for one page; times in ns since 1970.
 
-    Parameters
-    ----------
-    families : tuple of str
-        "IPv4" or "IPv6" for each connection, in the order of their first SYN.
-    answered : str
-        Over which one the page came.
-    began, first : int
-        When the first SYN left, and when the page's first byte arrived.
+    families: "IPv4" or "IPv6" for each connection, in the order of their first SYN.
+    answered: over which one the page came.
+    began, first: when the first SYN left, and when the page's first byte arrived.
     """
 
     families: tuple[str, ...]
@@ -59,20 +51,9 @@ class Attempts:
 def read(sources: Iterable[Path | bytes]) -> Attempts:
     """Read captures of one client's interfaces.
 
-    Parameters
-    ----------
-    sources : iterable of Path or bytes
-        The captures.
-
-    Returns
-    -------
-    Attempts
-        The connections to port 80.
-
-    Raises
-    ------
-    ToolError
-        No connection was tried, or none brought a page.
+    sources: the captures.
+    returns: the connections to port 80.
+    Raises ToolError: no connection was tried, or none brought a page.
     """
     from scapy.layers.inet import TCP
 

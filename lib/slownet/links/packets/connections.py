@@ -19,22 +19,10 @@ R = TypeVar("R")
 def connections(pcap: Path, keys: Path, transport: str) -> list[Seen]:
     """Read the connections of a capture.
 
-    Parameters
-    ----------
-    pcap, keys : Path
-        The capture, and its key log, which need not exist.
-    transport : str
-        ``TCP``, or ``QUIC`` to port 443.
-
-    Returns
-    -------
-    list of Seen
-        In the order they were opened.
-
-    Raises
-    ------
-    ToolError
-        A connection cannot be read, or not without its keys.
+    pcap, keys: the capture, and its key log, which need not exist.
+    transport: ``TCP``, or ``QUIC`` to port 443.
+    returns: in the order they were opened.
+    Raises ToolError: a connection cannot be read, or not without its keys.
     """
     return read_each(pcap, keys, transport, tls.read, quic.read)
 

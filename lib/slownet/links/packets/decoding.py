@@ -65,14 +65,8 @@ class FragmentError(Exception):
 def segment(frame: Frame) -> Packet | None:
     """Return the TCP segment of a frame; None if it has none.
 
-    Raises
-    ------
-    DamagedFrameError
-        A header is not whole, or contradicts itself.
-    FragmentError
-        It has a part of a packet.
-    KeyError
-        Its link type is not known: ask `LINKS`.
+    Raises DamagedFrameError: a header is not whole, or contradicts itself. Raises FragmentError: it has a part of a packet.
+    Raises KeyError: its link type is not known: ask `LINKS`.
     """
     try:
         kind, at = LINKS[frame.link](frame.data)

@@ -23,14 +23,9 @@ TRANSPORTS = {(UDP if name == UDP else "TCP", port): name for name, port in DNS_
 class Lookup:
     """A lookup, and the page that was requested after it; times in ns since 1970.
 
-    Parameters
-    ----------
-    transports : tuple of str
-        The transports of its packets, by their ports and, if they have TLS 1.3, their records: names in `DNS_PORTS`.
-    opened : bool
-        Whether a connection was opened for it.
-    began, ended, first : int
-        When its first packet left, when the page's first packet left, and when the page's first byte arrived.
+    transports: the transports of its packets, by their ports and, if they have TLS 1.3, their records: names in `DNS_PORTS`.
+    opened: whether a connection was opened for it.
+    began, ended, first: when its first packet left, when the page's first packet left, and when the page's first byte arrived.
     """
 
     transports: tuple[str, ...]
@@ -66,20 +61,9 @@ class _Packet:
 def read(source: Path | bytes) -> Lookup:
     """Read the last page of a capture at the client, and the lookup before it.
 
-    Parameters
-    ----------
-    source : Path or bytes
-        The capture.
-
-    Returns
-    -------
-    Lookup
-        How the name was looked up.
-
-    Raises
-    ------
-    ToolError
-        The capture has no page, or no lookup, or one over a version of TLS other than 1.3.
+    source: the capture.
+    returns: how the name was looked up.
+    Raises ToolError: the capture has no page, or no lookup, or one over a version of TLS other than 1.3.
     """
     packets = list(_packets(source))
     page = [each for each in packets if (each.kind, each.port) == ("TCP", PAGE_PORT)]

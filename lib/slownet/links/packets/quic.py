@@ -106,22 +106,10 @@ REQUEST = 0
 def read(datagrams: Sequence[Datagram], keys: KeyLog) -> Seen:
     """Read the connection that the first datagram opens.
 
-    Parameters
-    ----------
-    datagrams : sequence of Datagram
-        As captured at the client.
-    keys : KeyLog
-        The client's secrets.
-
-    Returns
-    -------
-    Seen
-        The connection's protocols and times.
-
-    Raises
-    ------
-    ToolError
-        It is no QUIC of version 1, ends early, has no answer, or cannot be read without keys.
+    datagrams: as captured at the client.
+    keys: the client's secrets.
+    returns: the connection's protocols and times.
+    Raises ToolError: it is no QUIC of version 1, ends early, has no answer, or cannot be read without keys.
     """
     return with_streams(datagrams, keys)[0]
 

@@ -24,13 +24,9 @@ BIDIRECTIONAL = 4
 class Answered:
     """One connection at its client.
 
-    Parameters
-    ----------
-    seen : Seen
-        Its protocols and times.
-    carried : tuple of frozenset of int
-        For each packet of the server, in order, the answers that it has bytes of: 0 is the one that begins first. Over TLS, a
-        packet with bytes of a record has those of all answers in the record, since that is decrypted as a whole.
+    seen: its protocols and times.
+    carried: for each packet of the server, in order, the answers that it has bytes of: 0 is the one that begins first. Over
+        TLS, a packet with bytes of a record has those of all answers in the record, since that is decrypted as a whole.
     """
 
     seen: Seen
@@ -40,22 +36,10 @@ class Answered:
 def answered(pcap: Path, keys: Path, transport: str) -> list[Answered]:
     """Read the connections of a capture.
 
-    Parameters
-    ----------
-    pcap, keys : Path
-        The capture, and its key log.
-    transport : str
-        ``TCP``, or ``QUIC`` to port 443.
-
-    Returns
-    -------
-    list of Answered
-        In the order they were opened.
-
-    Raises
-    ------
-    ToolError
-        A connection cannot be read, or not without its keys.
+    pcap, keys: the capture, and its key log.
+    transport: ``TCP``, or ``QUIC`` to port 443.
+    returns: in the order they were opened.
+    Raises ToolError: a connection cannot be read, or not without its keys.
     """
     return read_each(pcap, keys, transport, _over_tcp, _over_quic)
 

@@ -17,22 +17,13 @@ HELLO_RETRY = sha256(b"HelloRetryRequest").digest()
 class Seen:
     """One connection of a capture; times in ns since 1970.
 
-    Parameters
-    ----------
-    traits : Traits
-        How it was opened.
-    application : str
-        The protocol that ALPN agreed on: "h2"; empty if none or not known.
-    certificate : int
-        Bytes of the server's Certificate message; 0 if it sent none.
-    handshake : int
-        Bytes of the server's first messages up to its Finished, or up to ServerHelloDone before TLS 1.3; 0 without TLS.
-    began, first, last : int
-        When the client's first packet left, and when the first and the last byte of the answer arrived.
-    answer : int
-        Bytes of the answer, with its header and framing but without encryption.
-    flights : int
-        The client's flights until the first byte arrived: round trips counted in packets.
+    traits: how it was opened.
+    application: the protocol that ALPN agreed on: "h2"; empty if none or not known.
+    certificate: bytes of the server's Certificate message; 0 if it sent none.
+    handshake: bytes of the server's first messages up to its Finished, or up to ServerHelloDone before TLS 1.3; 0 without TLS.
+    began, first, last: when the client's first packet left, and when the first and the last byte of the answer arrived.
+    answer: bytes of the answer, with its header and framing but without encryption.
+    flights: the client's flights until the first byte arrived: round trips counted in packets.
     """
 
     traits: Traits

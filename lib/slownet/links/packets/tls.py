@@ -74,22 +74,10 @@ class Record:
 def read(segments: Sequence[Segment], keys: KeyLog) -> Seen:
     """Read one connection.
 
-    Parameters
-    ----------
-    segments : sequence of Segment
-        The connection, as captured at the client.
-    keys : KeyLog
-        The client's secrets; only TLS 1.3 needs them.
-
-    Returns
-    -------
-    Seen
-        The connection's protocols and times.
-
-    Raises
-    ------
-    ToolError
-        The capture ends early, has no answer, or cannot be read without keys.
+    segments: the connection, as captured at the client.
+    keys: the client's secrets; only TLS 1.3 needs them.
+    returns: the connection's protocols and times.
+    Raises ToolError: the capture ends early, has no answer, or cannot be read without keys.
     """
     return with_pieces(segments, keys)[0]
 

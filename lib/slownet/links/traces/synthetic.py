@@ -55,13 +55,8 @@ UP_MBIT = 18.17
 class Cells:
     """Parameters of the cells of a mobile network and of handovers between them.
 
-    Attributes
-    ----------
-    rtt_ms, interruption_ms : tuple of float
-        The least and the greatest.
-    down_mbit : tuple of float
-        The least, the mean and the greatest.
-    up_mbit : float
+    rtt_ms, interruption_ms: the least and the greatest.
+    down_mbit: the least, the mean and the greatest.
     """
 
     rtt_ms: tuple[float, float]
@@ -87,27 +82,12 @@ def starlink(
 ) -> BothWays:
     """Draw a trace of a Starlink terminal.
 
-    Parameters
-    ----------
-    seed : int
-        The same seed gives the same trace.
-    length, step : str
-        Of the trace, from the beginning of a minute, and of the time in which nothing changes.
-    spike : str
-        How long the round trip is longer and packets are lost at a change of satellites.
-    loss : str
-        Of each direction while the satellite stays the same, for which these sources have no number.
-    vary_rate : bool
-        Whether satellites have different rates; otherwise each has the median.
-
-    Returns
-    -------
-    BothWays
-
-    Raises
-    ------
-    UnitError, TraceError
-        A text is wrong, or the trace would be too long.
+    seed: the same seed gives the same trace.
+    length, step: of the trace, from the beginning of a minute, and of the time in which nothing changes.
+    spike: how long the round trip is longer and packets are lost at a change of satellites.
+    loss: of each direction while the satellite stays the same, for which these sources have no number.
+    vary_rate: whether satellites have different rates; otherwise each has the median.
+    Raises UnitError, TraceError: a text is wrong, or the trace would be too long.
     """
     seconds, each, short = _length(length), duration(step), duration(spike)
     if not each or not 0 < short < FIRST_TURN_S:
@@ -150,27 +130,12 @@ def _parts(start: float, end: float, step: float, spike: float) -> Iterator[tupl
 def mobile(generation: str, seed: int, *, handover_every: str, length: str = "10min", lossless: bool = True) -> BothWays:
     """Draw a trace of a user who moves from cell to cell.
 
-    Parameters
-    ----------
-    generation : str
-        "LTE" or "5G".
-    seed : int
-        The same seed gives the same trace.
-    handover_every : str
-        The time from one handover to the next one: the distance between cells, divided by the user's speed.
-    length : str
-        Of the trace.
-    lossless : bool
-        Whether what is sent during a handover waits for its end; otherwise it is lost.
-
-    Returns
-    -------
-    BothWays
-
-    Raises
-    ------
-    UnitError, TraceError
-        A text is wrong, the generation is unknown, or the trace would be too long.
+    generation: "LTE" or "5G".
+    seed: the same seed gives the same trace.
+    handover_every: the time from one handover to the next one: the distance between cells, divided by the user's speed.
+    length: of the trace.
+    lossless: whether what is sent during a handover waits for its end; otherwise it is lost.
+    Raises UnitError, TraceError: a text is wrong, the generation is unknown, or the trace would be too long.
     """
     names = {name.lower(): name for name in GENERATIONS}
     if generation.lower() not in names:

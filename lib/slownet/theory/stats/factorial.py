@@ -12,16 +12,8 @@ Levels = tuple[str, ...]
 def marginal(values: Mapping[Levels, float], at: int) -> dict[str, float]:
     """Return the mean at each level of one factor, over all levels of the others.
 
-    Parameters
-    ----------
-    values : mapping of tuple of str to float
-        The number of each cell by its levels, one per factor.
-    at : int
-        The factor's position.
-
-    Returns
-    -------
-    dict of str to float
+    values: the number of each cell by its levels, one per factor.
+    at: the factor's position.
     """
     found: dict[str, list[float]] = {}
     for levels, value in values.items():
@@ -32,14 +24,7 @@ def marginal(values: Mapping[Levels, float], at: int) -> dict[str, float]:
 def is_complete(values: Mapping[Levels, float]) -> bool:
     """Return whether every combination of levels has a number.
 
-    Parameters
-    ----------
-    values : mapping of tuple of str to float
-        As for `marginal`.
-
-    Returns
-    -------
-    bool
+    values: as for `marginal`.
     """
     sides = [set(each) for each in zip(*values, strict=True)]
     return len(values) == math.prod(map(len, sides))
@@ -51,18 +36,10 @@ def shares(values: Mapping[Levels, float], names: Sequence[str]) -> dict[tuple[s
     An analysis of variance of the cells' numbers (sums of squares of a balanced design; Montgomery, "Design and analysis of
     experiments", chapter 5). Noise within cells is not part of it.
 
-    Parameters
-    ----------
-    values : mapping of tuple of str to float
-        As for `marginal`, of a complete grid.
-    names : sequence of str
-        The factors, in the order of the levels.
-
-    Returns
-    -------
-    dict of tuple of str to float
-        ``{("rtt",): 0.9, ("loss",): 0.06, ("rtt", "loss"): 0.04}``; empty if the numbers are all the same. With three factors
-        or more, ``()`` is the rest.
+    values: as for `marginal`, of a complete grid.
+    names: the factors, in the order of the levels.
+    returns: ``{("rtt",): 0.9, ("loss",): 0.06, ("rtt", "loss"): 0.04}``; empty if the numbers are all the same. With three
+        factors or more, ``()`` is the rest.
     """
     mean = math.fsum(values.values()) / len(values)
     total = math.fsum((value - mean) ** 2 for value in values.values())

@@ -298,17 +298,9 @@ def simulated(name: str) -> dict[str, float]:
 def speed_index(frames: Sequence[Said], began: float) -> float | None:
     """Compute the speed index in ms.
 
-    Parameters
-    ----------
-    frames : sequence of mapping
-        Pictures in order: ``{"s": when, in seconds, "complete": visual completeness, 0 to 1}``.
-    began : float
-        When the load began, in seconds of the same clock.
-
-    Returns
-    -------
-    float or None
-        None if the pictures' completeness is not known.
+    frames: pictures in order: ``{"s": when, in seconds, "complete": visual completeness, 0 to 1}``.
+    began: when the load began, in seconds of the same clock.
+    returns: none if the pictures' completeness is not known.
 
     Examples
     --------

@@ -52,16 +52,10 @@ LOG_LINES = 4
 def flags(http: str = "", origin: str = "", trust: Sequence[str | Path] = (), more: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the options of a browser.
 
-    Parameters
-    ----------
-    http : str
-        The version of HTTP: a key of `VERSIONS`, "" for the browser's own choice.
-    origin : str
-        The host and port that HTTP/3 is used with at once, ``"10.0.0.1:443"``.
-    trust : sequence of str or Path
-        Files of certificates that are trusted, whatever names they are for.
-    more : sequence of str
-        Further options.
+    http: the version of HTTP: a key of `VERSIONS`, "" for the browser's own choice.
+    origin: the host and port that HTTP/3 is used with at once, ``"10.0.0.1:443"``.
+    trust: files of certificates that are trusted, whatever names they are for.
+    more: further options.
     """
     if http not in VERSIONS:
         raise ToolError(f"no HTTP version '{http}'", "in browse", f"write one of {', '.join(filter(None, VERSIONS))}")
@@ -94,20 +88,9 @@ class WithProcess(Host, Protocol):
 def executable(host: WithProcess) -> str:
     """Return a program that starts Chromium on a host, for Playwright's own ``launch``.
 
-    Parameters
-    ----------
-    host : a host of a network
-        Where it runs: with the host's addresses, links and names.
-
-    Returns
-    -------
-    str
-        Its path: ``playwright.chromium.launch(executable_path=executable(net["client"]))``.
-
-    Raises
-    ------
-    ToolError
-        Chromium is not installed, or there is too little memory.
+    host: where it runs: with the host's addresses, links and names.
+    returns: its path: ``playwright.chromium.launch(executable_path=executable(net["client"]))``.
+    Raises ToolError: Chromium is not installed, or there is too little memory.
     """
     program = _program(host)
     _check_memory(host)
@@ -128,17 +111,9 @@ def _program(host: Host) -> str:
 class Chromium:
     """One running browser on a host.
 
-    Parameters
-    ----------
-    host : Host
-        Where it runs.
-    options : sequence of str
-        Beside `FLAGS`.
-
-    Raises
-    ------
-    ToolError
-        It is not installed, there is too little memory, or it ends at once.
+    host: where it runs.
+    options: beside `FLAGS`.
+    Raises ToolError: it is not installed, there is too little memory, or it ends at once.
     """
 
     def __init__(self, host: Host, options: Sequence[str] = ()) -> None:

@@ -44,12 +44,8 @@ def preconnect_ms(load: Load) -> float:
 def described(load: Load, rtt_ms: float | None = None) -> str:
     """Say what the first paint waited for.
 
-    Parameters
-    ----------
-    load : Load
-        The load.
-    rtt_ms : float, optional
-        The round trip between the browser and the servers, to count with.
+    load: the load.
+    rtt_ms: the round trip between the browser and the servers, to count with.
     """
     path = critical_path(load)
     painted = load.milestones.get("first_paint")

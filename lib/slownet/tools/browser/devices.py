@@ -12,16 +12,10 @@ from slownet.model.errors import ToolError, nearest
 class Device:
     """A screen.
 
-    Attributes
-    ----------
-    width, height : int
-        In CSS pixels.
-    scale : float
-        Pixels of the screen for each of those.
-    mobile : bool
-        Whether pages are laid out as on a telephone, and the browser states that it is one.
-    source : str
-        Where the numbers are from.
+    width, height: in CSS pixels.
+    scale: pixels of the screen for each of those.
+    mobile: whether pages are laid out as on a telephone, and the browser states that it is one.
+    source: where the numbers are from.
     """
 
     width: int

@@ -27,14 +27,9 @@ _END = b"\0"
 class DevTools:
     """One browser's end of the protocol.
 
-    Parameters
-    ----------
-    commands, answers : int
-        File descriptors to write commands to, and to read answers and events from.
-    ended : callable
-        Returns the error to raise when the browser has closed its end.
-    patience : float
-        Seconds that a command's answer may take.
+    commands, answers: file descriptors to write commands to, and to read answers and events from.
+    ended: returns the error to raise when the browser has closed its end.
+    patience: seconds that a command's answer may take.
     """
 
     def __init__(self, commands: int, answers: int, ended: Callable[[], ToolError], patience: float = 120.0) -> None:

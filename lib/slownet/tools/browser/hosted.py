@@ -15,10 +15,7 @@ from slownet.tools.browser.page import Page
 class Browser:
     """Chromium on a host.
 
-    Parameters
-    ----------
-    host : Host
-        Where it runs.
+    host: where it runs.
     """
 
     def __init__(self, host: Host) -> None:
@@ -51,14 +48,9 @@ class Browser:
     ) -> Iterator[Page]:
         """Open a page, without cookies, cache and connections, for a ``with`` block. Raises ToolError.
 
-        Parameters
-        ----------
-        device : str
-            As for `browse`.
-        viewport : mapping, optional
-            Its size instead: ``{"width": 1280, "height": 720}``.
-        ignore_https_errors : bool
-            Whether certificates of one's own are trusted.
+        device: as for `browse`.
+        viewport: its size instead: ``{"width": 1280, "height": 720}``.
+        ignore_https_errors: whether certificates of one's own are trusted.
         """
         size = f"{viewport['width']}x{viewport['height']}" if viewport else device
         with visit.opened(self._started(), named(size)) as tab:

@@ -26,32 +26,19 @@ PAINTS = {"firstContentfulPaint": "first_paint"}
 class Request:
     """One request of a load. Times are in ms since the load began.
 
-    Attributes
-    ----------
-    url, method, kind : str
-        The kind is Chromium's type of resource: ``Document``, ``Script``, ``Image``...
-    protocol : str
-        ``http/1.1``, ``h2``, ``h3``; empty without an answer.
-    status : int
-        The HTTP status; 0 without an answer.
-    connection : int
-        Chromium's number of its connection; 0 if it used none.
-    start, first_byte, end : float
-        When it was asked for, when its header came and when it was complete.
-    phases : mapping of str to (float, float)
-        Those that it had, in ms: "dns", "connect", "tls" (over QUIC both at once), "request" until the first byte, "download".
-    received_bytes : int
-        All that came for it, headers included.
-    initiator : str
-        The URL of what asked for it; empty if it is the page itself.
-    blocks : bool
-        Whether nothing is painted before it is complete.
-    cached : bool
-        Whether the cache had it.
-    failed : str
-        Why it failed; empty if it did not.
-    reported : mapping of str to any
-        Chromium's own ``request`` and ``response``, for the HAR.
+    url, method, kind: the kind is Chromium's type of resource: ``Document``, ``Script``, ``Image``...
+    protocol: ``http/1.1``, ``h2``, ``h3``; empty without an answer.
+    status: the HTTP status; 0 without an answer.
+    connection: chromium's number of its connection; 0 if it used none.
+    start, first_byte, end: when it was asked for, when its header came and when it was complete.
+    phases: those that it had, in ms: "dns", "connect", "tls" (over QUIC both at once), "request" until the first byte,
+        "download".
+    received_bytes: all that came for it, headers included.
+    initiator: the URL of what asked for it; empty if it is the page itself.
+    blocks: whether nothing is painted before it is complete.
+    cached: whether the cache had it.
+    failed: why it failed; empty if it did not.
+    reported: chromium's own ``request`` and ``response``, for the HAR.
     """
 
     url: str
@@ -81,30 +68,17 @@ class Request:
 class Load:
     """One load of a page.
 
-    Attributes
-    ----------
-    url : str
-        What was loaded.
-    began : float
-        Its beginning, in seconds since 1970.
-    requests : sequence of Request
-        In the order they were sent, without the browser's own for the page's icon.
-    milestones : mapping of str to float
-        In ms since the beginning: ``first_byte``, ``first_paint``, ``largest_paint``, ``dom_ready``, ``load``.
-    layout_shift : float
-        Cumulative layout shift.
-    received : sequence of (float, int)
-        When bytes of contents came, and how many.
-    tasks : sequence of (float, float)
-        Tasks of its thread of 50 ms and longer: beginning and duration.
-    errors : sequence of str
-        What its scripts threw and wrote to the console as errors, with file and line.
-    frames : sequence of (float, str)
-        Pictures: when they were taken, and the JPEG in base64.
-    browser : str
-        The browser's version.
-    watched : (float, float) or None
-        What else was watched during the load, such as queues: from when to when, in ms since the load began.
+    url: what was loaded.
+    began: its beginning, in seconds since 1970.
+    requests: in the order they were sent, without the browser's own for the page's icon.
+    milestones: in ms since the beginning: ``first_byte``, ``first_paint``, ``largest_paint``, ``dom_ready``, ``load``.
+    layout_shift: cumulative layout shift.
+    received: when bytes of contents came, and how many.
+    tasks: tasks of its thread of 50 ms and longer: beginning and duration.
+    errors: what its scripts threw and wrote to the console as errors, with file and line.
+    frames: pictures: when they were taken, and the JPEG in base64.
+    browser: the browser's version.
+    watched: what else was watched during the load, such as queues: from when to when, in ms since the load began.
     """
 
     url: str

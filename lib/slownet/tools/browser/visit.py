@@ -76,16 +76,10 @@ def opened(
     Contexts are Chromium's off-the-record profiles, which have no loading predictor, and so heed no ``preconnect`` (a policy,
     says `IsLoadingPredictorEnabled`).
 
-    Parameters
-    ----------
-    browser : Chromium
-        The browser.
-    device : Device
-        Size and kind of the screen.
-    throttling : mapping, optional
-        What Chrome itself shall simulate: see `slownet.tools.browser.browse`.
-    is_private : bool
-        Whether it is a context of its own.
+    browser: the browser.
+    device: size and kind of the screen.
+    throttling: what Chrome itself shall simulate: see `slownet.tools.browser.browse`.
+    is_private: whether it is a context of its own.
     """
     devtools = browser.devtools
     context = {"browserContextId": devtools.call("Target.createBrowserContext")["browserContextId"]} if is_private else {}
@@ -122,27 +116,13 @@ def _prepare(page: Tab, device: Device) -> None:
 def load(page: Tab, url: str, timeout: float, pictures: bool) -> Event:
     """Load a URL in an open page, and return what was heard.
 
-    Parameters
-    ----------
-    page : Tab
-        The page; what its earlier loads cached stays.
-    url : str
-        What to load.
-    timeout : float
-        Seconds until the page's ``load`` event.
-    pictures : bool
-        Whether to take a picture of each change, and one at the end.
-
-    Returns
-    -------
-    dict
-        ``{"url", "loader" (Chromium's id of the load), "events", "vitals", "tasks", "frames", "browser"}`` and, with pictures,
-        "screenshot".
-
-    Raises
-    ------
-    ToolError
-        The page cannot be reached or does not load in time, its process crashes, or the browser ends.
+    page: the page; what its earlier loads cached stays.
+    url: what to load.
+    timeout: seconds until the page's ``load`` event.
+    pictures: whether to take a picture of each change, and one at the end.
+    returns: ``{"url", "loader" (Chromium's id of the load), "events", "vitals", "tasks", "frames", "browser"}`` and, with
+        pictures, "screenshot".
+    Raises ToolError: the page cannot be reached or does not load in time, its process crashes, or the browser ends.
     """
     page.events.clear()
     page.frames.clear()
