@@ -3,7 +3,7 @@
 from slownet import TwoHosts, bound, experiment, predicted
 from slownet.reproductions.delayed_ack import delayed_ack
 from slownet.reproductions.exchange import DELAYED_ACK_LEAST_MS, DELAYED_ACK_MOST_MS
-from slownet.reproductions.peer import Peer
+from slownet.reproductions.own_server import Peer
 from slownet.theory import published
 
 ARTICLE = published.article("nagle-delayed-ack")

@@ -2,7 +2,7 @@
 
 from slownet import TwoHosts, bound, experiment
 from slownet.reproductions.exchange import DELAYED_ACK_LEAST_MS, DELAYED_ACK_MOST_MS, exchange, witnessed
-from slownet.reproductions.peer import Peer
+from slownet.reproductions.own_server import Peer
 from slownet.theory import published
 
 # Settings of the peer: TCP_QUICKACK once, before every read, or quickack on the route. All other patterns are the client's.

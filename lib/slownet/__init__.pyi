@@ -7,7 +7,7 @@ from slownet.api.presented import Run as Run
 from slownet.compose.project_topology import Compose as Compose
 from slownet.containers.container import Container as Container
 from slownet.containers.healthcheck import healthy as healthy
-from slownet.containers.mount import Mount as Mount
+from slownet.containers.oci_bundle import Mount as Mount
 from slownet.hypotheses.experiment import Experiment as Experiment
 from slownet.hypotheses.experiment import Record as Record
 from slownet.hypotheses.experiment import experiment as experiment

@@ -1,7 +1,7 @@
 """A request in two small writes, or in one: what 11_two_small_writes.toml measures."""
 
 from slownet.reproductions.exchange import exchange
-from slownet.reproductions.peer import Peer
+from slownet.reproductions.own_server import Peer
 
 
 def peer(net, directory):

@@ -26,8 +26,7 @@ from slownet.lab.run.place import Interrupts, Place
 from slownet.model import options
 from slownet.model.control_characters import visible
 from slownet.model.errors import ExperimentError, SlownetError
-from slownet.model.option_names import here, of_another_program
-from slownet.model.options import CLOCK, CPU, PLACE, TDF
+from slownet.model.options import CLOCK, CPU, PLACE, TDF, here, of_another_program
 from slownet.report.progress import Follower
 from slownet.runner import RUNS, planning
 from slownet.runner.planning import HOSTS

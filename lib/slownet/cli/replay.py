@@ -53,9 +53,9 @@ def replay(
     else:
         show_replayed(done)
     if options.report:
-        from slownet.hunt import replay_drawing
+        from slownet.hunt import replaying
 
-        replay_drawing.write(options.report, done)
+        replaying.write(options.report, done)
         if not as_json:
             print(options.report)
     raise typer.Exit(int(any(each.breaks or each.error for each in done.examples)))

@@ -18,7 +18,7 @@ from slownet.compose.project_images import Ready
 from slownet.containers import runtime
 from slownet.containers.container import Container
 from slownet.containers.healthcheck import Healthy, healthy
-from slownet.containers.mount import Mount
+from slownet.containers.oci_bundle import Mount
 from slownet.lab.host import owner
 from slownet.links.faults import Faults
 from slownet.model.errors import ExperimentError, ServiceError, SlownetError, nearest

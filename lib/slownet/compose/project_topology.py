@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mininet.link import TCLink
 
-from slownet.compose import handover, links
+from slownet.compose import extension, handover
 from slownet.compose.model import CLIENT, SWITCH, Project, Service
 from slownet.lab.host import native, owner
 from slownet.links.conditions.link import Condition
@@ -173,7 +173,7 @@ class Compose(Topology):
     @property
     def conditions(self) -> dict[tuple[str, str], Condition]:
         """The conditions that links have from the start, by their ends."""
-        return {(host, SWITCH): links.parse(fields) for host, fields in self.project.conditions.items()}
+        return {(host, SWITCH): extension.parse(fields) for host, fields in self.project.conditions.items()}
 
     def prepare(self, hosts: Sequence[Any], folder: Path) -> None:
         """Give each host its addresses, MTU and a hosts file of its own, before any program starts.

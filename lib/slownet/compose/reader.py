@@ -10,7 +10,7 @@ from itertools import starmap
 from pathlib import Path
 from typing import Any
 
-from slownet.compose import borrowed, breaking, consistency, links, project_files
+from slownet.compose import borrowed, consistency, extension, project_files
 from slownet.compose.document import Map, Place
 from slownet.compose.fields import ANY, DONE, LEVELS, REFUSED, X_SLOWNET, Field
 from slownet.compose.model import Dependency, Project, Service, Step
@@ -110,7 +110,7 @@ class _Project:
             what = f"{sum(counts.values())} services, of which {counts[most]} are {most}"
             raise ComposeError(what, str(self._tree["services"].keys_at[most]), f"a lab has at most {MOST_SERVICES}")
         found = self._with_dependencies({name: each for name, each in self.found.items() if counts.get(name)}, counts)
-        links.check_names(found)
+        extension.check_names(found)
         every = self._tree["services"]
         found = borrowed.given(in_starting_order(found), every, counts)
         found = borrowed.resolved(found, every, counts)
@@ -125,9 +125,9 @@ class _Project:
         self.found = {each.name: each for each in placed if each.origin not in self._refused}
         self._own_warnings += [
             *subnets.warnings(placed),
-            *links.apart([each for each in placed if each.origin not in self._refused]),
+            *extension.apart([each for each in placed if each.origin not in self._refused]),
         ]
-        client = links.condition(self._tree, X_SLOWNET, [breaking.FAULTS])
+        client = extension.condition(self._tree, X_SLOWNET, [extension.FAULTS])
         shown = tuple(map(str, self._source.files))
         whole = Project(self._name(), shown, tuple(placed), client, self.warnings(), hosts)
         return replace(whole, steps=self._steps(whole))
@@ -139,8 +139,8 @@ class _Project:
     def _steps(self, project: Project) -> tuple[Step, ...]:
         """Return what is to break in a project, if that is possible."""
         try:
-            steps = tuple(breaking.stated(self._tree, X_SLOWNET))
-            breaking.check(replace(project, steps=steps))
+            steps = tuple(extension.stated(self._tree, X_SLOWNET))
+            extension.check(replace(project, steps=steps))
         except ComposeError as error:
             self._refuse(error)
             return ()

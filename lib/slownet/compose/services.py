@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-from slownet.compose import borrowed, casts, consistency, links, shellwords, variables
+from slownet.compose import borrowed, casts, consistency, extension, shellwords, variables
 from slownet.compose.document import Map
 from slownet.compose.fields import X_SLOWNET
 from slownet.compose.longform import MOST_PORT, is_address, text
@@ -263,7 +263,7 @@ class Reader:
             read_only=tree.get("read_only") is True, init=tree.get("init") is True,
             stop_signal=text(tree.get("stop_signal") or ""), stop_s=_seconds(tree, "stop_grace_period", 10.0),
             extra_hosts={name: tuple(each) for name, each in (tree.get("extra_hosts") or {}).items()},
-            condition=links.condition(tree, X_SLOWNET), build=self._build(name, tree),
+            condition=extension.condition(tree, X_SLOWNET), build=self._build(name, tree),
             dockerfile=str(build.get("dockerfile_inline") or ""), ulimits=dict(_ulimits(tree)),
             post_start=tuple(self._hooks(tree, "post_start")), pre_stop=tuple(self._hooks(tree, "pre_stop")),
             capabilities=capabilities(tree, self.warnings), groups=groups(tree), sysctls=sysctls(tree),

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from slownet.containers import oci_bundle, privileges, root
-from slownet.containers.mount import BIND, TMPFS, VOLUME, Mount, complete
-from slownet.containers.oci_bundle import Overrides
+from slownet.containers.oci_bundle import BIND, TMPFS, VOLUME, Mount, Overrides, complete
 from slownet.containers.root import Data, Root
 from slownet.containers.store import StoredImage
 from slownet.lab.host import native

@@ -19,8 +19,7 @@ from slownet.containers import oci_bundle, privileges, root, runtime, store
 from slownet.containers.assembly import FILES, PROGRAM, Plan
 from slownet.containers.config import Healthcheck
 from slownet.containers.healthcheck import Healthy, Probe
-from slownet.containers.mount import VOLUME, Mount
-from slownet.containers.oci_bundle import Description, Overrides
+from slownet.containers.oci_bundle import VOLUME, Description, Mount, Overrides
 from slownet.containers.privileges import CAPABILITIES, SYSCTLS
 from slownet.containers.root import WRITTEN, read
 from slownet.lab.host import owner

@@ -6,13 +6,26 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from slownet.hunt.bench import Example, Subject
+from slownet.hunt.drawing import drawn
 from slownet.hunt.hunting import again
 from slownet.judge.histories.history import History
 from slownet.links import fault_file
 from slownet.links.faults import Faults
 from slownet.model import userfile
 from slownet.model.errors import ExperimentError
+from slownet.model.options import Option
+from slownet.report.hunt_page import write_hunt
 from slownet.runner.where import Where
+
+
+def write(path: Path, done: Replayed) -> None:
+    """Write the page of a replay's last boot. Raises ExperimentError if it could not be measured."""
+    last = done.examples[-1]
+    if not last.history:
+        raise ExperimentError(f"the last boot was not measured: {last.error}", Option("report"), "fix that first")
+    answer = f"It breaks: {last.faults}." if last.breaks else f"Nothing breaks: {last.faults}."
+    facts = [("experiment", done.source), ("boots", str(len(done.examples)))]
+    write_hunt(path, done.name, done.question, answer, [drawn("The replayed schedule", last)], [], [], facts)
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from slownet.compose import breaking, links
-from slownet.compose.links import NAMED
+from slownet.compose import extension
+from slownet.compose.extension import NAMED
 from slownet.compose.model import SWITCH, Project
 from slownet.compose.project_topology import Compose
 from slownet.hypotheses import project_tools, recorded
@@ -102,7 +102,7 @@ def _faults(words: str | None, project: Project) -> Faults:
         return project.faults
     chosen = Faults.parse(words)
     try:
-        breaking.check(project, chosen)
+        extension.check(project, chosen)
     except SlownetError as error:
         raise type(error)(error.what, f"{VARY} faults, {error.where}", error.fix) from error
     return chosen
@@ -134,4 +134,6 @@ def _conditions(cell: Mapping[str, str], project: Project) -> dict[str, Json]:
         host, _, word = name.rpartition(HOST)
         stated = found.setdefault(host, dict(project.conditions.get(host, {})))
         stated[word] = None if text == NONE and word != NAMED else text
-    return {host: links.parse({word: text for word, text in each.items() if text is not None}) for host, each in found.items()}
+    return {
+        host: extension.parse({word: text for word, text in each.items() if text is not None}) for host, each in found.items()
+    }

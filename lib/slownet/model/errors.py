@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import cast
 
 from slownet.model.control_characters import visible
-from slownet.model.option_names import here
-from slownet.model.options import Option
+from slownet.model.options import Option, here
 
 MAX_LISTED = 12
 

@@ -1,4 +1,4 @@
-"""The kernel's state of a network, to detect changes that were not made through slownet.
+"""Remains of a test on a network: changes of the kernel's state that slownet did not make, and stray processes on its hosts.
 
 It is read before every test, so with netlink dumps, a few system calls per host; `ip` and `tc` would need a process each.
 Numbers and layouts: linux/rtnetlink.h, linux/if_link.h, linux/if_addr.h, linux/pkt_sched.h.
@@ -7,14 +7,82 @@ Numbers and layouts: linux/rtnetlink.h, linux/if_link.h, linux/if_addr.h, linux/
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import struct
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict
 
+from slownet.lab.host import process_stat
 from slownet.model.errors import NetworkError
 from slownet.net.namespace import inside
+from slownet.net.process import wait_until
+
+GONE_S = 2.0
+
+
+def spaces(hosts: Collection[Any]) -> frozenset[int]:
+    """Return the inode numbers of the hosts' network namespaces. Switches have none: they share this machine's."""
+    return frozenset(os.fstat(host.namespace.net).st_ino for host in hosts if getattr(host, "namespace", None))
+
+
+@dataclass(frozen=True)
+class Process:
+    """A process by what it came from."""
+
+    session: int
+    parent: int
+
+
+def living_in(spaces: Collection[int]) -> dict[int, int]:
+    """Return the processes in these namespaces: {number: session}."""
+    return {number: each.session for number, each in _processes(spaces).items()}
+
+
+def end(spaces: Collection[int], sessions: Collection[int] = (), kept: Collection[int] = ()) -> None:
+    """Kill the processes in these namespaces, except those in `kept`, in these sessions, and the latter's descendants."""
+    strays = among(_processes(spaces), sessions, kept)
+    for number in strays:
+        with suppress(ProcessLookupError):
+            os.kill(number, signal.SIGKILL)
+    wait_until(lambda: not any(_lives(number) for number in strays), GONE_S)
+
+
+def among(processes: Mapping[int, Process], sessions: Collection[int], kept: Collection[int]) -> list[int]:
+    """Return the processes that are neither in `kept` nor in these sessions, and descend from none in these sessions.
+
+    A server's child may have a session of its own: PostgreSQL gives one to the process of each connection.
+    """
+
+    def belongs(number: int) -> bool:
+        seen = set()
+        while number in processes and number not in seen:
+            if processes[number].session in sessions:
+                return True
+            seen.add(number)
+            number = processes[number].parent
+        return False
+
+    return [number for number in processes if number not in kept and not belongs(number)]
+
+
+def _processes(spaces: Collection[int]) -> dict[int, Process]:
+    found = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            with suppress(OSError):
+                if (entry / "ns/net").stat().st_ino in spaces and (stat := process_stat.of(entry.name)):
+                    found[int(entry.name)] = Process(stat.session, stat.parent)
+    return found
+
+
+def _lives(number: int) -> bool:
+    stat = process_stat.of(number)
+    return stat is not None and stat.lives
+
 
 RTM_GETLINK, RTM_GETADDR, RTM_GETROUTE, RTM_GETQDISC = 18, 22, 26, 38
 NLM_F_REQUEST, NLM_F_DUMP = 0x1, 0x300

@@ -34,7 +34,6 @@ from slownet.net import (
     stock_settings,
     unique_names,
 )
-from slownet.net.condition_log import ConditionLog
 from slownet.net.fast_mininet import STANDALONE, QuickNet
 from slownet.net.fault_injection import PlayingFaults
 from slownet.net.fingerprint import sysctl
@@ -46,7 +45,7 @@ from slownet.net.namespace import inside
 from slownet.net.network_link import Link
 from slownet.net.nodes import QuickNode
 from slownet.net.play import Played
-from slownet.net.seeds import ASKED
+from slownet.net.seeds import ASKED, ConditionLog
 from slownet.net.shaping import Shaping
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from slownet.links.conditions.link import WAYS, Condition
 from slownet.links.conditions.oneway import OneWay
 from slownet.model.errors import ConditionError
 from slownet.net import device, qdisc, shaper, tc
-from slownet.net.condition_log import ConditionLog
+from slownet.net.seeds import ConditionLog
 
 
 @dataclass

@@ -20,7 +20,6 @@ from slownet.model.errors import SlownetError
 from slownet.pytest_plugin import (
     explain,
     forwarding,
-    loggers,
     missing,
     other_plugins,
     records,
@@ -31,7 +30,7 @@ from slownet.pytest_plugin import (
     short_names,
     time_parts,
     timeouts,
-    topology_marker,
+    wishes,
     xdist_workers,
 )
 from slownet.pytest_plugin.fixtures import (
@@ -76,11 +75,11 @@ __all__ = [
 
 
 for marker in ("topology", f"{short_names.PREFIX}topology"):
-    topology_marker.take_topologies(marker)
+    wishes.take_topologies(marker)
 
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
-    loggers.keep()  # before a conftest.py imports anything
+    other_plugins.keep()  # before a conftest.py imports anything
     group = parser.getgroup("slownet", "emulated networks")
     for name, metavar, text in OPTIONS:
         if not metavar:

@@ -16,7 +16,7 @@ from typing import Any
 from mininet.topo import Topo
 
 from slownet.model.errors import ExperimentError, NetworkError, nearest
-from slownet.net import fingerprint, openvswitch, reach, strays
+from slownet.net import fingerprint, openvswitch, reach
 from slownet.net.network import SYSCTLS, Network, Remembered
 from slownet.net.nodes import QuickNode
 from slownet.net.seeds import Seeds
@@ -86,8 +86,8 @@ class LiveNetwork:
     def of(cls, wanted: Wanted, net: Net) -> LiveNetwork:
         own = net.remember()
         net.end_programs()
-        spaces = strays.spaces(net.hosts)
-        return cls(wanted, net, own, fingerprint.take(_nodes(net), SYSCTLS), spaces, frozenset(strays.living_in(spaces)))
+        spaces = fingerprint.spaces(net.hosts)
+        return cls(wanted, net, own, fingerprint.take(_nodes(net), SYSCTLS), spaces, frozenset(fingerprint.living_in(spaces)))
 
     def server(self, key: Any, ports: Collection[tuple[str, int]], make: Callable[[], Any]) -> Any:
         """Return the server of that key; start it at the first request, or if it has ended since.
@@ -102,16 +102,16 @@ class LiveNetwork:
         if key in self.servers and not self.servers[key].running:
             self.servers.pop(key).stop()
         if key not in self.servers:
-            before = set(strays.living_in(self.spaces).values())
+            before = set(fingerprint.living_in(self.spaces).values())
             self.servers[key] = make().start()
             self.ports[key] = tuple(ports)
-            self.sessions |= set(strays.living_in(self.spaces).values()) - before
+            self.sessions |= set(fingerprint.living_in(self.spaces).values()) - before
         self.in_use.add(key)
         return self.servers[key]
 
     def adopt(self) -> None:
         """Keep what runs now: fixtures of the module started it, because what a test left running was ended after the test."""
-        self.sessions |= set(strays.living_in(self.spaces).values()) - {os.getsid(0)}
+        self.sessions |= set(fingerprint.living_in(self.spaces).values()) - {os.getsid(0)}
 
     def restore(self, failed: bool) -> None:
         """End the processes that a test left running and restore every link. Raises NetworkError if that is not possible.
@@ -125,7 +125,7 @@ class LiveNetwork:
                 node.close_shell()  # also discards its working directory, variables and hanging commands
         if failed:
             self.net.end_programs()
-        strays.end(self.spaces, self.sessions, self.processes | self.net.programs)
+        fingerprint.end(self.spaces, self.sessions, self.processes | self.net.programs)
         self.net.restore(self.own)
         if self.net.switches and not openvswitch.running():
             raise NetworkError("Open vSwitch ended")
@@ -145,7 +145,7 @@ class LiveNetwork:
         with contextlib.ExitStack() as stack:
             stack.callback(self.after.close)
             stack.callback(self.net.__exit__, None, None, None)
-            stack.callback(strays.end, self.spaces)
+            stack.callback(fingerprint.end, self.spaces)
             for server in self.servers.values():
                 stack.callback(server.stop)
 

@@ -1,4 +1,4 @@
-"""Other plugins of pytest beside a lab: pytest-benchmark where computing is free, Hypothesis' where no test uses it.
+"""Other plugins of pytest beside a lab (pytest-benchmark, Hypothesis'), and Python's own loggers beside Mininet's.
 
 It measures a round of calls that is long beside the clock's precision, and finds how many that are by multiplying their number
 by ten. What only computes takes no time there, however many calls, so that it would never end: a test that measures such a
@@ -7,8 +7,10 @@ function fails in one line. What waits, for a network above all, is measured as 
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Callable, Generator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,20 @@ from slownet.lab.run import pytest_inside as inside
 from slownet.model.errors import LabError
 from slownet.pytest_plugin.timeouts import has_plugin
 from slownet.pytest_plugin.wishes import CLOCK, TDF
+
+# Mininet makes its own class that of every logger which is made after its import: such a logger writes to standard error
+# itself and drops what is below a warning, whatever `caplog`, `log_cli_level` or the program state.
+
+
+def keep() -> None:
+    """Import Mininet's log, if there is one, without its claim on later loggers."""
+    before = logging.getLoggerClass()
+    with suppress(ImportError):
+        import mininet.log  # noqa: F401
+    now = logging.getLoggerClass()
+    if now.__module__ == "mininet.log":
+        logging.setLoggerClass(logging.Logger if before is now else before)
+
 
 # At a session's end it imports all of Hypothesis, which took a third of the time of a session with one test. Where its
 # compiled module is for another Python than a lab's, each lab found that out anew. It has nothing to report unless a test has

@@ -1,4 +1,4 @@
-"""Requests of a test: a network, and which clock; read from its fixtures, its markers and the options."""
+"""Requests of a test: a network, its topology, and which clock; read from its fixtures, its markers and the options."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from slownet.lab.run.clock import INF, OF_ONE_SPEED, TDF_INF, ClockRequest
 from slownet.lab.run.lab import MEGABYTES
-from slownet.model import option_names, options
+from slownet.model import options
 from slownet.model.errors import LabError, SlownetError
 from slownet.model.units import whole_number
 from slownet.pytest_plugin import short_names
@@ -16,6 +16,37 @@ from slownet.runner.where import Where
 
 if TYPE_CHECKING:
     import pytest
+import sys
+from typing import Any
+
+import pytest
+
+
+class TakesTopologies(pytest.MarkDecorator):
+    """A marker that takes a topology class as an argument; pytest's would mark it, as in `@pytest.mark.slow class TestIt`.
+
+    Any other call goes to pytest's marker: a project may have its own marker of this name.
+    """
+
+    def __init__(self, plain: pytest.MarkDecorator) -> None:
+        self.mark = plain.mark
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if len(args) == 1 and not kwargs and _is_topology(args[0]):
+            return self.with_args(*args)
+        return super().__call__(*args, **kwargs)
+
+
+def take_topologies(name: str) -> None:
+    """Make `pytest.mark.<name>(...)` accept a topology class as its argument."""
+    setattr(pytest.mark, name, TakesTopologies(getattr(pytest.mark, name)))
+
+
+def _is_topology(value: object) -> bool:
+    """Return whether the value is a subclass of Mininet's Topo; none exists before Mininet was imported."""
+    mininets = sys.modules.get("mininet.topo")
+    return mininets is not None and isinstance(value, type) and issubclass(value, mininets.Topo)
+
 
 PREFIX = "--slownet-"
 CLOCK, TDF, CPU = "--slownet-clock", "--slownet-tdf", "--slownet-cpu"
@@ -52,7 +83,7 @@ PHRASES = {"--place confined": CONFINED, "--out history": HISTORY, "--out commen
 
 def option_names_here() -> AbstractContextManager[None]:
     """Let messages in a ``with`` block name pytest's options."""
-    return option_names.of_another_program(NAMES, PHRASES)
+    return options.of_another_program(NAMES, PHRASES)
 
 
 ROOT_FIXTURE = "slownet_lab"  # every fixture of the plugin that needs a network requests it

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby, pairwise
+from typing import NamedTuple
 
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.condition_columns import NONE
+from slownet.judge.records.intervals import Scope
 from slownet.judge.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, Judgement, Verdict
 from slownet.judge.records.naming import (
     capital,
@@ -16,16 +18,90 @@ from slownet.judge.records.naming import (
     listed,
     metric_name,
     operation,
+    varied,
     where,
     with_article,
 )
 from slownet.judge.records.quantity import quantity
 from slownet.judge.records.result import RunData
-from slownet.model.units import amount, unit_of
-from slownet.report import delayed_links, grouped_laws
-from slownet.report.text import trimmed
-from slownet.report.view import CURE, Row, View, baseline
+from slownet.model.errors import SlownetError
+from slownet.model.units import amount, spoken, unit_of
+from slownet.report import delayed_links
+from slownet.report.text import trimmed, whole_or_rounded
+from slownet.report.view import CURE, WITHIN, Row, View, baseline
+from slownet.theory.law import Law, fit, per_round_trip, trip
 from slownet.theory.stats import Summary
+
+DELAYS = 3
+"""Of each group, at least: two points lie on a line in any case."""
+ENDING = "_ms"
+
+
+class _Group(NamedTuple):
+    """The cells that differ by their delay alone: the phrase of what they share, the delays, and the law of their times."""
+
+    shared: str
+    delays: tuple[float, ...]
+    law: Law
+    links: int
+
+
+def of_grid(seen: View) -> str:
+    """Return the sentence, without a full stop; empty if no delay varies beside others, or if a group is not on a line.
+
+    Round trips are the same whatever the others are if their numbers differ by no more than the margin of a cell on a law.
+    """
+    run, column = seen.run, _delay(seen.run)
+    names = [name for name in varied(run) if name != column.removesuffix(ENDING)]
+    if not column or not names or not seen.metric.endswith(ENDING):
+        return ""
+    found = _law_groups(seen, column, names)
+    if len(found) < 2 or min(each.law.k.mean for each in found) <= 0:
+        return ""
+    few, many = (of(found, key=lambda each: each.law.k.mean) for of in (min, max))
+    thing = with_article(operation(run))
+    if (links := max(each.links for each in found)) > 1:
+        rates = [each.law.k.mean * trip(column) for each in (few, many)]
+        slope = " to ".join(dict.fromkeys(trimmed(each, 3) for each in rates))
+        return f"{thing} {delayed_links.slope_words(f'{slope} ms', column.removesuffix(ENDING), links)}"
+    if many.law.k.mean - few.law.k.mean > WITHIN * few.law.k.mean:
+        trips = trimmed(many.law.k.mean, 3)
+        return f"{thing} costs {_trips(few.law)} with {few.shared}, and {trips} with {many.shared}"
+    gap = few.delays[-2 if len(few.delays) > DELAYS else -1] * trip(column)
+    longer = amount(few.law.k.mean * gap, "ms", 2)
+    whatever = listed([f"the {spoken(name).partition(',')[0]}" for name in names])
+    return f"{thing} costs {_trips(few.law)}, whatever {whatever}: {trimmed(gap)} ms further away, it takes {longer} longer"
+
+
+def _trips(law: Law) -> str:
+    return counted(whole_or_rounded(law.k.mean), "round trip")
+
+
+def _delay(run: RunData) -> str:
+    """Return the only delay that varies, as a column; empty if none does, or several do."""
+    columns = dict.fromkeys(name for cell in run.cells for name in cell.condition if per_round_trip(name) is not None)
+    found = [name for name in columns if len({cell.condition.get(name) for cell in run.cells}) > 1]
+    return found[0] if len(found) == 1 and found[0].removesuffix(ENDING) in varied(run) else ""
+
+
+def _law_groups(seen: View, column: str, names: list[str]) -> list[_Group]:
+    by_others: dict[tuple[str, ...], list[Cell]] = {}
+    for cell in seen.run.cells:
+        if cell.status == "ok" and seen.metric in cell.metrics and isinstance(cell.condition.get(column), int | float):
+            by_others.setdefault(tuple(str(cell.label.get(name)) for name in names), []).append(cell)
+    found = []
+    for cells in by_others.values():
+        points: Mapping[float, Cell] = {float(cell.condition[column]): cell for cell in cells}
+        if len(points) < DELAYS or len(points) < len(cells):
+            return []
+        ordered = sorted(points)
+        try:
+            law = fit((each * trip(column), points[each].summary(seen.metric, Scope.WITHIN_RUN)) for each in ordered)
+        except SlownetError:
+            return []
+        found.append(_Group(conditions_phrase(cells[0].label, names), tuple(ordered), law, delayed_links.count(cells)))
+    return found
+
 
 LATENCIES = ("corrected_p99_s", "uncorrected_p99_s")
 STEP = 5.0
@@ -46,7 +122,7 @@ def answer(seen: View) -> str:
         return ""
     if own := str(seen.run.facts.get("answer") or ""):
         return own if all(seen.run.claims) else f"As measured: {own}"
-    said = _law(seen) or grouped_laws.answer(seen)
+    said = _law(seen) or of_grid(seen)
     if not said:
         said = _latencies(seen.run) or _cures(seen) or _groups(seen) or _extremes(seen)
         said = said if all(claim.verdict == SUPPORTED for claim in seen.run.claims) else f"as measured, {said}"

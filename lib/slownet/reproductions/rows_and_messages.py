@@ -12,7 +12,7 @@ from slownet.judge.measured import Metrics
 from slownet.model.errors import ToolError, nearest
 from slownet.net.process import Host, Hosts
 from slownet.reproductions.exchange import exchange
-from slownet.reproductions.peer import Peer
+from slownet.reproductions.own_server import Peer
 from slownet.reproductions.pipeline import BrokerAndDatabase
 from slownet.tools.numbers import Metric
 

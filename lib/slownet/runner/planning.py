@@ -17,9 +17,8 @@ from slownet.hypotheses.uses import is_project
 from slownet.judge.claim import requirements
 from slownet.judge.records import measured_folder, run_json, samples
 from slownet.judge.records.charging import Charging, Terms
-from slownet.judge.records.merging import merge_facts
 from slownet.judge.records.repeatability import chance, has_own_programs, repeats
-from slownet.judge.records.run_json import MALFORMED
+from slownet.judge.records.run_json import MALFORMED, merge_facts
 from slownet.judge.records.samples import cell_key
 from slownet.lab.build.kernel import kind_of
 from slownet.lab.run import caller
@@ -32,8 +31,8 @@ from slownet.model.facts import Facts, Measurer
 from slownet.model.options import OUT, RESUME, Option
 from slownet.model.version import __version__
 from slownet.runner import clock_choice, compose_project, warming
-from slownet.runner.boots import Boot, blocks_of, passes, read
 from slownet.runner.folder_lock import alone
+from slownet.runner.job import Boot, blocks_of, passes, read
 from slownet.runner.lab_environment import ExperimentFolder
 from slownet.runner.rule import Rule
 from slownet.runner.sampling import first_boots

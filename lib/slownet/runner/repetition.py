@@ -24,8 +24,7 @@ from slownet.model.errors import SlownetError
 from slownet.model.facts import Sampling
 from slownet.model.sample import Sample
 from slownet.runner import booting, sampling, sharing
-from slownet.runner.boots import Boot
-from slownet.runner.job import Job
+from slownet.runner.job import Boot, Job
 from slownet.runner.planning import Plan
 from slownet.runner.warming import WarmUp
 

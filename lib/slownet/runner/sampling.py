@@ -2,7 +2,7 @@
 
 A repetition is a boot of its own: network and services are created anew and seeds advance, so that effects fixed by chance at
 boot vary between repetitions (Kalibera and Jones, "Rigorous benchmarking in reasonable time", 2013). It measures the cells
-forwards and backwards (`slownet.runner.boots`), so that drift affects baseline and conditions alike. Parallel labs measure one
+forwards and backwards (`slownet.runner.job`), so that drift affects baseline and conditions alike. Parallel labs measure one
 repetition each (`slownet.runner.sharing`). With a free CPU, cells without random links are not measured again for the first
 look: no speed of a boot is shared with others, and what seeds vary does not concern them. Cells of programs that slownet does
 not know are, to see whether these draw random numbers (`slownet.judge.records.exactness`).

@@ -1,20 +1,41 @@
-"""Any program as a server, and the conditions that say when it is ready: a port, a text in its log, a function."""
+"""Any program as a server, the conditions that say when it is ready, and the ports that the kernel lists for its host."""
 
 from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from slownet.model.errors import ServiceError
-from slownet.net import listening
 from slownet.net.namespace import inside
 from slownet.net.process import Host
 from slownet.services import arguments
 from slownet.services.service import Service
+
+LISTEN = "0A"
+"""The state of a listening socket (net/tcp_states.h), as /proc/net/tcp writes it."""
+FILES = ("tcp", "tcp6")
+
+
+def ports(host: Any) -> tuple[int, ...]:
+    """Return the ports of a host that listen now, over IPv4 or IPv6, in order."""
+    lines: list[str] = []
+    with inside(host):
+        for name in FILES:
+            with suppress(OSError):  # a kernel without IPv6
+                lines += Path("/proc/thread-self/net", name).read_text(encoding="ascii").splitlines()
+    return listed(lines)
+
+
+def listed(lines: Iterable[str]) -> tuple[int, ...]:
+    """Return the listening ports in lines of /proc/net/tcp, whose addresses are hexadecimal: ``0100007F:1F90``."""
+    words = (line.split() for line in lines)
+    return tuple(sorted({int(each[1].rpartition(":")[2], 16) for each in words if len(each) > 3 and each[3] == LISTEN}))
+
 
 ATTEMPT_S = 1.0
 """Longest time of one attempt to connect."""
@@ -92,7 +113,7 @@ class Awaited(Service):
         port = (asked and asked.port) or self.port
         if port is None or isinstance(self.ready, str):
             return "", ""
-        found = listening.ports(self.host)
+        found = ports(self.host)
         heard = f"TCP port{'s' * (len(found) != 1)} {', '.join(map(str, found))}" if found else "no TCP port"
         where = "" if self.ready and not asked else f" on port {port}"
         return (

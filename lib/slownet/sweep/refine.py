@@ -1,4 +1,4 @@
-"""Refinement of a sweep: more points where a verdict flips along a factor, or where a metric bends. Pure.
+"""A criterion that each cell of a sweep meets or not, and more points where that flips along a factor, or a metric bends. Pure.
 
 A flip is bisected until its two ends are as near as asked for; undecided cells between them are within the interval. A metric
 bends at a point that is further than `BEND` of its whole range from the line between its neighbours.
@@ -7,18 +7,73 @@ bends at a point that is further than `BEND` of its whole range from the line be
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
 from slownet.hypotheses.experiment import Cell
 from slownet.hypotheses.value_texts import VALUE
-from slownet.judge.records.judgement import REFUTED, SUPPORTED
-from slownet.model.errors import SweepError, nearest
+from slownet.judge.claim import bound
+from slownet.judge.records.judgement import REFUTED, SUPPORTED, Judgement
+from slownet.judge.records.result import RunData
+from slownet.model.errors import ExperimentError, SweepError, nearest
 from slownet.model.options import Option
-from slownet.model.sample import cell_in_words
+from slownet.model.sample import Sample, cell_in_words
 
-OPTION = Option("refine")
+CRITERION = Option("criterion")
+_FORM = re.compile(r"(?:p(?P<percent>\d+(?:\.\d+)?) +)?(?P<metric>[A-Za-z]\w*) *(?P<sign><=?|>=?) *(?P<limit>\S+)", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """A limit of a metric's mean or percentile."""
+
+    text: str
+    metric: str
+    most: bool
+    """True if the limit is an upper one."""
+    limit: float | str
+    percentile: float | None = None
+
+    @classmethod
+    def read(cls, text: str) -> Criterion:
+        """Read a criterion. Raises SweepError; ClaimError if its numbers are impossible."""
+        found = _FORM.fullmatch(text.strip())
+        if not found:
+            raise SweepError(f"unclear criterion '{text}'", CRITERION, "write METRIC<NUMBER, or p99 METRIC<300ms")
+        limit = found["limit"]
+        number = float(limit) if re.fullmatch(r"\d+(\.\d+)?", limit) else limit
+        percent = float(found["percent"]) if found["percent"] else None
+        made = cls(text.strip(), found["metric"], found["sign"].startswith("<"), number, percent)
+        made._claim({})
+        return made
+
+    def check(self, sample: Sample) -> None:
+        """Refuse a sample that lacks the metric, before all others are measured in vain. Raises ExperimentError."""
+        if self.metric not in sample["metrics"]:
+            raise ExperimentError(
+                f"no metric '{self.metric}'", f"{CRITERION} {self.text}", nearest(self.metric, sample["metrics"])
+            )
+
+    def judge(self, run: RunData) -> dict[str, Judgement]:
+        """Return the judgement of each cell by its title. Raises ExperimentError if no such metric exists.
+
+        On programs that slownet does not know a cell's verdict requires several repetitions, as that of a claim does.
+        """
+        run = run.for_verdicts(run.confidence) if run.terms.own_programs else run
+        good = [cell for cell in run.cells if cell.status == "ok"]
+        return {
+            cell.title: self._claim({str(name): str(text) for name, text in cell.label.items()}).judge(run) for cell in good
+        }
+
+    def _claim(self, at: dict[str, str]) -> bound:
+        if self.most:
+            return bound(self.metric, at or None, at_most=self.limit, percentile=self.percentile)
+        return bound(self.metric, at or None, at_least=self.limit, percentile=self.percentile)
+
+
+REFINE = Option("refine")
 BEND = 0.05
 
 Verdicts = Mapping[str, str]
@@ -60,14 +115,14 @@ class Refinement:
         """Read ``rtt:1ms``. Raises SweepError."""
         name, _, step = text.partition(":")
         if name not in factors:
-            raise SweepError(f"the sweep has no factor '{name}'", OPTION, nearest(name, factors))
+            raise SweepError(f"the sweep has no factor '{name}'", REFINE, nearest(name, factors))
         found = VALUE.fullmatch(step)
         if not found or Decimal(found[1]) == 0:
-            raise SweepError(f"unclear step '{step}'", OPTION, f"write {OPTION} {name}:1ms")
+            raise SweepError(f"unclear step '{step}'", REFINE, f"write {REFINE} {name}:1ms")
         values = [VALUE.fullmatch(each) for each in factors[name]]
         if len(values) < 2 or any(each is None or each[2] != found[2] for each in values):
             fix = f"give at least two values of {name} in {found[2] or 'numbers'}"
-            raise SweepError(f"{name} has values that cannot be refined by {step}", OPTION, fix)
+            raise SweepError(f"{name} has values that cannot be refined by {step}", REFINE, fix)
         return cls(name, Decimal(found[1]), found[2])
 
     def lines(self, cells: Iterable[Cell]) -> list[tuple[Cell, list[Decimal]]]:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from slownet.hypotheses.catalogue import find
 from slownet.hypotheses.experiment import Cell
-from slownet.judge.records.merging import merge_facts
 from slownet.judge.records.result import RunData, gather
 from slownet.judge.records.rows import SweepSample
+from slownet.judge.records.run_json import merge_facts
 from slownet.lab.run.events import Event
 from slownet.lab.run.place import Place
 from slownet.model.errors import SweepError
@@ -18,8 +18,8 @@ from slownet.runner import planning
 from slownet.runner.boot_store import identity, task
 from slownet.runner.boot_store.sweep_store import Store
 from slownet.runner.boot_store.task import LIMIT_S, Result, Task
-from slownet.runner.boots import blocks_of
 from slownet.runner.engine import Engine, Workers
+from slownet.runner.job import blocks_of
 from slownet.sweep.spec import Spec
 
 if TYPE_CHECKING:

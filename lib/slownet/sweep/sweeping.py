@@ -33,9 +33,8 @@ from slownet.runner.where import Where
 from slownet.runner.workers import Pool, how_many
 from slownet.sweep import factors
 from slownet.sweep import refine as refining
-from slownet.sweep.criterion import Criterion
 from slownet.sweep.factors import GRID, OPTION, Design, Factors
-from slownet.sweep.refine import Flip, Refinement
+from slownet.sweep.refine import Criterion, Flip, Refinement
 from slownet.sweep.spec import Spec
 from slownet.sweep.sweep_session import Follow, Session
 

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from slownet.judge.measured import Metrics
 from slownet.model.errors import SlownetError, ToolError, above_zero, counts
-from slownet.model.option_names import here, of_another_program
-from slownet.model.options import HTTP, Option
+from slownet.model.options import HTTP, Option, here, of_another_program
 from slownet.net.output import last_line
 from slownet.net.process import Host
 from slownet.net.tool import run

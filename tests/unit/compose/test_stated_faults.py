@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from slownet.compose import breaking, reader
+from slownet.compose import extension, reader
 from slownet.compose.model import Step, of_json
 from slownet.links.faults import Faults
 from slownet.model.errors import ComposeError, ConditionError
@@ -92,6 +92,6 @@ def test_a_check_goes_on_after_it_and_lists_what_is_right(tmp_path):
 
 def test_others_than_its_own_are_checked_too(tmp_path):
     found = project(tmp_path, REST)
-    breaking.check(found, Faults.parse("kill db at 1 s"))
+    extension.check(found, Faults.parse("kill db at 1 s"))
     with pytest.raises(ConditionError, match="no service 'dbb', the step 'kill dbb at 1 s': did you mean 'db'"):
-        breaking.check(found, Faults.parse("kill dbb at 1 s"))
+        extension.check(found, Faults.parse("kill dbb at 1 s"))

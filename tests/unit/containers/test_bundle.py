@@ -7,8 +7,7 @@ import pytest
 
 from slownet.containers import oci_bundle, privileges
 from slownet.containers.config import Config
-from slownet.containers.mount import Mount
-from slownet.containers.oci_bundle import Overrides
+from slownet.containers.oci_bundle import Mount, Overrides
 from slownet.containers.privileges import User
 from slownet.model.errors import ImageError
 

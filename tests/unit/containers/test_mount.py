@@ -2,7 +2,7 @@
 
 import pytest
 
-from slownet.containers.mount import Mount, complete
+from slownet.containers.oci_bundle import Mount, complete
 from slownet.model.errors import ImageError
 
 

@@ -74,7 +74,7 @@ def test_its_tool_is_known_at_every_door(package, on_path, tmp_path):
 
 def test_its_condition_is_known_at_every_door(package, on_path, tmp_path):
     from slownet.cli import completing
-    from slownet.compose import links
+    from slownet.compose import extension
     from slownet.links.conditions import profiles
     from slownet.links.conditions.schedule import Schedule
     from slownet.model.errors import ConditionError
@@ -85,7 +85,7 @@ def test_its_condition_is_known_at_every_door(package, on_path, tmp_path):
     far = profiles.find("pigeon")
     assert str(far) == "+700 ms RTT"
     assert completing.links("near-far=pig") == ["near-far=pigeon"]
-    assert links.parse({links.NAMED: "pigeon", "loss": "1%"}) == far.but(loss="1%")
+    assert extension.parse({extension.NAMED: "pigeon", "loss": "1%"}) == far.but(loss="1%")
     assert [step.action for track in Schedule.parse({"0s": "pigeon"}).tracks for step in track.steps] == [far]
     with pytest.raises(ConditionError, match=r"^no condition 'pigeno': .*'pigeon'"):
         profiles.find("pigeno")

@@ -1,5 +1,5 @@
 from slownet.links.conditions.link import Condition
-from slownet.net.condition_log import ConditionLog
+from slownet.net.seeds import ConditionLog
 
 
 def test_the_highest_rate_is_remembered_until_the_next_sample_begins():

@@ -1,6 +1,6 @@
 """Which processes on the hosts of a network a test left running."""
 
-from slownet.net.strays import Process, among
+from slownet.net.fingerprint import Process, among
 
 SERVER = 75
 PROCESSES = {

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from slownet.pytest_plugin import loggers
+from slownet.pytest_plugin import other_plugins
 
 
 @pytest.fixture
@@ -16,12 +16,12 @@ def before():
 
 def test_mininets_loggers_are_only_mininets(before):
     logging.setLoggerClass(type("MininetLogger", (logging.Logger,), {"__module__": "mininet.log"}))
-    loggers.keep()
+    other_plugins.keep()
     assert logging.getLoggerClass() is logging.Logger
 
 
 def test_another_librarys_loggers_stay(before):
     other = type("Own", (logging.Logger,), {})
     logging.setLoggerClass(other)
-    loggers.keep()
+    other_plugins.keep()
     assert logging.getLoggerClass() is other

@@ -8,7 +8,7 @@ import pytest
 from slownet.hypotheses.experiment import experiment
 from slownet.lab.run.clock import INF, Clock
 from slownet.model.errors import ExperimentError
-from slownet.runner.boots import Boot, blocks_of, passes, read
+from slownet.runner.job import Boot, blocks_of, passes, read
 from slownet.theory.law import fit
 from slownet.theory.stats import from_moments
 from slownet.topologies import ClientWebDb

@@ -23,7 +23,7 @@ from slownet.report.words import measuring_more
 from slownet.runner import planning
 from slownet.runner.rule import Rule
 from slownet.services.wordpress import WordPress
-from slownet.sweep.criterion import Criterion
+from slownet.sweep.refine import Criterion
 from slownet.sweep.sweeping import _repetitions
 
 INF = Place(Clock("virtual", INF_TDF), {"kernel": "k", "place": "lab"})

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from slownet.containers.container import Container
-from slownet.containers.mount import Mount
+from slownet.containers.oci_bundle import Mount
 from slownet.model.errors import ExperimentError, ServiceError
 from slownet.reproductions.protocols import GtlsServer
 from slownet.services.files import FileServer, StaticPage

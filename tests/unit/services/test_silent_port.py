@@ -9,7 +9,7 @@ import pytest
 from slownet.lab.host.native import INSIDE
 from slownet.lab.run.charge import clock_words
 from slownet.model.errors import ServiceError
-from slownet.net import listening
+from slownet.services import readiness
 from slownet.services.readiness import Command, http
 
 HEAD = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode"
@@ -34,18 +34,18 @@ class Stock:
 
 
 def test_only_sockets_that_listen_count():
-    assert listening.listed(LINES) == (80, 8080)
-    assert listening.listed([HEAD]) == ()
+    assert readiness.listed(LINES) == (80, 8080)
+    assert readiness.listed([HEAD]) == ()
 
 
 def test_this_machines_own_server_is_found():
     with socket.create_server(("127.0.0.1", 0)) as one:
         port = one.getsockname()[1]
-        assert port in listening.ports(Stock())
+        assert port in readiness.ports(Stock())
 
 
 def test_a_port_that_never_answers_is_named_with_those_that_listen(tmp_path, monkeypatch):
-    monkeypatch.setattr(listening, "ports", lambda host: (80, 8080))
+    monkeypatch.setattr(readiness, "ports", lambda host: (80, 8080))
     with socket.socket() as bound:  # nothing else can listen there
         bound.bind(("127.0.0.1", 0))
         port = bound.getsockname()[1]
@@ -69,7 +69,7 @@ def test_a_port_that_never_answers_is_named_with_those_that_listen(tmp_path, mon
     ],
 )
 def test_what_is_awaited(tmp_path, monkeypatch, found, ready, wanted):
-    monkeypatch.setattr(listening, "ports", lambda host: found)
+    monkeypatch.setattr(readiness, "ports", lambda host: found)
     assert Command(Stock(), "true", tmp_path, port=7009, ready=ready)._waits_for() == wanted
 
 

@@ -6,8 +6,7 @@ from slownet.judge.records.result import gather
 from slownet.model.errors import SlownetError, SweepError
 from slownet.model.sample import cell_in_words
 from slownet.sweep import refine
-from slownet.sweep.criterion import Criterion
-from slownet.sweep.refine import Flip, Refinement
+from slownet.sweep.refine import Criterion, Flip, Refinement
 
 FACTORS = {"loss": ("0%", "1%"), "rtt": ("0ms", "100ms", "200ms")}
 CELLS = [{"loss": loss, "rtt": rtt} for loss in FACTORS["loss"] for rtt in FACTORS["rtt"]]

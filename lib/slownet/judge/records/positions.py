@@ -1,6 +1,6 @@
 """Dependence of a cell's numbers on its place in a boot, because programs keep something from cell to cell.
 
-Boots go through the cells forwards and backwards in turn (`slownet.runner.boots`). What the condition explains is the same in
+Boots go through the cells forwards and backwards in turn (`slownet.runner.job`). What the condition explains is the same in
 both orders; a cell whose numbers differ between them has one that its condition alone does not explain.
 """
 

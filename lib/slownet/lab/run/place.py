@@ -23,7 +23,7 @@ from slownet.lab.run.clock import ANY_CLOCK, EXACT, INF, SPEED, TIME, WORK, Cloc
 from slownet.lab.run.inplace import InPlace
 from slownet.lab.run.lab import MEGABYTES, Lab, Share, Sink, check_megabytes
 from slownet.lab.run.missing_features import HasModules
-from slownet.model import extensions, option_names
+from slownet.model import extensions, options
 from slownet.model.errors import LabError, nearest
 from slownet.model.options import CLOCK, CPU, KERNEL, PLACE
 
@@ -350,7 +350,7 @@ def choose(
 def _name_what_is_missing(kernel: HasModules, asked: Sequence[str]) -> None:
     """Print what a lab's kernel lacks of what was asked for, once for all boots of a command."""
     if line := missing_features.line(asked, kernel):
-        _print_once(option_names.here(line))
+        _print_once(options.here(line))
 
 
 def _print_once(line: str) -> None:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from slownet.links.packets import capture, keylog, quic, tls
+from slownet.links.packets import capture, quic, tls
 from slownet.links.packets.capture import Datagram, Segment
-from slownet.links.packets.keylog import KeyLog
 from slownet.links.packets.seen import Seen
+from slownet.links.packets.tls import KeyLog
 from slownet.model.protocol_names import QUIC
 
 PORT = 443
@@ -35,7 +35,7 @@ def read_each(
     over_quic: Callable[[Sequence[Datagram], KeyLog], R],
 ) -> list[R]:
     """Return what a function finds in each connection; parameters and errors as for `connections`."""
-    log = keylog.parse(keys.read_text(errors="replace") if keys.exists() else "")
+    log = tls.parse(keys.read_text(errors="replace") if keys.exists() else "")
     with capture.undamaged(pcap):
         if transport == QUIC:
             return [over_quic(each, log) for each in capture.datagrams(pcap, PORT)]

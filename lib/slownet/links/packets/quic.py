@@ -7,9 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from slownet.links.packets.capture import Datagram
-from slownet.links.packets.keylog import SERVER_DATA, SERVER_HANDSHAKE, KeyLog
 from slownet.links.packets.seen import HELLO_RETRY, Seen, flights, messages, sizes
-from slownet.links.packets.tls import CERTIFICATE, CLIENT_HELLO, ENCRYPTED_EXTENSIONS, SERVER_HELLO, Stream
+from slownet.links.packets.tls import (
+    CERTIFICATE,
+    CLIENT_HELLO,
+    ENCRYPTED_EXTENSIONS,
+    SERVER_DATA,
+    SERVER_HANDSHAKE,
+    SERVER_HELLO,
+    KeyLog,
+    Stream,
+)
 from slownet.model.errors import ToolError
 from slownet.model.protocol_names import QUIC, TLS13, Traits
 

@@ -9,9 +9,8 @@ from pathlib import Path
 from slownet.links.packets import quic, tls
 from slownet.links.packets.capture import Datagram, Segment
 from slownet.links.packets.connections import read_each
-from slownet.links.packets.keylog import KeyLog
 from slownet.links.packets.seen import Seen
-from slownet.links.packets.tls import Piece
+from slownet.links.packets.tls import KeyLog, Piece
 
 DATA, HEADERS, CONTINUATION = 0x0, 0x1, 0x9
 FRAME = 9

@@ -6,16 +6,45 @@ In TLS 1.2 the types of records are in clear text, so what is needed of them can
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from slownet.links.packets.capture import SYN, Segment
-from slownet.links.packets.keylog import SERVER_DATA, SERVER_HANDSHAKE, KeyLog
 from slownet.links.packets.seen import HELLO_RETRY, VERSIONS, Seen, flights, messages, sizes
 from slownet.model.errors import ToolError
 from slownet.model.protocol_names import PLAIN, TCP, TLS12, TLS13, Traits
+
+SERVER_HANDSHAKE, SERVER_DATA = "SERVER_HANDSHAKE_TRAFFIC_SECRET", "SERVER_TRAFFIC_SECRET_0"
+
+
+@dataclass(frozen=True)
+class KeyLog:
+    """The secrets of a key log, by the random of the ClientHello and the secret's label."""
+
+    secrets: Mapping[tuple[bytes, str], bytes]
+
+    def need(self, random: bytes, label: str) -> bytes:
+        """Return a secret. Raises ToolError if the log does not have it."""
+        found = self.secrets.get((random, label))
+        if found is None:
+            what = f"the capture cannot be read without keys: no {label} of its connection"
+            raise ToolError(what, "in the key log", "does the client write SSLKEYLOGFILE?")
+        return found
+
+
+def parse(text: str) -> KeyLog:
+    """Parse a key log: lines ``LABEL RANDOM SECRET``, the last two hexadecimal; other lines are ignored."""
+    found = {}
+    for line in text.splitlines():
+        words = line.split()
+        if len(words) == 3 and not line.startswith("#"):
+            try:
+                found[bytes.fromhex(words[1]), words[0]] = bytes.fromhex(words[2])
+            except ValueError:
+                continue
+    return KeyLog(found)
 
 
 class Stream:

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 from slownet.hypotheses.catalogue import find
 from slownet.hypotheses.experiment import Cell
 from slownet.hypotheses.uses import is_project
-from slownet.judge.records.merging import merge_facts
 from slownet.judge.records.rows import SweepSample
+from slownet.judge.records.run_json import merge_facts
 from slownet.judge.records.samples import RAW, RawOutput, cell_key
 from slownet.lab.run.events import Event
 from slownet.lab.run.place import Place, choose, with_given
@@ -32,8 +32,7 @@ from slownet.model.units import show_duration
 from slownet.model.version import __version__
 from slownet.runner import booting, clock_choice, compose_project
 from slownet.runner.boot_store import identity, warm
-from slownet.runner.boots import Boot, passes
-from slownet.runner.job import Job
+from slownet.runner.job import Boot, Job, passes
 from slownet.runner.lab_environment import ExperimentFolder
 from slownet.runner.warming import WarmUp
 from slownet.runner.where import Where

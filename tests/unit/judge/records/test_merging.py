@@ -1,6 +1,6 @@
 """Tests of merging the facts that several labs report about one run."""
 
-from slownet.judge.records.merging import merge_facts
+from slownet.judge.records.run_json import merge_facts
 
 
 def test_what_agrees_is_put_together():

@@ -7,7 +7,7 @@ from fuzzing import damaged, only
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slownet.links.packets import capture, connection_attempts, connections, dns, keylog, responses
+from slownet.links.packets import capture, connection_attempts, connections, dns, responses, tls
 from slownet.model.errors import ToolError
 
 DATA = Path(__file__).parent / "data"
@@ -51,4 +51,4 @@ def test_connections_that_are_decrypted(tmp_path_factory, transport, data):
 @given(damaged([path.read_bytes() for path in sorted(DATA.glob("*.keys"))]))
 def test_key_logs(data):
     with only(ToolError):
-        keylog.parse(data.decode("utf-8", "replace"))
+        tls.parse(data.decode("utf-8", "replace"))

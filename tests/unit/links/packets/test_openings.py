@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from slownet.links.packets import capture, keylog, quic, tls
-from slownet.links.packets.keylog import KeyLog, parse
+from slownet.links.packets import capture, quic, tls
 from slownet.links.packets.seen import flights
+from slownet.links.packets.tls import KeyLog, parse
 from slownet.model.errors import ToolError
 from slownet.model.protocol_names import QUIC
 from slownet.theory.handshakes import STACKS, opened, round_trips
@@ -116,7 +116,7 @@ def test_datagrams_of_no_client_are_one_line():
 
 def test_a_key_log_has_secrets_by_connection_and_label():
     text = "# comment\nCLIENT_RANDOM aa01 ff\nSERVER_TRAFFIC_SECRET_0 aa01 0102\nbroken line\nLABEL zz 00\n"
-    found = keylog.parse(text)
+    found = tls.parse(text)
     assert found.need(b"\xaa\x01", "SERVER_TRAFFIC_SECRET_0") == b"\x01\x02"
     assert len(found.secrets) == 2
 
