@@ -137,7 +137,7 @@ class Measured(NoTruth):
 
     @property
     def late(self) -> float:
-        """At most the share of this time by which processors woke late: `slownet.judge.records.charging.woken_late`."""
+        """At most the share of this time that is due to late wake-ups: `slownet.judge.records.charging.woken_late`."""
         return charging.woken_late(self.setting.charging, self.setting.late)
 
     def __float__(self) -> float:
@@ -227,7 +227,7 @@ def in_short(metrics: Mapping[str, Metric]) -> str:
 def _summary(metrics: Mapping[str, Metric], name: str, setting: Setting) -> Summary:
     """Summarize one measurement like a cell of one sample.
 
-    Nobody knows whether its programs are random, so that its values have an interval even if the CPU is free; a number without
+    Its programs may be random, so that its values have an interval even if the CPU is free; a number without
     single values, or a count, is taken as it is.
     """
     record = metrics[name]

@@ -216,7 +216,7 @@ def _changes(action: ServiceFault | HostFault | Mtu, state: str) -> bool:
 
 
 def broken(schedule: Faults) -> list[Fault]:
-    """Return the steps of a schedule that break something, be it for a moment."""
+    """Return the steps of a schedule that break something, even if only for a moment."""
     return [each for each in schedule.steps if not repairs(each.action)]
 
 

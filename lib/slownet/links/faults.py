@@ -202,7 +202,7 @@ class ServiceFault:
 class HostFault:
     """A host gets no answer from name servers, or packets on its links are corrupted; or that is over.
 
-    verb: "lose-names" or "restore-names" (what is in its /etc/hosts it knows all the same); "corrupt" (of a packet, one bit is
+    verb: "lose-names" or "restore-names" (it still knows what is in its /etc/hosts); "corrupt" (of a packet, one bit is
         flipped) or "stop-corrupting".
     host: its name.
     share: the part of the packets that is corrupted, in each direction; 0 for other verbs.

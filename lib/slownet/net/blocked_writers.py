@@ -48,14 +48,14 @@ def _line(node: str, pid: int) -> str:
 
 
 def report(nodes: Iterable[Any]) -> None:
-    """Print a line for each process that stands still now."""
+    """Print a line for each process that stands still."""
     for line in dict.fromkeys(found(nodes).values()):
         print(f"slownet: {line}", file=sys.stderr, flush=True)
 
 
 @contextmanager
 def watched(nodes: Callable[[], Iterable[Any]]) -> Iterator[None]:
-    """Name the processes that stand still while the block runs, which may wait for them. nodes: returns those that exist."""
+    """Name the processes that stand still while the block runs, and may wait for them. nodes: returns those that exist."""
     ended = threading.Event()
     thread = threading.Thread(target=_watch, args=(nodes, ended), daemon=True)
     thread.start()

@@ -39,7 +39,7 @@ class BreakableDisk(Protocol):
 
     def fill(self) -> None: ...
 
-    def mend(self) -> None: ...
+    def repair(self) -> None: ...
 
 
 class Faulty(Protocol):
@@ -113,7 +113,7 @@ class PlayingFaults(Timed[tuple[Action, ...]]):
         self._faults.check(self._hosts, self._names, disks)
         _check_cpu(self._faults)
         with ExitStack() as undone:
-            undone.callback(self._mend)
+            undone.callback(self._repair)
             self._begin(self._faults.together())
             self._undone = undone.pop_all()
         return self
@@ -127,7 +127,7 @@ class PlayingFaults(Timed[tuple[Action, ...]]):
         return "; ".join(f"{action}{self._do(action)}" for action in step)
 
     def _do(self, action: Action) -> str:
-        """Do it; return what is to be said besides its words."""
+        """Apply it; return what to report besides its text."""
         if isinstance(action, Cut):
             self._lose(self._lost | action.lost)
         elif isinstance(action, Heal):
@@ -164,14 +164,14 @@ class PlayingFaults(Timed[tuple[Action, ...]]):
         if fault.verb == "slow-cpu":
             self._slowed[label] = SlowCpu(label, self._services[label].processes, fault.share)
         else:
-            self._slowed.pop(label).mend()
+            self._slowed.pop(label).repair()
 
     def _of_host(self, action: HostFault) -> None:
         host = self._hosts[action.host]
         if action.verb == "corrupt":
             self._corrupted[action.host] = Corrupted(self._links(action.host), action.share)
         elif action.verb == "stop-corrupting":
-            self._corrupted.pop(action.host).mend()
+            self._corrupted.pop(action.host).repair()
         elif action.verb == "lose-names":
             self._nameless.add(action.host)
             lose_names(host, str(action))
@@ -189,7 +189,7 @@ class PlayingFaults(Timed[tuple[Action, ...]]):
         elif fault.verb == "fail-disk":
             disk.fail()
         else:
-            disk.mend()
+            disk.repair()
         self._broken_disks = self._broken_disks - {disk} if fault.verb == "repair-disk" else self._broken_disks | {disk}
 
     def _lose(self, lost: frozenset[tuple[str, str]]) -> None:
@@ -200,8 +200,8 @@ class PlayingFaults(Timed[tuple[Action, ...]]):
             senders = [self._hosts[sender] for sender, receiver in sorted(lost) if receiver == name]
             drop(self._hosts[name], [each for sender in senders for each in addresses(sender)])
 
-    def _mend(self) -> None:
-        """End all cuts, pauses and troubles of disks, and restore MTUs; what was killed stays so."""
+    def _repair(self) -> None:
+        """End all cuts, pauses and disk faults, and restore MTUs; killed services stay down."""
         self._lose(frozenset())
         for label in sorted(self._paused):
             self._services[label].resume()
@@ -210,14 +210,14 @@ class PlayingFaults(Timed[tuple[Action, ...]]):
             set_mtus(self._hosts[host], sizes)
         self._mtus = {}
         for disk in self._broken_disks:
-            disk.mend()
+            disk.repair()
         self._broken_disks = frozenset()
         for name in sorted(self._nameless):
             find_names(self._hosts[name])
         for corrupted in self._corrupted.values():
-            corrupted.mend()
+            corrupted.repair()
         for slowed in self._slowed.values():
-            slowed.mend()
+            slowed.repair()
         self._nameless, self._corrupted, self._slowed = set(), {}, {}
 
 
@@ -313,7 +313,7 @@ def _single(services: Iterable[Any]) -> Iterator[Faulty]:
 
 
 def _names(services: Collection[Faulty]) -> Mapping[str, str]:
-    """Return the names of services with their labels: a name of two does not count, unless it is the label of one."""
+    """Return the names of services with their labels: a name that two share counts only if it is the label of one."""
     found: dict[str, set[str]] = {}
     own = {each.label: each.label for each in services}
     for each in services:
@@ -356,7 +356,7 @@ def lose_names(host: Any, where: str) -> None:
 
 
 def find_names(host: Any) -> None:
-    """Let a host hear name servers again. Raises ToolError."""
+    """Let the answers of name servers reach a host again. Raises ToolError."""
     nft.commands(host, [f"add table inet {NAMES_TABLE}", f"delete table inet {NAMES_TABLE}"])
 
 
@@ -375,10 +375,10 @@ class Corrupted:
                 link.apply(link.seeded(now.but(corrupt=f"{100 * share:.6g}%")), now)
                 self._before.append((link, before))
         except BaseException:
-            self.mend()
+            self.repair()
             raise
 
-    def mend(self) -> None:
+    def repair(self) -> None:
         """Give the links what they had before. Raises NetworkError."""
         for link, before in self._before:
             link.apply_directions(before)
@@ -405,7 +405,7 @@ class SlowCpu:
                 )
             self.join()
         except BaseException:
-            self.mend()
+            self.repair()
             raise
 
     def join(self) -> None:
@@ -421,7 +421,7 @@ class SlowCpu:
                 self._home = self._home or _group_of(each)
                 _move(each, self._group)
 
-    def mend(self) -> None:
+    def repair(self) -> None:
         """Give the processes a whole processor again. Raises NetworkError."""
         if not self._group.exists():
             return

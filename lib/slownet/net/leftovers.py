@@ -51,7 +51,7 @@ class Leftover:
 
 
 def find() -> list[Leftover]:
-    """Return all that dead processes have left, in the order it can be removed. Raises NetworkError."""
+    """Return all that dead processes have left, in an order in which it can be removed. Raises NetworkError."""
     found = [*_processes(), *_bridges(), *_interfaces(), *_directories(), *_cgroups()]
     living = {each.owner for each in found if each.owner.lives}
     kept = _ourselves() | {each.pid for each in living}

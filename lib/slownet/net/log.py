@@ -59,7 +59,7 @@ class Log:
 
 
 def latest(settings: Iterable[Setting]) -> float | None:
-    """Return by what share the latest of the links is later than stated, each as it was set last.
+    """Return the largest share by which a link is later than stated, each as it was set last.
 
     None if none has a delay, or if one that has was not verified by a ping.
     """

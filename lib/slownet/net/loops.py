@@ -107,10 +107,10 @@ class StandIn(Reference):
     stands_in = True
 
     def checkListening(self) -> None:  # noqa: N802  # Mininet's names
-        """No program of it listens."""
+        """Do nothing: no program of its own listens."""
 
     def start(self) -> None:
-        """Nothing is to start."""
+        """Do nothing."""
 
     def stop(self, *args: Any, **params: Any) -> None:
         """End its shell."""

@@ -232,7 +232,7 @@ def check_node(name: str, maker: Any, params: Parameters, place: Place) -> None:
 
 
 def becomes_limited(maker: Any, params: Parameters) -> bool:
-    """Return whether a plain host is given a share of the CPU: it becomes a CPULimitedHost, as its author means."""
+    """Return whether a plain host is given a share of the CPU: it becomes a CPULimitedHost, as its author intends."""
     plain = class_of(maker)
     return plain is not None and plain.__name__ == "Host" and issubclass(plain, Host) and params.get("cpu") is not None
 

@@ -91,7 +91,7 @@ def _ways(node: Any, ends: Sequence[Any] = ()) -> dict[Any, Any]:
 
 
 def why_silent(first: Any, silent: Any, hosts: Sequence[Any]) -> str:
-    """Return what keeps two hosts apart if a way between them leads through hosts of Mininet's behaviour; else nothing."""
+    """Return the reason that two hosts cannot reach each other across hosts of Mininet's behaviour; empty if none is known."""
     if silent in _ways(first, [each for each in hosts if is_plain(each)]):  # a way without them is another reason
         return ""
     before, between = _ways(first), []

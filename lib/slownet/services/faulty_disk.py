@@ -133,7 +133,7 @@ class Disk:
             fix = "repair-disk before, if its writes fail"
             raise ServiceError(f"the disk cannot be filled: {error.strerror or error}", f"'{self._folder}'", fix) from error
 
-    def mend(self) -> None:
+    def repair(self) -> None:
         """Be a good disk again, with room. Its file system stays read-only if it gave up meanwhile, until `again`."""
         self._trouble = None
         self._become("linear")

@@ -139,7 +139,7 @@ class bound(Judged):  # noqa: N801
 
 
 def _unless_it_varies(found: Judgement, cell: Cell, metric: str, margin: Margin) -> Judgement:
-    """Say that more repetitions do not decide a claim if the machine's speed alone, in another run, could turn it over."""
+    """Note that more repetitions cannot decide a claim if the machine's speed alone, in another run, could turn it over."""
     if found.verdict != INCONCLUSIVE or found.measured is None or not math.isfinite(found.low or 0.0):
         return found
     # The interval that remains between runs however many boots each has.

@@ -69,7 +69,7 @@ class _Trips:
         return in_unit_of(measured.name, self.rtt)
 
     def of(self, measured: Measured, time: float) -> float:
-        """Return how many a time has."""
+        """Return the number of round trips in a time."""
         return (time - self.start) / self.unit(measured)
 
     def alone(self, measured: Measured) -> bool:
@@ -173,7 +173,7 @@ class Expectation(NoTruth):
         return self.judgement
 
     def _said(self, measured: Measured, expected: Summary, against: Summary) -> _Said:
-        """Say the comparison: as a ratio, or in round trips if a ratio would be one to a time that means nothing."""
+        """Describe the comparison: as a ratio, or in round trips if a ratio would be one to a time that means nothing."""
         if self._trips and self._trips.alone(measured):
             trips, unit = self._trips, self._trips.unit(measured)
             shown = against.scaled(expected.mean).plus(-trips.start).scaled(1 / unit)

@@ -166,7 +166,7 @@ def recovers_within(time: str) -> Check:
     words = f"clients are served within {show_duration(most / 1e9)} after the faults"
 
     def judge(history: History) -> Violation | None:
-        since, took = history.mended, history.recovery_ns
+        since, took = history.repaired, history.recovery_ns
         if since is None:
             return None
         if not any(each.is_acknowledged and (each.end or 0) <= since for each in history.operations):
@@ -181,7 +181,7 @@ def recovers_within(time: str) -> Check:
 
 
 def violations(history: History, checks: Sequence[Any]) -> list[Violation]:
-    """Return what is wrong with a history by these checks or functions.
+    """Return the violations of these checks or functions in a history.
 
     Raises SlownetError: a check raises, cannot judge this history, or returns something else: one line with its name.
     """

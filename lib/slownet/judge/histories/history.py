@@ -164,7 +164,7 @@ class History:
         return tuple(each for each in self.events if each.process == FAULTS)
 
     @property
-    def mended(self) -> int | None:
+    def repaired(self) -> int | None:
         """Nanoseconds when the last fault was repaired; None if none was, or if something was broken after that."""
         last = self.faults[-1] if self.faults else None
         return last.time if last and last.op in REPAIRS else None
@@ -172,7 +172,7 @@ class History:
     @property
     def recovery_ns(self) -> int | None:
         """Nanoseconds from then until the last client that had an acknowledged operation before has one again."""
-        since = self.mended
+        since = self.repaired
         if since is None:
             return None
         before = {each.process for each in self._acknowledged() if each.end is not None and each.end <= since}

@@ -22,7 +22,7 @@ TIME = "time_per_request_ms"
 
 
 def by_error(failed: Iterable[tuple[str, str | None]]) -> list[str]:
-    """Say which cells failed of what, from pairs of title and error: "rtt 0ms and rtt 10ms: ab timed out"."""
+    """List which cells failed with which error, from pairs of title and error: "rtt 0ms and rtt 10ms: ab timed out"."""
     titles: dict[str | None, list[str]] = {}
     for title, error in failed:
         titles.setdefault(error, []).append(title)
@@ -184,12 +184,12 @@ class Cell:
 
     @property
     def late(self) -> float:
-        """At most the share of its times by which processors woke late: `slownet.judge.records.charging.woken_late`."""
+        """At most the share of its times that is due to late wake-ups: `slownet.judge.records.charging.woken_late`."""
         shares = [woken_late(self.terms.charging, sample.get("late")) for sample in self.samples]
         return fmean(shares) if shares else 0.0
 
     def waits(self, metric: str) -> float:
-        """At most how much later a value of the metric is than what it shows, in the metric's unit: see `Metric`."""
+        """An upper limit of how much later a value of the metric is than what it shows, in the metric's unit: see `Metric`."""
         known = (sample["metrics"][metric] for sample in self.samples if metric in sample.get("metrics", {}))
         return max((record.get("waits") or 0.0 for record in known), default=0.0)
 

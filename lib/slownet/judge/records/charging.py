@@ -70,7 +70,7 @@ def _cpu_variation(block: Block, metric: str, terms: Terms) -> float:
 
 
 def woken_late(charging: Charging | None, late: float | None) -> float:
-    """Return at most the share of a time by which processors woke late; 0 on other clocks than the real one, or if unknown.
+    """Return at most the share of a time that is due to late wake-ups; 0 on other clocks than the real one, or if unknown.
 
     A processor that waits for a link wakes late in every round trip of every boot alike. How late is known from the ping that
     verified the link (`slownet.lab.host.busy`); it wakes one program in a round trip, a request and its response two.
@@ -173,14 +173,14 @@ class Charging(Enum):
         return self is Charging.FREE and unit_ms is not None and abs(value) * unit_ms < NOTHING_MS
 
     def verdict_from(self, is_random: bool) -> int:
-        """Return the boots required for a verdict: three if their variation must be estimated from them, else one.
+        """Return the number of boots that a verdict requires: three if their variation must be estimated from them, else one.
 
         ``is_random`` shows whether a link's condition is random, so that each boot has another seed.
         """
         return LEAST_BOOTS if is_random or self in (Charging.REAL, Charging.TIME) else 1
 
     def first_look(self, least: int) -> int:
-        """Return the boots before the claims are judged for the first time; ``least`` are required for a verdict.
+        """Return the number of boots before claims are judged for the first time; ``least`` are required for a verdict.
 
         If `cpu_variation` was measured, as many as narrow the interval of a ratio of two pure CPU times to half of the default
         margin: 1 for WORK (1.2 %). With TIME's it would be 364, so three boots estimate the actual variation instead.

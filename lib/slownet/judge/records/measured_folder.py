@@ -10,7 +10,7 @@ from slownet.judge.records.samples import RUN, SWEEP
 
 
 def of(path: Path) -> Path:
-    """Return the folder that is meant, which may be named by its run.json or sweep.json."""
+    """Return the folder that a path names: itself, or that of its run.json or sweep.json."""
     return path.parent if path.name in (RUN, SWEEP) else path
 
 
@@ -20,7 +20,7 @@ def is_of_a_sweep(directory: Path) -> bool:
 
 
 def load(directory: Path) -> RunData:
-    """Return what was measured there; a sweep is a run with more cells. Raises SlownetError as `result.load` does."""
+    """Return the measurements of a folder; a sweep is a run with more cells. Raises SlownetError as `result.load` does."""
     if is_of_a_sweep(directory):
         from slownet.judge.records import sweep_samples  # reads Parquet, which takes a quarter of a second to import
 

@@ -97,7 +97,7 @@ def listed(names: list[str]) -> str:
 
 
 def condition_phrase(name: str, value: Any) -> str:
-    """Say one condition: "100 ms of delay", "congestion bbr"."""
+    """Write a condition as text: "100 ms of delay", "congestion bbr"."""
     text = re.sub(r"^([\d.]+)([A-Za-z]+)$", r"\1 \2", str(value))
     text = re.sub(r"^([\d.]+)%", r"\1 %", text)
     if name in RATES and (said := _rate(str(value))):
@@ -108,12 +108,12 @@ def condition_phrase(name: str, value: Any) -> str:
 
 
 def conditions_phrase(label: Mapping[str, str], names: Iterable[str]) -> str:
-    """Say those of some conditions that a cell has: "100 ms of delay and 10 % loss"; empty without any."""
+    """Write those of some conditions that a cell has as text: "100 ms of delay and 10 % loss"; empty without any."""
     return listed([condition_phrase(name, label[name]) for name in names if name in label])
 
 
 def _rate(text: str) -> str:
-    """Say a rate as people do, "2 Mbit/s" for 2000kbit; an empty text otherwise."""
+    """Write a rate as people do, "2 Mbit/s" for 2000kbit; an empty text otherwise."""
     try:
         return f"{show_rate(rate(text))}/s"
     except UnitError:
@@ -127,7 +127,7 @@ def varied(run: RunData) -> list[str]:
 
 
 def where(label: Mapping[str, str], run: RunData) -> str:
-    """Say what sets a cell apart from the other cells of a run: "100 ms of delay and 10 % loss"."""
+    """Describe what sets a cell apart from the other cells of a run: "100 ms of delay and 10 % loss"."""
     names = varied(run) or [name for name in label if name not in SILENT] or list(label)  # cells may differ by their seed alone
     return conditions_phrase(label, names) or "no condition"
 

@@ -285,7 +285,7 @@ class RawOutput:
         return Outbox(self._directory / folder).read(name)
 
     def text(self, path: str) -> str:
-        """Return its text, with replacement characters for what is no UTF-8. Raises RefusedError."""
+        """Return its text, with replacement characters for what is not UTF-8. Raises RefusedError."""
         return self.read(path).decode(errors="replace")
 
 

@@ -84,7 +84,7 @@ class Found:
 
 
 def sealed(facts: Mapping[str, object]) -> bytes:
-    """Return the content of sweep.json with the sum of itself at its end. Raises ValueError for what is no JSON."""
+    """Return the content of sweep.json with the sum of itself at its end. Raises ValueError for what is not JSON."""
     body = json.dumps(run_samples.finite(facts), indent=1, allow_nan=False, default=str).encode().removesuffix(b"\n}")
     return body + f',\n "{SUM}": "{hashlib.sha256(body).hexdigest()}"\n}}\n'.encode()
 

@@ -63,7 +63,7 @@ def loss(value: Any) -> Loss | None:
 
 
 def _any(value: Model) -> Model | None:
-    """Return None for 0 %, or a link that loses nothing would count as lossy."""
+    """Return None for 0 %: otherwise a link that loses nothing would count as lossy."""
     return None if isinstance(value, Chance) and not value.probability else value
 
 

@@ -144,7 +144,7 @@ _SHAPES = "1%, 1% 25% (with correlation), 2% in bursts of 8, gemodel 1% 10% 70% 
 
 
 def draws(model: Loss | None) -> bool:
-    """Return whether it is random which packets are hit."""
+    """Return whether the choice of packets is random."""
     return not isinstance(model, Chance | None) or (model is not None and 0 < model.probability < 1)
 
 

@@ -65,7 +65,7 @@ class FragmentError(Exception):
 def segment(frame: Frame) -> Packet | None:
     """Return the TCP segment of a frame; None if it has none.
 
-    Raises DamagedFrameError: a header is not whole, or contradicts itself. Raises FragmentError: it has a part of a packet.
+    Raises DamagedFrameError: a header is not whole, or contradicts itself. Raises FragmentError: it is a fragment of a packet.
     Raises KeyError: its link type is not known: ask `LINKS`.
     """
     try:

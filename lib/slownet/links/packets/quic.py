@@ -117,7 +117,7 @@ def read(datagrams: Sequence[Datagram], keys: KeyLog) -> Seen:
     datagrams: as captured at the client.
     keys: the client's secrets.
     returns: the connection's protocols and times.
-    Raises ToolError: it is no QUIC of version 1, ends early, has no answer, or cannot be read without keys.
+    Raises ToolError: it is not QUIC version 1, ends early, has no answer, or cannot be read without keys.
     """
     return with_streams(datagrams, keys)[0]
 
@@ -248,7 +248,7 @@ class _Reader:
 
     @property
     def _server_hello(self) -> Any:
-        """The ServerHello that is no HelloRetryRequest."""
+        """The ServerHello that is not a HelloRetryRequest."""
         from aioquic.buffer import Buffer
         from aioquic.tls import pull_server_hello
 

@@ -248,7 +248,7 @@ def _pure_ack(packet: Packet, mine: Side, other: Side) -> Kind:
 
 
 def _on_acks(packet: Packet, mine: Side, other: Side) -> Kind:
-    """Take note of what a segment acknowledges; return whether that includes what the capture has not."""
+    """Record what a segment acknowledges; return whether that includes what the capture has not."""
     if packet.acknowledged != mine.acked:
         mine.duplicates = 0
     if other.whole is None or not packet.flags & ACK or not after(packet.acknowledged, other.whole):

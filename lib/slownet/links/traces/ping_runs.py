@@ -69,7 +69,7 @@ class _Lines:
     ended: bool = False
 
     def add(self, number: int, rtt: float | None = None, clock: float | None = None) -> None:
-        """Take note of a ping by its number of 16 bits; a second answer is a duplicate."""
+        """Record a ping by its number of 16 bits; a second answer is a duplicate."""
         if self.numbers:  # of the full numbers the one nearest to the number before it
             number += WRAP * round((self.numbers[-1] - number) / WRAP)
         self.numbers.append(number)

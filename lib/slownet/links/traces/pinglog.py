@@ -138,7 +138,7 @@ def parse(text: str, where: str = "log", *, interval: float | None = None) -> Pi
 def joined(runs: Sequence[Run], where: str, *, interval: float | None = None) -> PingLog:
     """Return the log of runs that follow each other.
 
-    A run with clocks begins when they say; another one when the run before it has ended. Raises TraceError.
+    A run with times of day begins at its first one; any other when the run before it has ended. Raises TraceError.
     """
     if (answered := sum(len(each.answers) for each in runs)) < 2:
         raise TraceError(f"too few pings were answered ({answered})", where, HOW)

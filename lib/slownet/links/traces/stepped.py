@@ -151,7 +151,7 @@ def parse(text: str, where: str = "trace") -> Steps:
 
 
 def schedule(up: Steps | str | Path | None = None, down: Steps | str | Path | None = None) -> Schedule:
-    """Return a schedule that plays recordings (files or read ones) in step; what they do not say of the link stays.
+    """Return a schedule that plays recordings (files or read ones) in step; the rest of the link's condition stays.
 
     A link has one size of queue for both directions: that of the last step of either. Raises TraceError, ConditionError.
     """

@@ -211,7 +211,7 @@ class _Opened:
         self.ended_ns: int | None = None
 
     def handshake(self, packet: Packet, outward: bool) -> None:
-        """Take note of a SYN, its answer and the answer's ACK."""
+        """Record a SYN, its answer and the answer's ACK."""
         flags = packet.flags & (SYN | ACK)
         if outward and flags == SYN:
             self.openings += 1
