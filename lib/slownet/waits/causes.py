@@ -19,6 +19,8 @@ from slownet.waits.walk import Part, Stay, Trip
 MS = 1_000_000
 CORKED_NS = 12 * MS
 """TCP_CORK holds a segment that is not full for the retransmission timeout, a round trip and 200 ms, and ticks."""
+QUIC_ACK_NS = 30 * MS
+"""The longest that QUIC delays an ACK: 25 ms unless the two ends state another time (RFC 9000, 18.2), and a tick."""
 GIVES_UP_NS = 60_000 * MS
 """Linux waits for more than a minute after its last SYN (tcp_syn_retries, 6); limits of programs are shorter."""
 WINDOW_UPDATE = 100
@@ -265,7 +267,7 @@ class Causes:
         if stay.kind == "again":
             full = behind.full_queue(self._trace, packet, stay.since) if packet.flags & SYN else ""
             return Cause.RETRANSMISSION, _again(packet, stay) + (f", {full}'s queue of connections was full" if full else "")
-        return self._timer(packet, stay)
+        return self._timer(packet, stay, trip)
 
     def _late_ack(self, ack: Packet, trip: int) -> tuple[Cause, str]:
         then = self._then[trip] if trip < len(self._then) else None
@@ -277,7 +279,7 @@ class Causes:
                 return Cause.WINDOW, "receive window: until the program had read"
         return Cause.DELAYED_ACK, ""
 
-    def _timer(self, packet: Packet, stay: Stay) -> tuple[Cause, str]:
+    def _timer(self, packet: Packet, stay: Stay, trip: int) -> tuple[Cause, str]:
         took = stay.end - stay.begin
         if took <= AT_ONCE_NS:
             return Cause.COMPUTING, CLOCK_IS_READ if self._free else ""
@@ -294,11 +296,17 @@ class Causes:
             return Cause.TIMER, "as long as TCP_CORK holds a segment"
         if before and before.is_opening and before.repeated and took >= GIVES_UP_NS:
             return Cause.RETRANSMISSION, "SYN, until connect gave up"
-        if packet.protocol == UDP and packet.connection in self._quic and (lost := self._probes(packet)):
-            return Cause.RETRANSMISSION, f"QUIC's probe, {lost}"
+        if packet.protocol == UDP and packet.connection in self._quic and (found := self._timer_of_quic(packet, took, trip)):
+            return found
         if before and before.connection == packet.connection:
             return Cause.TIMER, "between two messages that it sent"
         return Cause.TIMER, "nothing arrived meanwhile"
+
+    def _timer_of_quic(self, packet: Packet, took: int, trip: int) -> tuple[Cause, str] | None:
+        if took <= QUIC_ACK_NS and self._given.get(trip, ("", ""))[1].startswith("QUIC's"):
+            return Cause.DELAYED_ACK, "QUIC's"
+        lost = self._probes(packet)
+        return (Cause.RETRANSMISSION, f"QUIC's probe, {lost}") if lost else None
 
 
 def _goes_on(before: Step, step: Step) -> bool:

@@ -37,6 +37,10 @@ _STREAM = re.compile(r"\bSTREAM\((\d{1,19})\)")
 REQUESTS = 4
 """QUIC's streams whose number it divides are of requests with their answers: a client's, of both directions (RFC 9000, 2.1)."""
 _ESCAPED = re.compile(r"\\[nt]")
+_OF_CAPTURE = re.compile(r"\[(?:Packet size limited during capture|\w*Unreassembled Packet[^]]*|Malformed Packet[^]]*)\]")
+"""What tshark says of a packet that was not captured whole, as `--slownet-why` captures: no part of its message."""
+_GOES_ON = re.compile(r"Continuation(?: Data)?")
+"""The text of a segment whose message began in another one: that of its question says more."""
 _TRANSPORT = {"TCP", "UDP", "QUIC", "TLSv1", "TLSv1.2", "TLSv1.3", "SSL"}
 """Protocols whose steps are described by their cause alone."""
 
@@ -153,10 +157,10 @@ def _dissect(program: str, capture: BinaryIO, keys: bytes) -> Iterable[tuple[int
         )  # a capture that is cut off gives a status, and the frames before
     for line in done.stdout.decode(errors="replace").splitlines():
         number, protocol, info, *queries = [*line.split("\t"), "", "", ""][: len(_FIELDS)]
-        text = _line(next(filter(None, queries), "") or info)
+        text = _line(_OF_CAPTURE.sub("", next(filter(None, queries), "") or info))
         if number.isdecimal():
             of_request = any(int(each) % REQUESTS == 0 for each in _STREAM.findall(info))
-            says = "" if protocol in _TRANSPORT or _LETTERS.fullmatch(text) else text
+            says = "" if protocol in _TRANSPORT or _LETTERS.fullmatch(text) or _GOES_ON.fullmatch(text) else text
             if says or of_request:
                 yield int(number), says, of_request
 

@@ -258,6 +258,30 @@ def test_a_probe_of_quic_is_no_timer_of_the_program(told, lost):
     assert (wait.cause, wait.detail, wait.ms) == (*cause, 120.0)
 
 
+@pytest.mark.parametrize(("lost", "delayed"), [((0,), 0), ((4,), 25), ((8, 9), 25), ((), 25)])
+def test_what_quic_sends_again_for_an_ack_is_no_question(told, lost, delayed):
+    """Some of ten datagrams are lost: the ACK, which may come 25 ms late, brings them again. Otherwise it opens the window."""
+    there, back = {"ports": (40000, 443)}, {"ports": (443, 40000)}
+    told.ask("client", "web", b"\xc0\0\0\0\1" + bytes(1195), at=0, came=20, **there)
+    told.ask("web", "client", b"\xc0\0\0\0\1" + bytes(1195), at=20, came=40, **back)
+    told.ask("client", "web", b"\x41" + bytes(99), at=40, came=60, **there)
+    for number in range(10):
+        payload = b"\x50" + bytes([number]) * 1200
+        told.ask("web", "client", payload, at=60, came=None if number in lost else 80, **back)
+    at = 80 + delayed
+    told.ask("client", "web", b"\x51" + bytes(35), at=at, came=at + 20, **there)
+    for number in range(3):
+        told.ask("web", "client", b"\x52" + bytes([number]) * 1200, at=at + 20, came=at + 40, **back)
+    told.ask("client", "web", b"\x53" + bytes(20), at=at + 40, came=at + 60, **there)
+    found = account(told.captures())
+    assert adds_up(found)
+    window = Cause.WINDOW, "QUIC's congestion or flow control"
+    cause, detail = (Cause.RETRANSMISSION, f"QUIC's, {len(lost)} lost") if lost else window
+    waited = [(Cause.DELAYED_ACK, "QUIC's", 25.0)] if delayed else []
+    assert causes(found)[3:-1] == [(cause, detail, 20.0), *waited, (cause, detail, 20.0)]
+    assert not list(found.of(Cause.TIMER))
+
+
 def test_an_operation_of_quic_ends_with_its_answer_as_far_as_that_is_known(told):
     """With 0-RTT the answer comes before the handshake's end."""
     of_quic(told, lost=False)
@@ -434,6 +458,26 @@ def test_one_capture_is_dissected_for_all_that_passes_a_host(told, monkeypatch):
     assert all(said)
     assert len(read) == 1
     assert asked.notes == []
+
+
+SHORT = """\
+4\tHTTP\tGET / HTTP/1.0 \t\t
+9\tHTTP\tHTTP/1.1 200 OK [Packet size limited during capture]\t\t
+10\tHTTP\tContinuation[Packet size limited during capture]\t\t
+12\tMySQL\tRequest Query[Packet size limited during capture]\tSELECT wp_posts.*\t
+14\tMySQL\tResponse [BoundErrorUnreassembled Packet]\t\t
+15\tTLSv1.3\tContinuation Data\t\t
+"""
+"""What tshark 4.0 prints of captures of a WordPress page with 256 bytes a packet."""
+
+
+def test_messages_of_packets_that_were_not_captured_whole(tmp_path):
+    program = tmp_path / "tshark"
+    program.write_text(f"#!/bin/sh\ncat <<'END'\n{SHORT}END\n")
+    program.chmod(0o755)
+    with (tmp_path / "tshark").open("rb") as file:
+        found = {number: text for number, text, _ in dissected._dissect(str(program), file, b"")}
+    assert found == {4: "GET / HTTP/1.0", 9: "HTTP/1.1 200 OK", 12: "SELECT wp_posts.*", 14: "Response"}
 
 
 def test_a_capture_that_is_cut_off_loses_nothing_before(told):
