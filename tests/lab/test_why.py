@@ -193,6 +193,18 @@ def test_a_send_buffer_of_8_kb(far, tmp_path):
     assert kernel_of(tmp_path, "web").connections[0].receive_limited_us == 0
 
 
+@pytest.mark.parametrize(("buffer", "segments"), [(8192, 7), (16_384, 14)])
+def test_a_small_send_buffer_after_a_loss(far, tmp_path, buffer, segments):
+    """After recovery the window is larger than what fits, or soon is: congestion avoidance adds half a segment a round trip."""
+    with losing(far["client"], "tcp sport 80 ip length 1500"):
+        found = sent_through(far, tmp_path, buffer, 300_000)
+    full = [each for each in found.of(Cause.WINDOW) if each.detail.startswith("send buffer") and each.trip]
+    assert {each.detail for each in full} == {f"send buffer, {1448 * segments:,} bytes in flight"}
+    avoidance = (segments - 7) / 0.53  # RFC 9438, 4.3
+    assert len(full) / 2 >= 300_000 / (1448 * segments) - avoidance - 5
+    assert phases(found)[-1] == "send buffer"
+
+
 def test_slow_start_up_to_a_send_buffer(far, tmp_path):
     """Of 32 kB, of which the kernel makes 64: ten segments fit, and twenty, but no forty with what each costs in memory."""
     found = sent_through(far, tmp_path, 32_768, 150_000)

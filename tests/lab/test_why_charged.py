@@ -42,3 +42,18 @@ def test_slow_start_is_no_pacing(far, tmp_path):
         found = why(far, tmp_path, ask(far, "s.sendall(b'?')\nwhile s.recv(99999): pass"), free=False)
     assert ms(found, Cause.WINDOW, "pacing") == 0
     assert ms(found, Cause.WINDOW, "slow start") >= 80
+
+
+@pytest.mark.parametrize("buffer", [8192, 16_384, 32_768, None])
+def test_a_send_buffer_is_no_slow_start(far, tmp_path, buffer):
+    """The kernel takes twice the size. Slow start needs two round trips up to 32 kB; the last two flights may be smaller ones."""
+    limits = f"c.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, {buffer})" if buffer else "pass"
+    with serving(far["web"], f"c.recv(99); {limits}; c.sendall(bytes(300_000)); c.close()"):
+        found = why(far, tmp_path, ask(far, "s.sendall(b'?')\nwhile s.recv(99999): pass"), free=False)
+    full, opens = ms(found, Cause.WINDOW, "send buffer"), ms(found, Cause.WINDOW, "slow start")
+    if buffer is None:
+        assert full == 0
+        assert opens >= 2 * 40
+    else:
+        assert full >= 300_000 / (2 * buffer) * 40 - 3 * 40
+        assert opens < 5 * 40

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cached_property
 
@@ -33,6 +34,8 @@ MOST_TURNS = 64
 """Times of a host's answers to others that are kept."""
 LOOK_BACK = 4096
 """Packets of a host that are searched for lost ones."""
+FEW_PACED = 2
+"""Times between segments that may be the kernel's computing, where that takes any, and look like those of a pacing rate."""
 SSH = 22
 COOKIE_REQUEST = b"\x22\x02"
 """The option of a SYN that asks for a cookie of TCP Fast Open: its kind, 34, and its length without one (RFC 7413, 4.1.1)."""
@@ -48,7 +51,7 @@ class Causes:
     def __init__(self, trace: Trace, parts: Sequence[Part], asked: Asked, free: bool, window: tuple[int, int]) -> None:
         self._trace, self._parts, self._asked, self._free = trace, parts, asked, free
         self._ways = paths.Ways(trace, *window)
-        self._known = totals(trace) if free else {}
+        self._known = totals(trace)
         self._held: dict[Way, array[int]] = {}
         self._messages: list[list[Packet]] = []
         self._places: list[int] = []
@@ -129,19 +132,24 @@ class Causes:
     def _name_full_buffers(self) -> None:
         """Give the waits for ACKs that no window explains, as far as the kernel knows it, to the send buffer.
 
-        Not those of a connection that is paced, as BBR's window is larger than what it sends; and not where computing takes
-        time, so that what was in flight before an ACK is not known.
+        Not those of a connection that is paced, as BBR's window is larger than what it sends.
         """
         stays = (each for each in self._parts if isinstance(each, Stay))
-        paced = {each.until.connection for each in stays if each.kind == "paced" and each.until}
+        paced = Counter(each.until.connection for each in stays if self._is_paced(each) and each.until)
+        most = 0 if self._free else FEW_PACED
         for way, numbers in self._held.items():
             waited = [then for number in numbers if (then := self._then[number])]
-            if waited[0].connection in paced:
+            if paced[waited[0].connection] > most:
                 continue
-            full = full_buffers([then.segments for then in waited], self._known[way])
+            flights, round_trip = [then.segments for then in waited], self._ways.round_trip(waited[0])
+            full = full_buffers(flights, self._known[way], round_trip_ns=round_trip, free=self._free)
             for number, then, is_full in zip(numbers, waited, full, strict=True):
                 if is_full and not _fills_the_first_window(then):
                     self._give(number, (Cause.WINDOW, f"{SEND_BUFFER}, {then.flight:,} bytes in flight"))
+
+    def _is_paced(self, stay: Stay) -> bool:
+        """Return whether a pacing rate held a segment back, longer than what computing may take."""
+        return stay.kind == "paced" and (self._free or stay.end - stay.begin > AT_ONCE_NS)
 
     def _give(self, number: int, cause: tuple[Cause, str]) -> None:
         self._given[number] = cause
@@ -259,7 +267,7 @@ class Causes:
             return Cause.REMAINDER, "no capture shows where it was sent"
         if stay.kind == "queue":
             return Cause.SERIALISATION, "until an earlier segment had left the queue"
-        if stay.kind == "paced" and stay.since is not None:
+        if self._is_paced(stay) and stay.since is not None:
             mbit = rate(self._trace.hosts[stay.host], stay.since, packet) / 1e6
             return Cause.WINDOW, f"{PACING}, {mbit:.3g} Mbit/s"
         if stay.kind == "ack" and stay.end - stay.begin > AT_ONCE_NS:

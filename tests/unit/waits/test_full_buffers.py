@@ -36,6 +36,37 @@ def test_flights(flights, cwnd, ssthresh, full):
     assert full_buffers(flights, known(cwnd, ssthresh)) == [place in full for place in range(len(flights))]
 
 
+@pytest.mark.parametrize(
+    ("flights", "cwnd", "round_trip_ms", "full"),
+    [
+        ([7] * 14, 8, 40, range(14)),  # SO_SNDBUF of 8 kB
+        ([7, 8, 8, 8, 10, 10, 10, 10, 12, 12, 12, 14, 14, 14, 14, 14, 14], 16, 40, range(11, 17)),  # of 16 kB
+        ([7, 8, 8, 8, 10, 10, 10, 12, 12, 12, 12, 14, 14, 14, 16, 16], 16, 40, []),  # of 32 kB, which are not reached
+        ([7, 8, 8, 8, 9, 9, 11, 11, 11, 13, 13, 13, 13, 15, 15, 15], 17, 40, []),
+        ([1000] * 14, 1001, 100, []),  # CUBIC's own curve stays at what the window was for 27 round trips
+        ([7] * 14, 7, 40, []),  # a window that ended as large as the flight
+    ],
+)
+def test_flights_after_a_loss(flights, cwnd, round_trip_ms, full):
+    found = full_buffers(flights, known(cwnd, 7), round_trip_ns=round_trip_ms * 1e6)
+    assert found == [place in full for place in range(len(flights))]
+
+
+@pytest.mark.parametrize(
+    ("flights", "cwnd", "full"),
+    [
+        ([6] * 14 + [5, 5], 14, range(16)),  # SO_SNDBUF of 8 kB
+        ([10] + [13] * 13 + [4], 34, range(1, 14)),  # of 16 kB
+        ([19, 27, 27, 27, 27, 27, 17, 15], 68, range(1, 6)),  # of 32 kB
+        ([19, 39, 41, 86], 218, []),  # slow start
+        ([19, 39, 63, 57], 218, []),
+    ],
+)
+def test_flights_where_computing_takes_time(flights, cwnd, full):
+    found = full_buffers(flights, known(cwnd), free=False, round_trip_ns=40e6)
+    assert found == [place in full for place in range(len(flights))]
+
+
 def flying(folder, flights):
     """Write an answer of so many segments in each round trip of 40 ms."""
     made = Told(folder)
