@@ -6,8 +6,8 @@ http://www.belshe.com/2010/05/24/more-bandwidth-doesnt-matter-much/
 import sites
 
 from slownet import TwoHosts, browse, experiment, law, predicted, ratio
+from slownet.services.composite import OnDemand
 from slownet.services.https import HttpsServer
-from slownet.services.on_demand import OnDemand
 
 IMAGES, SIZE, CONNECTIONS = 49, 4000, 6
 WIRE_BYTES = SIZE + 250 + 3 * 66

@@ -3,7 +3,7 @@
 import sites
 
 from slownet import TwoHosts, browse, experiment, law
-from slownet.services.on_demand import OnDemand
+from slownet.services.composite import OnDemand
 
 STYLE, TEXT = "h1 { color: navy }", "<h1>A page that is painted late</h1>"
 LINK = '<link rel="stylesheet" href="{}">'

@@ -3,8 +3,8 @@
 import sites
 
 from slownet import TwoHosts, browse, experiment, law
+from slownet.services.composite import OnDemand
 from slownet.services.https import HttpsServer
-from slownet.services.on_demand import OnDemand
 from slownet.theory.handshakes import NGINX_QUIC_WINDOW
 from slownet.theory.handshakes import round_trips as of_connection
 from slownet.theory.page_loads import BESIDE_OBJECT

@@ -3,8 +3,8 @@
 import sites
 
 from slownet import TwoHosts, bound, browse, experiment
+from slownet.services.composite import OnDemand
 from slownet.services.https import HttpsServer
-from slownet.services.on_demand import OnDemand
 
 NAME, WAYS = "Slow 4G", ("network", "DevTools")
 IMAGES, SIZE = 20, 8000

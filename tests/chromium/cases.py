@@ -9,8 +9,8 @@ from pathlib import Path
 
 from slownet import TwoHosts, browse, experiment
 from slownet.net.namespace import inside
+from slownet.services.composite import OnDemand
 from slownet.services.https import HttpsServer
-from slownet.services.on_demand import OnDemand
 from slownet.tools.browser import chromium
 
 RTT = "40ms"

@@ -8,9 +8,8 @@ from pathlib import Path
 
 from slownet.net.process import Host, Hosts, wait_until
 from slownet.reproductions.replication import Replicated
-from slownet.services.composite import Together
+from slownet.services.composite import OnDemand, Together
 from slownet.services.mariadb import LOOK_S, MariaDB
-from slownet.services.on_demand import OnDemand
 from slownet.services.service import Service
 from slownet.tools.statements import statements
 from slownet.tools.user_metrics import Numbers

@@ -5,8 +5,8 @@ from __future__ import annotations
 from slownet.net.process import Host
 from slownet.reproductions.lost_packet import LostPacket, lost_packet
 from slownet.reproductions.page_load import PageLoad, page_load
+from slownet.services.composite import OnDemand
 from slownet.services.https import HttpsServer
-from slownet.services.on_demand import OnDemand
 
 NAME = "object"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from slownet.net.process import Host
 from slownet.reproductions.program import python
 from slownet.reproductions.routes import quick_route
-from slownet.services.on_demand import OnDemand
+from slownet.services.composite import OnDemand
 from slownet.services.service import Service
 
 

@@ -12,8 +12,8 @@ from slownet.model.protocol_names import QUIC, Traits
 from slownet.net.process import Host
 from slownet.net.tool import run
 from slownet.reproductions.handshake import Handshake, observe
+from slownet.services.composite import OnDemand
 from slownet.services.https import HttpsServer, certificate, contents, fast_open, files
-from slownet.services.on_demand import OnDemand
 from slownet.services.service import Service
 from slownet.theory.handshakes import opened
 

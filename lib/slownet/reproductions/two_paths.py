@@ -17,7 +17,7 @@ from slownet.net.process import Host, Hosts
 from slownet.net.tcpdump import Capture
 from slownet.net.tool import run, running
 from slownet.reproductions.program import python
-from slownet.services.on_demand import OnDemand
+from slownet.services.composite import OnDemand
 from slownet.tools.numbers import Metric, single
 from slownet.tools.program import read_json
 

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from slownet.net.process import Host
+from slownet.services.composite import OnDemand
 from slownet.services.https import HttpsServer
 from slownet.services.nginx import Nginx
-from slownet.services.on_demand import OnDemand
 from slownet.tools.curl import Curl, curl
 
 NAME = "upload"

@@ -155,17 +155,7 @@ class equal(Judged):  # noqa: N801
     @with_description
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the ratio of the two cells with 1."""
-        cell, base = _pair(run, self.at, self.of)
-        name = f"{self.metric} at {cell_in_words(self.at)} equals the one at {base.title}, {description.within(self.within)}"
-        return decide(
-            run,
-            name,
-            lambda: quotient(cell, base, self.metric),
-            around(1.0, self.within),
-            1.0,
-            (base, cell),
-            lambda found: _against(cell, base, self.metric, found),
-        )
+        return _beside(self, run, "equals", around(1.0, self.within))
 
     @staticmethod
     def sentence(claim: Judgement, run: RunData) -> str:
@@ -214,25 +204,30 @@ class no_worse_than(Judged):  # noqa: N801
     @with_description
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the ratio of the two cells with the worst allowed ratio."""
-        cell, base = _pair(run, self.at, self.of)
-        margin = description.within(self.within)
-        name = f"{self.metric} at {cell_in_words(self.at)} is no worse than the one at {base.title}, {margin}"
         least, most = around(1.0, self.within)
-        return decide(
-            run,
-            name,
-            lambda: quotient(cell, base, self.metric),
-            (None, most) if self.better == "lower" else (least, None),
-            1.0,
-            (base, cell),
-            lambda found: _against(cell, base, self.metric, found),
-        )
+        return _beside(self, run, "is no worse than", (None, most) if self.better == "lower" else (least, None))
 
     @staticmethod
     def sentence(claim: Judgement, run: RunData) -> str:
         """Return the claim as a sentence about the run."""
         mine, other, both = description.two_cells(claim, run)
         return f"{metric_name(claim.metric, run)} is no worse {mine} than {other}{both}{description.margin(claim)}"
+
+
+def _beside(claim: equal | no_worse_than, run: RunData, words: str, margin: Margin) -> Judgement:
+    """Compare the ratio of the two cells of a claim with a margin around 1."""
+    cell, base = _pair(run, claim.at, claim.of)
+    within = description.within(claim.within)
+    name = f"{claim.metric} at {cell_in_words(claim.at)} {words} the one at {base.title}, {within}"
+    return decide(
+        run,
+        name,
+        lambda: quotient(cell, base, claim.metric),
+        margin,
+        1.0,
+        (base, cell),
+        lambda found: _against(cell, base, claim.metric, found),
+    )
 
 
 def _pair(run: RunData, at: Mapping[str, str], of: Mapping[str, str] | None) -> tuple[Cell, Cell]:

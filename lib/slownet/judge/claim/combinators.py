@@ -15,7 +15,21 @@ from slownet.model.errors import ExperimentError
 
 
 @dataclass(frozen=True, init=False)
-class all_of(Judged):  # noqa: N801
+class _Several(Judged):
+    """Several claims as one."""
+
+    in_files: ClassVar[bool] = False  # it is written as a table of others
+    claims: tuple[Claim, ...]
+
+    def __init__(self, *claims: Claim) -> None:
+        if not claims:
+            raise ExperimentError("a composed claim without parts", fix="give one or more")
+        validation.claims(claims, "in a composed claim")
+        object.__setattr__(self, "claims", claims)
+
+
+@dataclass(frozen=True, init=False)
+class all_of(_Several):  # noqa: N801
     """Claim that all of several claims hold.
 
     Parameters
@@ -29,12 +43,6 @@ class all_of(Judged):  # noqa: N801
         No claim is given, or an argument is not a claim.
     """
 
-    in_files: ClassVar[bool] = False  # it is written as a table of others
-    claims: tuple[Claim, ...]
-
-    def __init__(self, *claims: Claim) -> None:
-        object.__setattr__(self, "claims", _some(claims))
-
     @with_description
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Judge all claims: supported if all are, refuted if one is."""
@@ -42,7 +50,7 @@ class all_of(Judged):  # noqa: N801
 
 
 @dataclass(frozen=True, init=False)
-class any_of(Judged):  # noqa: N801
+class any_of(_Several):  # noqa: N801
     """Claim that at least one of several claims holds.
 
     Parameters
@@ -55,12 +63,6 @@ class any_of(Judged):  # noqa: N801
     ExperimentError
         No claim is given, or an argument is not a claim.
     """
-
-    in_files: ClassVar[bool] = False  # it is written as a table of others
-    claims: tuple[Claim, ...]
-
-    def __init__(self, *claims: Claim) -> None:
-        object.__setattr__(self, "claims", _some(claims))
 
     @with_description
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
@@ -100,16 +102,9 @@ class not_(Judged):  # noqa: N801
 
 def parts_of(claim: object) -> tuple[Claim, ...]:
     """Return the claims that one is composed of; none if it is of another kind."""
-    if isinstance(claim, all_of | any_of):
+    if isinstance(claim, _Several):
         return claim.claims
     return (claim.claim,) if isinstance(claim, not_) else ()
-
-
-def _some(claims: Sequence[Claim]) -> tuple[Claim, ...]:
-    if not claims:
-        raise ExperimentError("a composed claim without parts", fix="give one or more")
-    validation.claims(claims, "in a composed claim")
-    return tuple(claims)
 
 
 def _judge(
