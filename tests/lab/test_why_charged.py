@@ -46,7 +46,7 @@ def test_slow_start_is_no_pacing(far, tmp_path):
 
 @pytest.mark.parametrize("buffer", [8192, 16_384, 32_768, None])
 def test_a_send_buffer_is_no_slow_start(far, tmp_path, buffer):
-    """The kernel takes twice the size. Slow start needs two round trips up to 32 kB; the last two flights may be smaller ones."""
+    """The kernel takes twice the size. Slow start needs two round trips up to 32 kB; the last two flights may be smaller."""
     limits = f"c.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, {buffer})" if buffer else "pass"
     with serving(far["web"], f"c.recv(99); {limits}; c.sendall(bytes(300_000)); c.close()"):
         found = why(far, tmp_path, ask(far, "s.sendall(b'?')\nwhile s.recv(99999): pass"), free=False)

@@ -66,6 +66,8 @@ OWN = "slownet.experiments."
 Texts = Sequence[str]
 
 
+# Each parameter is a field of `RunOptions`, written once more: type checkers, notebooks and the reference read this signature,
+# and Python has other types than a command line, such as a mapping for NAME=VALUE. A test compares the two.
 @naming_arguments()
 def run(
     experiment: str | Path | Experiment | None = None,

@@ -50,7 +50,6 @@ class Row:
     uncured: Summary | None
     """The ratio of the same cell without its cure."""
     published_time: float | None
-    published_rate: float | None
     published_ratio: float | None
     predicted: Summary | None
     verified_rtt_ms: float | None
@@ -155,7 +154,6 @@ class _Reader:
             ratio=self._ratio(cell),
             uncured=self._uncured(cell),
             published_time=published.get(self.metric),
-            published_rate=published.get(RATE),
             published_ratio=self._published_ratio(cell),
             predicted=predicted,
             verified_rtt_ms=cell.verified_rtt_ms,

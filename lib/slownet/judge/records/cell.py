@@ -49,8 +49,6 @@ class Cell:
     samples: tuple[Sample, ...]
     metrics: Mapping[str, Summary]
     """Summaries of the successful samples, each without its warm-up. Their intervals have the cell's `scope`."""
-    printed: frozenset[str] = frozenset()
-    """The metrics that are single numbers, such as printed percentiles: see `slownet.judge.records.intervals.summary`."""
     terms: Terms = UNKNOWN
     """The inputs of the intervals besides the numbers."""
     scope: Scope = Scope.BETWEEN_RUNS
@@ -244,4 +242,4 @@ def of_samples(samples: list[Sample], terms: Terms = UNKNOWN, confidence: float 
     names = dict.fromkeys(name for sample in good for name in sample.get("metrics") or {})
     metrics = {name: intervals.summary(samples, name, terms, confidence, Scope.BETWEEN_RUNS) for name in names}
     condition = samples[0].get("condition") or {}
-    return Cell(samples[0]["cell"], condition, tuple(samples), metrics, sample_values.prints(samples), terms, run=run)
+    return Cell(samples[0]["cell"], condition, tuple(samples), metrics, terms, run=run)

@@ -43,12 +43,6 @@ def boots(samples: Iterable[Sample]) -> list[list[Sample]]:
     return list(found.values())
 
 
-def prints(samples: Sequence[Sample]) -> frozenset[str]:
-    """Return the metrics that are single numbers without a spread: printed percentiles, maxima."""
-    metrics = (sample.get("metrics") or {} for sample in samples if sample.get("status") == "ok")
-    return frozenset(name for each in metrics for name, record in each.items() if is_printed(record))
-
-
 def is_printed(record: Reading) -> bool:
     """Return whether a record is a single number without a spread."""
     return record.get("sd", 0.0) is None and not record.get("count")
