@@ -38,9 +38,9 @@ REQUESTS = 4
 """QUIC's streams whose number it divides are of requests with their answers: a client's, of both directions (RFC 9000, 2.1)."""
 _ESCAPED = re.compile(r"\\[nt]")
 _OF_CAPTURE = re.compile(r"\[(?:Packet size limited during capture|\w*Unreassembled Packet[^]]*|Malformed Packet[^]]*)\]")
-"""What tshark says of a packet that was not captured whole, as `--slownet-why` captures: no part of its message."""
+"""A remark of tshark on a packet that was not captured whole, as `--slownet-why` captures: not a part of its message."""
 _GOES_ON = re.compile(r"Continuation(?: Data)?")
-"""The text of a segment whose message began in another one: that of its question says more."""
+"""The text of a segment whose message began in another one: that of its question is more useful."""
 _TRANSPORT = {"TCP", "UDP", "QUIC", "TLSv1", "TLSv1.2", "TLSv1.3", "SSL"}
 """Protocols whose steps are described by their cause alone."""
 
