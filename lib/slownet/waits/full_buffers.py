@@ -32,7 +32,7 @@ LARGEST = 0.8
 ALIKE = 3
 """Flights, at least, that are like the largest one where computing takes time and the buffer limits them."""
 SAME = 6
-"""Flights of the same size, at least, that congestion avoidance does not make: it would have opened the window by three segments."""
+"""The fewest flights of one size that congestion avoidance cannot send: it would have opened the window by three segments."""
 RENO, CUBIC = 0.53, 0.4
 """Segments that congestion avoidance adds in each round trip at least, and the constant C (RFC 9438, 4.3 and 5)."""
 Way = tuple[str, bytes, int, bytes, int]
