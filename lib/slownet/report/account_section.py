@@ -90,6 +90,11 @@ class Seen:
     is_folded: bool
     trips: Mapping[str, float]
 
+    @property
+    def measured(self) -> bool:
+        """True if any cure was measured: otherwise the table has no column for it."""
+        return any(each.measured for each in self.cures)
+
 
 def section(
     account: Account, links: Links | None = None, stem: str = "why", heading: str = "h3", outcomes: Sequence[Outcome] = ()

@@ -1,5 +1,6 @@
 """The account of a sample: its notes about the clock, encryption, and a command's end."""
 
+import io
 from types import SimpleNamespace
 
 import pytest
@@ -161,7 +162,7 @@ def test_letters_of_messages_are_not_what_they_say(monkeypatch, tmp_path, info, 
     monkeypatch.undo()
     done = SimpleNamespace(stdout=f"7\tPGSQL\t{info}\t\t\n8\tTCP\t[ACK]\t\t\n9\tPGSQL\t>Q\t\tSELECT\\n 1\n".encode())
     monkeypatch.setattr(dissected.subprocess, "run", lambda *words, **options: done)
-    found = {number: said for number, said, _ in dissected._dissect("tshark", None, b"")}
+    found = {number: said for number, said, _ in dissected._dissect("tshark", io.BytesIO(), b"")}
     assert found == {9: "SELECT 1"} | ({7: text} if text else {})
 
 
