@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -73,11 +74,17 @@ def _references(app: Any, kind: str, name: str, found: object, options: object, 
     lines[:] = [re.sub(r"^\.\. \[\d+\] ", "- ", re.sub(r" \[\d+\]_", "", line)) for line in lines]
 
 
+def _is_left_out(app: Any, kind: str, name: str, found: object, skip: bool, options: object) -> bool | None:
+    """Leave out the fields of a named tuple, which Python describes by their numbers: its docstring has them."""
+    return True if inspect.isdatadescriptor(found) and type(found).__name__ == "_tuplegetter" else None
+
+
 def setup(app: Any) -> dict[str, Any]:
     """Register with Sphinx."""
     names = OF_THE_MAN_PAGE if app.tags.has("man") else PAGES
     app.connect("config-inited", lambda app, config: write(Path(app.srcdir) / "_generated", names))
     app.connect("build-finished", _external)
+    app.connect("autodoc-skip-member", _is_left_out)
     app.connect("build-finished", page_texts.write)
     app.connect("build-finished", costs.write)
     app.connect("html-page-context", page_texts.on_search)
