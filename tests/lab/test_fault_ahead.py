@@ -86,3 +86,30 @@ def test_a_child_that_was_forked_writes_its_own_copy(memory):
         write(memory, offset, 0, 1, 2)
         os._exit(0 if memory[offset + 5 * mmap.PAGESIZE] == kept else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_a_parent_that_writes_leaves_its_child_what_was_there():
+    memory = mmap.mmap(-1, SIZE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    _, offset = aligned(memory)
+    write(memory, offset, *range(8))
+    ready, go = os.pipe()
+    child = os.fork()
+    if not child:
+        os.read(ready, 1)
+        os._exit(0 if all(memory[offset + page * mmap.PAGESIZE] == 1 for page in range(8)) else 1)
+    for page in range(8):
+        memory[offset + page * mmap.PAGESIZE] = 2
+    os.write(go, b" ")
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_a_private_copy_of_a_file_has_its_content_around_what_was_written(tmp_path):
+    file = tmp_path / "numbers"
+    content = b"".join(bytes([page]) * mmap.PAGESIZE for page in range(PAGES))
+    file.write_bytes(content)
+    with open(file, "rb") as opened:
+        memory = mmap.mmap(opened.fileno(), 0, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ | mmap.PROT_WRITE)
+    assert memory[0] == 0  # the pages of the file are mapped to be read
+    memory[5 * mmap.PAGESIZE] = 77
+    assert memory[:] == content[: 5 * mmap.PAGESIZE] + bytes([77]) + content[5 * mmap.PAGESIZE + 1 :]
+    assert file.read_bytes() == content
