@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from slownet.lab.host import cpu
+
 Say = Callable[[str, str, str], None]
 SLOWNET = Path(sys.executable).with_name("slownet")
 SOURCE = Path(__file__).with_name("calls.c")
@@ -36,7 +38,10 @@ Costs = Mapping[str, Cost]
 
 
 def measured() -> tuple[Costs, Costs, Costs]:
-    """Return what operations cost in a lab and natively, and what the host's share of them costs; in turn, `ROUNDS` of each."""
+    """Return what operations cost in a lab and natively, and what the host's share of them costs; in turn, `ROUNDS` of each.
+
+    Each on one processor, as labs are: to wake a process on another one that idles takes several times as long.
+    """
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder, "calls")
         subprocess.run(["gcc", "-O1", "-static", "-s", "-o", program, SOURCE], check=True)
@@ -48,7 +53,8 @@ def measured() -> tuple[Costs, Costs, Costs]:
 
 
 def _lines(words: Sequence[str | Path]) -> Iterator[tuple[str, float]]:
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    with cpu.reserved() as processor, cpu.bound_to(processor):
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(done.stderr)
     for line in done.stdout.splitlines():
