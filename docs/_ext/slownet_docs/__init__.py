@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -76,7 +75,7 @@ def _references(app: Any, kind: str, name: str, found: object, options: object, 
 
 def _is_left_out(app: Any, kind: str, name: str, found: object, skip: bool, options: object) -> bool | None:
     """Leave out the fields of a named tuple, which Python describes by their numbers: its docstring has them."""
-    return True if inspect.isdatadescriptor(found) and type(found).__name__ == "_tuplegetter" else None
+    return True if type(found).__name__ == "_tuplegetter" else None
 
 
 def setup(app: Any) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from typing import Any, TypedDict
 from slownet.lab.host import process_stat
 from slownet.model.errors import NetworkError
 from slownet.net.namespace import inside
+from slownet.net.netlink import HEAD, IFF_UP, NLM_F_DUMP, NLM_F_REQUEST, NLMSG_DONE, NLMSG_ERROR, attributes, messages
 from slownet.net.process import wait_until
 
 GONE_S = 2.0
@@ -85,10 +86,6 @@ def _lives(number: int) -> bool:
 
 
 RTM_GETLINK, RTM_GETADDR, RTM_GETROUTE, RTM_GETQDISC = 18, 22, 26, 38
-NLM_F_REQUEST, NLM_F_DUMP = 0x1, 0x300
-NLMSG_ERROR, NLMSG_DONE = 2, 3
-IFF_UP = 1
-HEAD = struct.Struct("=IHHII")
 
 
 class NodeState(TypedDict):
@@ -138,7 +135,7 @@ def _of_node(node: Any, sysctls: Collection[str]) -> NodeState:
 def _links(asking: socket.socket) -> Iterator[tuple[int, str, bool, bytes, bytes]]:
     for body in _dump(asking, RTM_GETLINK, struct.pack("=BxHiII", 0, 0, 0, 0, 0)):
         _, _, index, flags, _ = struct.unpack_from("=BxHiII", body)
-        found = _attributes(body, 16)
+        found = attributes(body[16:])
         yield index, found[3].rstrip(b"\0").decode(), bool(flags & IFF_UP), found.get(4, b""), found.get(1, b"")
 
 
@@ -146,12 +143,12 @@ def _addresses(asking: socket.socket, names: Mapping[int, str]) -> Iterator[tupl
     for body in _dump(asking, RTM_GETADDR, struct.pack("=BBBBi", socket.AF_INET, 0, 0, 0, 0)):
         _, prefix, _, _, index = struct.unpack_from("=BBBBi", body)
         if index in names:
-            yield names[index], prefix, _attributes(body, 8).get(2, b"")
+            yield names[index], prefix, attributes(body[8:]).get(2, b"")
 
 
 def _routes(asking: socket.socket) -> Iterator[tuple[bytes, tuple[tuple[int, bytes], ...]]]:
     for body in _dump(asking, RTM_GETROUTE, struct.pack("=8BI", socket.AF_INET, 0, 0, 0, 0, 0, 0, 0, 0)):
-        yield body[:12], tuple(sorted((kind, data) for kind, data in _attributes(body, 12).items() if kind != 12))  # cache
+        yield body[:12], tuple(sorted((kind, data) for kind, data in attributes(body[12:]).items() if kind != 12))  # cache
 
 
 def _queues(asking: socket.socket, names: Mapping[int, str]) -> dict[str, list[tuple[int, int, bytes, bytes]]]:
@@ -159,7 +156,7 @@ def _queues(asking: socket.socket, names: Mapping[int, str]) -> dict[str, list[t
     for body in _dump(asking, RTM_GETQDISC, struct.pack("=BxHiIII", 0, 0, 0, 0, 0, 0)):
         _, _, index, handle, parent, _ = struct.unpack_from("=BxHiIII", body)
         if index in names:
-            what = _attributes(body, 20)
+            what = attributes(body[20:])
             found.setdefault(names[index], []).append((handle, parent, what.get(1, b""), what.get(2, b"")))
     return {name: sorted(each) for name, each in found.items()}
 
@@ -168,26 +165,12 @@ def _dump(asking: socket.socket, kind: int, request: bytes) -> Iterator[bytes]:
     """Yield the bodies of all messages of a kind. Raises NetworkError."""
     asking.send(HEAD.pack(HEAD.size + len(request), kind, NLM_F_REQUEST | NLM_F_DUMP, 1, 0) + request)
     while True:
-        data = asking.recv(1 << 17)
-        offset = 0
-        while offset < len(data):
-            length, answered, _, _, _ = HEAD.unpack_from(data, offset)
-            body = data[offset + HEAD.size : offset + length]
+        for answered, _, _, body in messages(asking.recv(1 << 17)):
             if answered == NLMSG_DONE:
                 return
             if answered == NLMSG_ERROR:
                 raise NetworkError(f"netlink: {os.strerror(-struct.unpack_from('=i', body)[0])}")
             yield body
-            offset += length + -length % 4
-
-
-def _attributes(body: bytes, offset: int) -> dict[int, bytes]:
-    found = {}
-    while offset + 4 <= len(body):
-        length, kind = struct.unpack_from("=HH", body, offset)
-        found[kind & 0x3FFF] = body[offset + 4 : offset + length]
-        offset += max(4, length + -length % 4)
-    return found
 
 
 def sysctl(name: str) -> str:

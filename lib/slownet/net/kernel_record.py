@@ -3,8 +3,7 @@
 A TCP sender that waits looks the same on the wire whether its congestion window or its program's send buffer holds it back; a
 segment that was dropped behind the interface, by a full queue of a listening socket or of a datagram's, looks as if it had
 arrived. The kernel counts both. A connection's totals (struct tcp_info) are asked for once at the end, by sock_diag; those of
-connections that end before come by themselves. So nothing runs meanwhile, and the times of
-what is measured stay as they are.
+connections that end before come by themselves. So nothing runs meanwhile, and the times of what is measured stay as they are.
 """
 
 from __future__ import annotations
@@ -29,8 +28,6 @@ CPUCLOCK_SCHED = 2
 """The clock of a process's CPU time, in ns (linux/posix-timers.h); the others count ticks."""
 CHILDREN = slice(13, 15)
 """The fields cutime and cstime of /proc/PID/stat, behind the name."""
-UNLIMITED = 0x7FFFFFFF
-"""TCP_INFINITE_SSTHRESH: slow start has not ended yet."""
 COUNTERS = {
     "snmp": {
         "Ip:": (
@@ -88,7 +85,7 @@ class _Watched:
 
     def __enter__(self) -> _Watched:
         self._sockets = SockDiag(self._host)
-        self._open = {each.cookie: each for each in self._sockets.connections()}
+        self._sockets.begin()
         with inside(self._host):
             self._counters = _counters()
             self._cpu = _processes()
@@ -99,7 +96,7 @@ class _Watched:
 
     def record(self) -> KernelRecord:
         """Return what was counted since the begin."""
-        connections = tuple(each.since(self._open.get(each.cookie)) for each in self._sockets.connections())
+        connections = tuple(self._sockets.since_begin())
         with inside(self._host):
             counters = {name: count - self._counters.get(name, 0) for name, count in _counters().items()}
             cpu_us = self._cpu_since(_processes())

@@ -11,6 +11,7 @@ import errno
 import os
 import socket
 import struct
+from collections.abc import Iterator
 from types import TracebackType
 from typing import Self
 
@@ -39,6 +40,8 @@ TC_H_CLSACT, CLSACT_HANDLE, CLSACT_EGRESS = 0xFFFFFFF1, 0xFFFF0000, 0xFFFFFFF3
 TC_ACT_UNSPEC, TCA_EGRESS_MIRROR, ETH_P_ALL = -1, 2, 3
 SOL_NETLINK, NETLINK_EXT_ACK, NLMSGERR_ATTR_MSG = 270, 11, 1
 NAME_LENGTH = 15
+HEAD = struct.Struct("=IHHII")
+"""struct nlmsghdr: length, kind, flags, number, port."""
 _UNREACHED = "give it a gateway in the subnet of one of its own addresses"
 
 
@@ -176,7 +179,7 @@ class Route:
         """Return the state (NUD_...) of a neighbour's entry; 0 if none exists."""
         self._number += 1
         body = _neighbour(name, address, 0)
-        self._socket.send(struct.pack("=IHHII", 16 + len(body), RTM_GETNEIGH, NLM_F_REQUEST, self._number, 0) + body)
+        self._socket.send(HEAD.pack(HEAD.size + len(body), RTM_GETNEIGH, NLM_F_REQUEST, self._number, 0) + body)
         answer = self._socket.recv(65536)
         _, kind = struct.unpack_from("=IH", answer)
         return int(struct.unpack_from("=H", answer, 16 + 8)[0]) if kind == RTM_NEWNEIGH else 0
@@ -194,7 +197,7 @@ class Route:
         """Return all messages of a kind, without their headers. Raises NetworkError."""
         while True:
             self._number += 1
-            self._socket.send(struct.pack("=IHHII", 16 + len(body), kind, NLM_F_REQUEST | NLM_F_DUMP, self._number, 0) + body)
+            self._socket.send(HEAD.pack(HEAD.size + len(body), kind, NLM_F_REQUEST | NLM_F_DUMP, self._number, 0) + body)
             found, whole = self._rest_of_dump(what)
             if whole:
                 return found
@@ -204,18 +207,14 @@ class Route:
         found: list[bytes] = []
         whole = True
         while True:
-            answer = self._socket.recv(1 << 18)
-            offset = 0
-            while offset + 16 <= len(answer):
-                length, kind, flags, _, _ = struct.unpack_from("=IHHII", answer, offset)
+            for kind, flags, _, body in messages(self._socket.recv(1 << 18)):
                 whole &= not flags & NLM_F_DUMP_INTR
                 if kind == NLMSG_DONE:
                     return found, whole
                 if kind == NLMSG_ERROR:
-                    (code,) = struct.unpack_from("=i", answer, offset + 16)
+                    (code,) = struct.unpack_from("=i", body)
                     raise NetworkError(f"cannot {what}: {os.strerror(-code)}")
-                found.append(answer[offset + 16 : offset + length])
-                offset += length + -length % 4
+                found.append(body)
 
     def _ask(  # fix: how to mend it
         self, kind: int, body: bytes, flags: int, what: str, tolerated: tuple[int, ...] = (), fix: str = ""
@@ -223,9 +222,9 @@ class Route:
         """Return the kernel's error if it is tolerated, 0 if it did what was asked."""
         self._number += 1
         flags |= NLM_F_REQUEST | NLM_F_ACK
-        self._socket.send(struct.pack("=IHHII", 16 + len(body), kind, flags, self._number, 0) + body)
+        self._socket.send(HEAD.pack(HEAD.size + len(body), kind, flags, self._number, 0) + body)
         answer = self._socket.recv(65536)
-        length, _, answer_flags, _, _ = struct.unpack_from("=IHHII", answer)
+        length, _, answer_flags, _, _ = HEAD.unpack_from(answer)
         (code,) = struct.unpack_from("=i", answer, 16)
         if code and -code not in tolerated:
             raise NetworkError(f"cannot {what}: {_reason(answer[:length], answer_flags) or os.strerror(-code)}", fix=fix)
@@ -289,6 +288,15 @@ def _neighbour(name: str, address: str, state: int) -> bytes:
         else (socket.AF_INET, _ipv4(address, f"interface {name}"))
     )
     return struct.pack("=BBHiHBB", family, 0, 0, socket.if_nametoindex(name), state, 0, 0) + _attribute(NDA_DST, packed)
+
+
+def messages(data: bytes) -> Iterator[tuple[int, int, int, bytes]]:
+    """Yield the kind, the flags, the number and the body of each message of a datagram."""
+    at = 0
+    while at + HEAD.size <= len(data):
+        length, kind, flags, number, _ = HEAD.unpack_from(data, at)
+        yield kind, flags, number, data[at + HEAD.size : at + length]
+        at += max(HEAD.size, length + -length % 4)
 
 
 def attributes(data: bytes) -> dict[int, bytes]:

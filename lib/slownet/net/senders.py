@@ -74,10 +74,11 @@ def watched(nodes: Iterable[Any], log: list[Sender]) -> Iterator[None]:
         return
     with ExitStack() as stack:
         asked = [(each.name, stack.enter_context(SockDiag(each))) for each in nodes if each.inNamespace]
-        before = {(name, each.cookie): each for name, asking in asked for each in asking.connections()}
+        for _, asking in asked:
+            asking.begin()
         try:
             yield
         finally:
             for name, asking in asked:
-                now = {each.cookie: each.since(before.get((name, each.cookie))) for each in asking.connections()}
+                now = {each.cookie: each for each in asking.since_begin()}
                 log += [Sender.of(name, each) for each in now.values() if each.bytes_sent]

@@ -11,15 +11,15 @@ from __future__ import annotations
 import errno
 import socket
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any, Self
 
 from slownet.model.errors import NetworkError
 from slownet.net.namespace import inside
-from slownet.net.netlink import NLM_F_DUMP, NLM_F_REQUEST, NLMSG_DONE, NLMSG_ERROR, attributes
+from slownet.net.netlink import HEAD, NLM_F_DUMP, NLM_F_REQUEST, NLMSG_DONE, NLMSG_ERROR, attributes, messages
 
 NETLINK_SOCK_DIAG, SOCK_DIAG_BY_FAMILY = 4, 20
 ENDED = 1 << 0 | 1 << 2
@@ -34,7 +34,6 @@ ANSWER_S = 5.0
 _LAST = NLMSG_DONE, NLMSG_ERROR
 UNLIMITED = 0x7FFFFFFF
 """TCP_INFINITE_SSTHRESH: slow start has not ended yet."""
-_HEAD = struct.Struct("=IHHII")
 _REQUEST = struct.Struct("=BBBxI48x")
 """struct inet_diag_req_v2: family, protocol, extensions, states, and any connection."""
 _MESSAGE = struct.Struct("=B3x2s2s16s16s4xQ20x")
@@ -84,6 +83,8 @@ class Connection:
 class SockDiag:
     """The connections of a host, from then on. Raises NetworkError if its kernel has no sock_diag."""
 
+    _before: Mapping[int, Connection] = MappingProxyType({})
+
     def __init__(self, host: Any) -> None:
         try:
             with inside(host):
@@ -105,6 +106,14 @@ class SockDiag:
         """Close its socket."""
         self._socket.close()
 
+    def begin(self) -> None:
+        """Keep the totals of the connections, for `since_begin`."""
+        self._before = {each.cookie: each for each in self.connections()}
+
+    def since_begin(self) -> Iterator[Connection]:
+        """Yield the connections like `connections`, without the totals that they had at the begin."""
+        return (each.since(self._before.get(each.cookie)) for each in self.connections())
+
     def connections(self) -> Iterator[Connection]:
         """Yield the connections that have ended since the last call, and those that are open.
 
@@ -113,15 +122,13 @@ class SockDiag:
         with suppress(OSError):  # the network is gone
             for family in (socket.AF_INET, socket.AF_INET6):
                 asked = _REQUEST.pack(family, socket.IPPROTO_TCP, 1 << INET_DIAG_INFO - 1, STATES)
-                head = _HEAD.pack(_HEAD.size + len(asked), SOCK_DIAG_BY_FAMILY, NLM_F_REQUEST | NLM_F_DUMP, family, 0)
+                head = HEAD.pack(HEAD.size + len(asked), SOCK_DIAG_BY_FAMILY, NLM_F_REQUEST | NLM_F_DUMP, family, 0)
                 self._socket.send(head + asked)
                 more = True
                 while more:
                     data = self._received()
                     yield from parse(data)
-                    more = not any(
-                        number == family and kind in (NLMSG_DONE, NLMSG_ERROR) for kind, number, _ in _messages(data)
-                    )
+                    more = not any(number == family and kind in _LAST for kind, _, number, _ in messages(data))
 
     def _received(self) -> bytes:
         while True:
@@ -134,7 +141,7 @@ class SockDiag:
 
 def parse(data: bytes) -> Iterator[Connection]:
     """Yield the connections of a datagram of sock_diag, without listening sockets and what has no totals."""
-    for kind, _, message in _messages(data):
+    for kind, _, _, message in messages(data):
         if kind == SOCK_DIAG_BY_FAMILY and len(message) >= _MESSAGE.size:
             family, own, other, source, target, cookie = _MESSAGE.unpack_from(message)
             info = attributes(message[_MESSAGE.size :]).get(INET_DIAG_INFO, b"")
@@ -145,15 +152,6 @@ def parse(data: bytes) -> Iterator[Connection]:
                 busy, receive, send = _TIMES.unpack_from(info, _TIMES_AT)
                 (sent,) = _SENT.unpack_from(info, _SENT_AT)
                 yield Connection(local, remote, cookie, busy, receive, send, sent, cwnd, ssthresh)
-
-
-def _messages(data: bytes) -> Iterator[tuple[int, int, bytes]]:
-    """Yield the kind, the number and the body of each message of a datagram."""
-    at = 0
-    while at + _HEAD.size <= len(data):
-        length, kind, _, number, _ = _HEAD.unpack_from(data, at)
-        yield kind, number, data[at + _HEAD.size : at + length]
-        at += max(_HEAD.size, length + -length % 4)
 
 
 def _address(packed: bytes) -> str:

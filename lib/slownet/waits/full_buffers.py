@@ -51,9 +51,7 @@ def _ways(name: str, host: Host) -> Iterator[tuple[Way, Connection]]:
             yield (name, ip_address(local).packed, port, ip_address(remote).packed, to), each
 
 
-def full_buffers(
-    flights: Sequence[int], known: Connection, *, round_trip_ns: float = 0.0, free: bool = True
-) -> list[bool]:  # fmt: skip
+def full_buffers(flights: Sequence[int], known: Connection, *, round_trip_ns: float = 0.0, free: bool = True) -> list[bool]:
     """Return for each wait for an ACK whether the send buffer limited what was in flight.
 
     Parameters

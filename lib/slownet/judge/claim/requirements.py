@@ -43,8 +43,12 @@ def check(experiment: str, claims: Iterable[Any], cells: Sequence[tuple[Label, M
 
 def _is_plain(claim: Any) -> bool:
     """Return whether judging a claim calls nothing of its author's."""
-    is_own = type(claim).__module__.startswith(__package__)
-    return is_own and not any(callable(getattr(claim, each.name)) for each in fields(claim))
+    return _is_own(claim) and not any(callable(getattr(claim, each.name)) for each in fields(claim))
+
+
+def _is_own(claim: Any) -> bool:
+    """Return whether a claim is of one of slownet's own kinds."""
+    return type(claim).__module__.startswith(f"{__package__}.")
 
 
 def _flat(claims: Iterable[Any]) -> Iterable[Any]:
@@ -82,9 +86,6 @@ def any_depends_on_cpu(claims: Iterable[Any]) -> bool:
     return not listed or any(map(depends_on_cpu, listed))
 
 
-OWN = __name__.rpartition(".")[0]
-
-
 def related(claims_of: Mapping[str, Sequence[Claim]]) -> list[list[str]]:
     """Divide experiments into groups whose claims need no run of another group.
 
@@ -107,7 +108,7 @@ def _needed(claims: Iterable[Claim]) -> set[str] | None:
     found = set[str]()
     for each in claims:
         inner = _needed(parts_of(each))
-        if inner is None or not type(each).__module__.startswith(f"{OWN}."):
+        if inner is None or not _is_own(each):
             return None
         found |= inner | ({each.of} if isinstance(each, more_round_trips) else set())
     return found
