@@ -7,7 +7,6 @@ import io
 import json
 import os
 import random
-import re
 import resource
 import shutil
 import statistics
@@ -23,6 +22,7 @@ import bench_against
 import bench_calls
 import bench_growth
 import bench_live
+import bench_memory
 import bench_sweep
 from trust import rates, t0
 from trust.steps import Log, Options
@@ -338,48 +338,19 @@ def charged() -> None:
             say(figure.what, figure.measured, figure.wanted)
 
 
-LOADS = {
-    "a program that sleeps": ["lab", "exec", "--clock", "real", "--", "sleep", "2"],
-    "nginx, PHP, MariaDB and WordPress": ["run", "client_delay", "--vary", "rtt=0ms", "--repeat", "1"],
-    "PostgreSQL and sysbench": ["run", "oltp", "--vary", "threads=1", "--vary", "rtt=0.3ms", "--repeat", "1"],
-}
 AT_ONCE = 16
 
 
 def memory() -> None:
     """Measure the peak resident memory of labs by what runs in them, sampled while they run, and that of many at once."""
     with tempfile.TemporaryDirectory() as folder:
-        for what, words in LOADS.items():
-            say(f"memory of a lab: {what}", f"{resident(words, Path(folder))[1]:.0f} MB", "")
-        seconds, megabytes = resident(["run", "client_delay", "database_delay"], Path(folder))
+        for what, words in bench_memory.LOADS.items():
+            say(f"memory of a lab: {what}", f"{bench_memory.resident(words, Path(folder))[1]:.0f} MB", "")
+        seconds, megabytes = bench_memory.resident(["run", "client_delay", "database_delay"], Path(folder))
     say("both experiments, lab already built", f"{seconds:.1f} s", "under 45 s")
     say("resident memory of a lab with the three services", f"{megabytes:.0f} MB", "under 1500 MB")
-    say(f"resident memory of {AT_ONCE} labs at once, each with a shell", f"{at_once(AT_ONCE):.0f} MB", "under 24000 MB")
-
-
-def at_once(number: int) -> float:
-    """Start so many labs that wait for input; return the megabytes that they have together when all of them are up."""
-    words = [SLOWNET, "lab", "exec", "--clock", "real", "--", "sh", "-c", "echo ready; read line"]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-    started = [subprocess.Popen(words, **pipes) for _ in range(number)]
-    try:
-        up = sum(each.stdout.readline() == b"ready\n" for each in started if each.stdout)
-        if up < number:
-            sys.exit(f"{up} of {number} labs came up")
-        return sum(sum(labs(each.pid)) for each in started) / 1024
-    finally:
-        for each in started:
-            each.communicate(b"\n")
-
-
-def resident(words: Sequence[str | Path], folder: Path) -> tuple[float, float]:
-    """Run a command; return its seconds and the most megabytes that one of its labs had."""
-    began, most = time.monotonic(), 0
-    process = subprocess.Popen([SLOWNET, *words], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    while process.poll() is None:
-        most = max([most, *labs(process.pid)])
-        time.sleep(0.2)
-    return time.monotonic() - began, most / 1024
+    together = bench_memory.at_once(AT_ONCE)
+    say(f"resident memory of {AT_ONCE} labs at once, each with a shell", f"{together:.0f} MB", "under 24000 MB")
 
 
 def calls() -> None:
@@ -556,7 +527,7 @@ def _repeated(folder: Path) -> None:
 
 
 def _wordpress(folder: Path) -> None:
-    seconds, megabytes = resident(["run", "wordpress_in_browser.py", "--memory", "1500"], folder)
+    seconds, megabytes = bench_memory.resident(["run", "wordpress_in_browser.py", "--memory", "1500"], folder)
     say("WordPress in a browser at four distances, decided", f"{seconds:.0f} s", "")
     say("resident memory of a lab with WordPress and Chromium", f"{megabytes:.0f} MB", "under 700 MB")
     (directory,) = folder.glob("runs/*-wordpress_in_browser")
@@ -576,25 +547,6 @@ def until_the_first_sample(words: Sequence[str | Path]) -> float:
         took = time.monotonic() - began
         process.communicate()
         return took
-
-
-def labs(process: int) -> list[int]:
-    """Return the resident kilobytes of each lab of a process: those of its kernel, which include its programs' pages."""
-    found = []
-    for child in Path(f"/proc/{process}/task").glob("*/children"):
-        try:
-            numbers = child.read_text().split()
-        except OSError:
-            continue
-        for path in (Path("/proc", number) for number in numbers):
-            try:
-                if re.search(rb"\0ubd0r=", (path / "cmdline").read_bytes()):
-                    rollup = (path / "smaps_rollup").read_text()
-                    found.append(sum(int(kb) for kb in re.findall(r"^Rss:\s+(\d+)", rollup, re.MULTILINE)))
-            except OSError:
-                continue
-            found += labs(int(path.name))
-    return found
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""How much CPU this version costs beside an earlier one, for `make bench AGAINST=REV`: the same commands of both, in turn.
+"""CPU and memory of this version beside an earlier one's, for `make bench AGAINST=REV`: the same commands of both, in turn.
 
-CPU time alone is compared, as it depends less on other load than wall time, and ratios within one call of this: the same work
+CPU time is compared, as it depends less on other load than wall time, and ratios within one call of this: the same work
 takes 10 to 19 % more or less of it from one moment to another. The earlier version gets a checkout and an environment of its
 own in a temporary folder, and shares the caches; parts of its lab that are not in these are built, which takes minutes.
 """
@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import bench_growth
+import bench_memory
 
 ROUNDS = 5
 HOME = Path(__file__).parents[1]
@@ -53,6 +54,10 @@ def against(revision: str, say: Say, rounds: int = ROUNDS) -> None:
             ratios = sorted(one / other for one, other in pairs)
             spread = f"{ratios[0]:.2f} to {ratios[-1]:.2f}"
             say(f"CPU of {what}", f"{now / then:.2f}", f"times {revision}'s ({spread}): {now:.2f} s, {then:.2f} s")
+        for what, words in bench_memory.LOADS.items():
+            peaks = [[bench_memory.resident(words, folder, each / "slownet")[1] for each in ways] for _ in range(3)]
+            now, then = (statistics.median(each) for each in zip(*peaks, strict=True))
+            say(f"memory of a lab: {what}", f"{now / then:.2f}", f"times {revision}'s: {now:.0f} MB, {then:.0f} MB")
 
 
 def environment_of(revision: str, folder: Path) -> Path:
