@@ -283,6 +283,8 @@ def copy_sparse(source: Path, target: Path) -> None:
             while data := reader.read(block):
                 if data == zeros[: len(data)]:
                     writer.seek(len(data), os.SEEK_CUR)
+                    # A log of zeros would stay in memory beside its empty copy.
+                    os.posix_fadvise(reader.fileno(), reader.tell() - len(data), len(data), os.POSIX_FADV_DONTNEED)
                 else:
                     writer.write(data)
             writer.truncate(reader.tell())

@@ -19,6 +19,9 @@ from slownet.tools.programs.queries import USER
 VERSIONS = Path("/usr/lib/postgresql")
 ACCOUNT = "postgres"
 
+HOLES = "wal_init_zero=off"
+"""New segments of the log are holes: in a file system in memory, 16 MB of zeros would be 16 MB."""
+
 
 class PostgreSQL(Service):
     """A PostgreSQL server, on port 5432 of all addresses of a host.
@@ -68,7 +71,7 @@ class PostgreSQL(Service):
         run(self.host, [
             *self._program("initdb"), f"--pgdata={self.state}/data", f"--username={USER}", f"--pwfile={secret}",
             "--auth-host=scram-sha-256", "--auth-local=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync",
-            "--no-instructions",
+            "--no-instructions", *(() if self.disk else ("--set", HOLES)),
         ])  # fmt: skip
         with (self.state / "data" / "pg_hba.conf").open("a") as access:
             access.write("host all,replication all all scram-sha-256\n")
@@ -78,6 +81,7 @@ class PostgreSQL(Service):
         offered = (f"ssl_cert_file={self.state}/certificate.pem", f"ssl_key_file={self.state}/key.pem", "ssl=on")
         settings = (
             *(offered if self.tls else ()),
+            *(() if self.disk else (HOLES,)),
             "listen_addresses=*", f"unix_socket_directories={self.state}", f"fsync={'on' if self.disk else 'off'}", "jit=off",
             "shared_buffers=32MB", "max_wal_size=128MB", *self.options,
         )  # fmt: skip
