@@ -1,6 +1,6 @@
-"""A fault and a unit of time are one row each: added to the source, a row is known at every door.
+"""A fault, a unit of time and a compose field are one row each: added to the source, a row is known at every door.
 
-Faults and units are tables from which others are made at import, so that the row is added before that, in a program of its own.
+They are tables from which others are made at import, so that the row is added before that, in a program of its own.
 """
 
 import subprocess
@@ -108,4 +108,50 @@ def test_a_unit_of_time_is_one_row():
         "fn wait, fn 4 fn",
         "fn 4.0 2.0",
         "units are ns us ms s min h fn",
+    ]
+
+
+FIELD = """
+add("slownet.compose.container_fields", "ROWS: Mapping[str, Row] = {\\n", '''
+    "ready_within": Row(TEXT, "timeout", "the time until it must be ready", seconds, late={"": casts.duration}),
+''')
+import json, sys, tempfile
+from pathlib import Path
+from slownet.compose import fields, reader
+from slownet.compose.hosting import Hosted
+from slownet.compose.model import of_json
+from slownet.compose.project_images import Ready
+from slownet.model.errors import ComposeError
+
+class Host:
+    name, inNamespace = "web", False
+
+    def IP(self):
+        return "10.0.0.1"
+
+folder = Path(tempfile.mkdtemp())
+first, second = folder / "compose.yaml", folder / "more.yaml"
+first.write_text("services: {old: {image: web, ready_within: 20s}, web: {extends: old}}")
+second.write_text("services: {old: {ready_within: $TIME}}")
+print("| `ready_within` | done | the time until it must be ready |" in fields.markdown())
+project = reader.read([first, second], machine={"TIME": "1m30s"})
+print(*(each.container["timeout"] for each in project.services))
+again = of_json(json.loads(json.dumps(project.to_json())))
+print(again == project, Hosted(Host(), again["old"], Ready("", (), False), [], folder).deadline_s)
+for value in ("soon", "[20s]"):
+    try:
+        reader.read([first, second], machine={"TIME": value}) if value == "soon" else first.write_text(
+            f"services: {{web: {{image: web, ready_within: {value}}}}}") and reader.read([first])
+    except ComposeError as error:
+        print(str(error).replace(str(folder), ""))
+"""
+
+
+def test_a_field_of_a_service_that_its_container_gets_is_one_row():
+    assert run(FIELD).splitlines() == [
+        "True",
+        "90.0 20.0",
+        "True 90.0",
+        "services.old.ready_within is 'soon', /more.yaml:1:18: write it like 1m30s; units: w d h m s ms us ns",
+        "services.web.ready_within is a list, not a text, /compose.yaml:1:30",
     ]

@@ -1,24 +1,19 @@
 """Texts that stand for booleans and numbers, as every variable is one: read as compose's own library reads them.
 
-Compose converts texts twice: some fields as soon as their variables are replaced, before it checks their
-kinds (`early`), and what is left when it fills its types (`late`). A field of the second kind may be a text only where
-`slownet.compose.values` allows one. What it does not understand it refuses; so does this, at the place of the value.
+What compose does not understand it refuses; so does this, and `slownet.compose.values` gives the place of the value.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from slownet.compose.document import Items, Map, Place
-from slownet.model.errors import ComposeError
 from slownet.model.units import TIMES
 
 Cast = Callable[[str], Any]
-_ANY = "*"
 _TRUE, _FALSE = ("true", "y", "yes", "on"), ("false", "n", "no", "off")
 _WHOLE = re.compile(r"[-+]?[0-9]{1,40}", re.ASCII)
 _REAL = re.compile(r"[-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,9})?|inf(?:inity)?|nan)", re.ASCII | re.IGNORECASE)
@@ -96,13 +91,13 @@ def seconds(text: str) -> float:
     return -found if text.startswith("-") else found
 
 
-def _bytes(text: str) -> str | int:
+def byte_count(text: str) -> str | int:
     """Check a number of bytes; a plain one stays the text that it is, because mounts and builds take it."""
     number = size(text)
     return text if _PLAIN_BYTES.fullmatch(text) else number
 
 
-def _duration(text: str) -> str:
+def duration(text: str) -> str:
     """Check a duration, which stays a text: the reader of its field makes seconds of it."""
     seconds(text)
     return text
@@ -131,110 +126,3 @@ def umask(text: str) -> int:
 def count(text: str) -> int:
     """Return how many devices: ``all`` is -1. Raises ValueError."""
     return -1 if text.lower() == "all" else whole(text)
-
-
-def _paths(prefix: str, cast: Cast, *names: str) -> dict[str, Cast]:
-    return {f"{prefix}{'.' if prefix else ''}{name}": cast for name in names}
-
-
-_SERVICE = "services.*"
-_EARLY: Mapping[str, Cast] = {
-    **_paths("networks.*", boolean, "external", "internal", "attachable", "enable_ipv4", "enable_ipv6"),
-    **{f"{kind}.*.external": boolean for kind in ("volumes", "secrets", "configs")},
-    **_paths(
-        _SERVICE, whole, "cpu_count", "cpu_period", "cpu_quota", "cpu_rt_period", "cpu_rt_runtime", "cpu_shares",
-        "oom_score_adj", "pids_limit", "ulimits.*", "ulimits.*.hard", "ulimits.*.soft", "healthcheck.retries",
-        "ports.*.target", "deploy.replicas", "deploy.update_config.parallelism", "deploy.rollback_config.parallelism",
-        "deploy.restart_policy.max_attempts", "deploy.placement.max_replicas_per_node", "scale",
-    ),
-    **_paths(
-        _SERVICE, real, "cpu_percent", "cpus", "deploy.update_config.max_failure_ratio",
-        "deploy.rollback_config.max_failure_ratio",
-    ),
-    **_paths(
-        _SERVICE, boolean, "init", "networks.*.use_service_name_alias", "oom_kill_disable", "privileged", "read_only",
-        "volumes.*.read_only", "volumes.*.volume.nocopy", "depends_on.*.required", "depends_on.*.restart",
-        "healthcheck.disable", "stdin_open", "tty",
-    ),
-    **_paths(_SERVICE, umask, "umask"),
-}  # fmt: skip
-_LATE: Mapping[str, Cast] = {
-    **_paths(
-        _SERVICE, boolean, "attach", "use_api_socket", "build.no_cache", "build.pull", "build.privileged",
-        "volumes.*.bind.create_host_path", "env_file.*.required", "post_start.*.privileged", "pre_stop.*.privileged",
-        "develop.watch.*.initial_sync",
-    ),
-    **_paths(
-        _SERVICE, _bytes, "mem_limit", "mem_reservation", "memswap_limit", "mem_swappiness", "shm_size", "build.shm_size",
-        "volumes.*.tmpfs.size", "deploy.resources.limits.memory", "deploy.resources.reservations.memory",
-    ),
-    **_paths(
-        _SERVICE, _duration, "stop_grace_period", "healthcheck.interval", "healthcheck.timeout", "healthcheck.start_period",
-        "healthcheck.start_interval", "deploy.update_config.delay", "deploy.update_config.monitor",
-        "deploy.rollback_config.delay", "deploy.rollback_config.monitor", "deploy.restart_policy.delay",
-        "deploy.restart_policy.window",
-    ),
-    **_paths(_SERVICE, real, "deploy.resources.limits.cpus", "deploy.resources.reservations.cpus"),
-    **_paths(
-        _SERVICE, whole, "networks.*.gw_priority", "networks.*.priority", "deploy.resources.limits.pids",
-        "deploy.resources.reservations.generic_resources.*.discrete_resource_spec.value",
-    ),
-    **_paths(
-        _SERVICE, natural, "healthcheck.retries", "deploy.update_config.parallelism", "deploy.rollback_config.parallelism",
-        "deploy.restart_policy.max_attempts", "deploy.placement.max_replicas_per_node",
-    ),
-    **_paths(_SERVICE, mode, "secrets.*.mode", "configs.*.mode", "build.secrets.*.mode"),
-    **_paths(_SERVICE, count, "gpus.*.count", "deploy.resources.reservations.devices.*.count"),
-}  # fmt: skip
-
-
-def early(tree: Map) -> None:
-    """Convert what compose converts before it checks a file, in place. Raises ComposeError."""
-    _convert(tree, _EARLY_TREE, ())
-
-
-def late(tree: Map) -> None:
-    """Convert what compose converts when it fills its types, in place. Raises ComposeError."""
-    _convert(tree, _LATE_TREE, ())
-
-
-def _convert(tree: Any, known: Mapping[str, Any], keys: tuple[str, ...]) -> None:
-    for name, value, at in list(_within(tree)):
-        found = known.get(str(name), known.get(_ANY))
-        if found is None:
-            continue
-        if isinstance(value, str) or (isinstance(value, int) and found.get("") is natural):
-            value = str(value)
-            if cast := found.get(""):
-                tree[name] = _cast(cast, value, (*keys, str(name)), at)
-        else:
-            _convert(value, found, (*keys, str(name)))
-
-
-def _within(tree: Any) -> Iterator[tuple[Any, Any, Place]]:
-    if isinstance(tree, Map):
-        yield from ((name, value, tree.keys_at[name]) for name, value in tree.items())
-    elif isinstance(tree, Items):
-        yield from ((number, value, at) for number, (value, at) in enumerate(zip(tree, tree.at, strict=True)))
-
-
-def _cast(cast: Cast, text: str, keys: tuple[str, ...], at: Place) -> Any:
-    try:
-        return cast(text)
-    except ValueError as error:
-        shown = f"'{text[:40]}{'...' * (len(text) > 40)}'" if text else "empty"
-        raise ComposeError(f"{'.'.join(keys)} is {shown}", str(at), str(error)) from error
-
-
-def _as_tree(table: Mapping[str, Cast]) -> dict[str, Any]:
-    """Return paths as mappings in one another; a path's own cast has the empty key."""
-    made: dict[str, Any] = {}
-    for path, cast in table.items():
-        here = made
-        for part in path.split("."):
-            here = here.setdefault(part, {})
-        here[""] = cast
-    return made
-
-
-_EARLY_TREE, _LATE_TREE = _as_tree(_EARLY), _as_tree(_LATE)

@@ -6,6 +6,8 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from slownet.compose.scalars import text
+from slownet.model.errors import ComposeError
 from slownet.model.shapes import Json
 
 Keys = tuple[str | int, ...]
@@ -116,3 +118,19 @@ def copy(value: Any) -> Any:
             items.add(copy(each), at)
         return items
     return value
+
+
+def pairs(value: Any, place: Place) -> Map:
+    """``[A=1, B]`` or a mapping: names with texts; a name without a value has None."""
+    made = Map(value.place, value.replaces)
+    if isinstance(value, Map):
+        for name, each in value.items():
+            given = each if each is None or isinstance(each, Reset) else text(each)
+            made.put(name, given, value.keys_at[name], value.values_at[name])
+    else:
+        for each, at in zip(value, value.at, strict=True):
+            name, equals, given = text(each).partition("=")
+            if name and name[-1].isspace():
+                raise ComposeError(f"the name '{name}' ends with a space", str(at), "write NAME=VALUE, without spaces before =")
+            made.put(name, given if equals else None, at)
+    return made

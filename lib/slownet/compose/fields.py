@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from slownet.compose.container_fields import ROWS
 from slownet.compose.document import Map, Reset
 from slownet.model.options import MEMORY, TDF, Option
 
@@ -61,11 +62,8 @@ SERVICE: Mapping[str, Field] = {
     "attach": _ignored("each service has a log file"),
     "blkio_config": _ignored(_NO_LIMIT),
     "build": _done("the image must be built and kept before; the error names the commands"),
-    "cap_add": _done("those at the kernel and its devices, such as SYS_ADMIN, are named and left out"),
-    "cap_drop": _done(),
     "cgroup": _ignored(_NO_LIMIT),
     "cgroup_parent": _ignored(_NO_LIMIT),
-    "command": _done("a text is split like a shell's line"),
     "configs": _done("file, content or environment; read-only, of root and 0444 unless said"),
     "container_name": _done("one more name of the host"),
     "cpu_count": _ignored(_NO_LIMIT),
@@ -87,7 +85,6 @@ SERVICE: Mapping[str, Field] = {
     "dns_opt": _ignored("names are in each host's /etc/hosts"),
     "dns_search": _ignored("names are in each host's /etc/hosts"),
     "domainname": _ignored("hosts have short names"),
-    "entrypoint": _done("a text is split like a shell's line; the image's Cmd is then not used"),
     "env_file": _done("with required and format"),
     "environment": _done("a name without a value is taken from the caller's environment"),
     "expose": _done("a service without a healthcheck is up when one of its ports accepts a connection"),
@@ -95,11 +92,8 @@ SERVICE: Mapping[str, Field] = {
     "external_links": _refused("only the project's own services are in the lab"),
     "extra_hosts": _done("host-gateway is the host client"),
     "gpus": _refused(_NO_DEVICE),
-    "group_add": _done("of the image's own, or numbers"),
     "healthcheck": _done("the image's own, if the file has none"),
-    "hostname": _done(),
     "image": _done("a name that slownet lab image list shows"),
-    "init": _done("tini is the first process; without it the program gets its signals itself"),
     "ipc": _refused(_OWN_NAMESPACE, "private", "none"),
     "isolation": _ignored("it is for Windows"),
     "label_file": _ignored(_NO_LABELS),
@@ -128,7 +122,6 @@ SERVICE: Mapping[str, Field] = {
     "provider": _refused("only containers are services of a lab"),
     "pull_policy": _ignored("images are added by slownet lab image add"),
     "pull_refresh_after": _ignored("images are added by slownet lab image add"),
-    "read_only": _done("the container writes to its volumes alone"),
     "restart": _ignored("a service that ends fails the run", "no"),
     "runtime": _ignored("it is crun"),
     "scale": _done("a host for each: web-1, web-2; the name web has the addresses of all"),
@@ -136,21 +129,16 @@ SERVICE: Mapping[str, Field] = {
     "security_opt": _ignored("no new privileges is always set"),
     "shm_size": _done("of /dev/shm; 64 MB, unless said"),
     "stdin_open": _ignored("standard input is empty"),
-    "stop_grace_period": _done(),
-    "stop_signal": _done(),
     "storage_opt": _ignored("a container writes to memory"),
-    "sysctls": _done("of the service's network and IPC; others are refused, as by Docker"),
     "tmpfs": _done("with its options"),
     "tty": _ignored("output goes to a log file"),
-    "ulimits": _done("a number, or soft and hard"),
     "umask": _refused("set it in the image's entrypoint"),
     "use_api_socket": _refused(_NO_DAEMON),
-    "user": _done(),
     "userns_mode": _refused(_OWN_NAMESPACE),
     "uts": _refused(_OWN_NAMESPACE),
     "volumes": _done("bind: read-only, or written to memory; named ones begin with what the image has there; tmpfs"),
     "volumes_from": _done("those that the files state; an image's own are apart"),
-    "working_dir": _done(),
+    **{name: _done(row.note) for name, row in ROWS.items()},
 }  # fmt: skip
 TOP: Mapping[str, Field] = {
     "version": _ignored("it is obsolete"),
@@ -202,7 +190,7 @@ LEVELS: Mapping[str, Level] = {
         "project_directory": _done("for its relative paths; that of its first file, unless said"),
         "env_file": _done("in place of .env in its directory"),
     }),
-    "services.*": Level("A service's fields", SERVICE),
+    "services.*": Level("A service's fields", dict(sorted(SERVICE.items()))),
     "services.*.build": Level("A service's build", {
         "context": _done(), "dockerfile": _done(), "dockerfile_inline": _done("piped into the command"), "target": _done(),
         "args": _done(), "labels": _done(), "tags": _done(), "network": _done(), "no_cache": _done(), "pull": _done(),

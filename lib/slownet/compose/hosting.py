@@ -47,11 +47,8 @@ class Hosted(Container):
 
     def __init__(self, host: Host, service: Service, says: Ready, mounts: list[Mount], directory: Path) -> None:
         super().__init__(
-            host, service.image, command=service.command, entrypoint=service.entrypoint, env=service.environment,
-            user=service.user or None, cwd=service.working_dir or None, hostname=service.hostname or None, mounts=mounts,
-            read_only=service.read_only, init=service.init, directory=directory, ready=_condition(service.health, says),
-            name=service.name, stop_signal=service.stop_signal or None, stop_s=service.stop_s, limits=service.ulimits,
-            groups=service.groups, capabilities=service.capabilities, sysctls=service.sysctls,
+            host, service.image, env=service.environment, mounts=mounts, directory=directory,
+            ready=_condition(service.health, says), name=service.name, **service.container,
         )  # fmt: skip
         self.service = service
         self.ports = says.ports

@@ -92,6 +92,14 @@ def named(kind: Kind, names: str, others: str = NONE) -> Kind:
     return Kind(frozenset({A_MAPPING}), names=names, named=kind, others=others)
 
 
+FLAG, COUNT, REAL = TRUTH | TEXT, WHOLE | TEXT, NUMBER | TEXT
+"""A variable makes a text of any number and truth."""
+TEXTS = listed(TEXT, once=True)
+COMMAND = NOTHING | TEXT | listed(TEXT)
+PAIRS = named(TEXT | NUMBER | TRUTH | NOTHING, ".+") | TEXTS
+ULIMITS = named(COUNT | record({"hard": COUNT, "soft": COUNT}, required=("soft", "hard")), "^[a-z]+$", ALL)
+
+
 @dataclass(frozen=True)
 class Fault:
     """A mistake in a file, its place, and how to fix it."""

@@ -8,8 +8,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from slownet.compose import scalars
-from slownet.compose.document import Items, Map, Place, Replacing, Reset
+from slownet.compose import container_fields
+from slownet.compose.document import Items, Map, Place, Replacing, Reset, pairs
+from slownet.compose.scalars import text
 from slownet.model.errors import ComposeError
 from slownet.model.units import whole_number
 
@@ -33,27 +34,6 @@ def _formed(found: Map, forms: Mapping[str, Callable[[Any, Place], Any]]) -> Map
         made.take(name, found)
         if name in forms and value is not None and not isinstance(value, Reset):
             made[name] = forms[name](value, found.values_at[name])
-    return made
-
-
-def text(value: Any) -> str:
-    """Return a scalar as compose writes it into an environment."""
-    return scalars.shown(value)
-
-
-def _pairs(value: Any, place: Place) -> Map:
-    """``[A=1, B]`` or a mapping: names with texts; a name without a value has None."""
-    made = Map(value.place, value.replaces)
-    if isinstance(value, Map):
-        for name, each in value.items():
-            given = each if each is None or isinstance(each, Reset) else text(each)
-            made.put(name, given, value.keys_at[name], value.values_at[name])
-    else:
-        for each, at in zip(value, value.at, strict=True):
-            name, equals, given = text(each).partition("=")
-            if name and name[-1].isspace():
-                raise ComposeError(f"the name '{name}' ends with a space", str(at), "write NAME=VALUE, without spaces before =")
-            made.put(name, given if equals else None, at)
     return made
 
 
@@ -233,7 +213,7 @@ def _build(value: Any, place: Place) -> Map:
 def _hooks(value: Any, place: Place) -> Items:
     made = Items(value.place, value.replaces)
     for each, at in zip(value, value.at, strict=True):
-        made.add(_formed(each, {"environment": _pairs}), at)
+        made.add(_formed(each, {"environment": pairs}), at)
     return made
 
 
@@ -271,7 +251,7 @@ def _valued(*bare: str) -> Callable[[Any, Place], Map]:
     """``NAME=VALUE`` or a mapping, of which only some names may lack a value in a list."""
 
     def form(value: Any, place: Place) -> Map:
-        made = _pairs(value, place)
+        made = pairs(value, place)
         for name, each in made.items() if isinstance(value, Items) else ():
             if each is None and name not in bare:
                 raise ComposeError(f"'{name}' lacks a value", str(made.keys_at[name]), "write NAME=VALUE")
@@ -281,13 +261,14 @@ def _valued(*bare: str) -> Callable[[Any, Place], Map]:
 
 
 _BUILD: Mapping[str, Callable[[Any, Place], Any]] = {
-    "args": _pairs, "labels": _pairs, "additional_contexts": _valued(), "secrets": _each(_content), "extra_hosts": _extra_hosts,
+    "args": pairs, "labels": pairs, "additional_contexts": _valued(), "secrets": _each(_content), "extra_hosts": _extra_hosts,
     "ssh": _valued("default"),
 }  # fmt: skip
 _FORMS: Mapping[str, Callable[[Any, Place], Any]] = {
-    "annotations": _pairs, "build": _build, "configs": _each(_content), "depends_on": _named(_dependency), "dns": _list,
-    "dns_search": _list, "env_file": _each(_env_file), "environment": _pairs, "extends": _extends, "extra_hosts": _extra_hosts,
-    "label_file": _list, "labels": _pairs, "networks": _named(lambda at: None), "ports": _each(_port), "post_start": _hooks,
+    "annotations": pairs, "build": _build, "configs": _each(_content), "depends_on": _named(_dependency), "dns": _list,
+    "dns_search": _list, "env_file": _each(_env_file), "environment": pairs, "extends": _extends, "extra_hosts": _extra_hosts,
+    "label_file": _list, "labels": pairs, "networks": _named(lambda at: None), "ports": _each(_port), "post_start": _hooks,
     "pre_stop": _hooks,
-    "secrets": _each(_content), "sysctls": _pairs, "tmpfs": _list, "volumes": _each(_volume),
+    "secrets": _each(_content), "tmpfs": _list, "volumes": _each(_volume),
+    **{name: row.form for name, row in container_fields.ROWS.items() if row.form},
 }  # fmt: skip

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, is_dataclass
+from types import UnionType
+from typing import Any, get_args, get_origin, get_type_hints
 
 from slownet.links.faults import NONE, Faults
 from slownet.model.shapes import Json
@@ -93,8 +95,8 @@ class Service:
     image: str
     at: str = ""
     """Its place in the files."""
-    command: tuple[str, ...] | None = None
-    entrypoint: tuple[str, ...] | None = None
+    container: Mapping[str, Json] = field(default_factory=dict)
+    """Arguments of its container, as `slownet.compose.container_fields` reads them."""
     environment: Mapping[str, str] = field(default_factory=dict)
     ports: tuple[int, ...] = ()
     """The TCP ports that it states."""
@@ -106,15 +108,6 @@ class Service:
     """Its networks, each with the further names that it has there."""
     links: Mapping[str, str] = field(default_factory=dict)
     """Aliases under which this service knows others (compose ``links``)."""
-    hostname: str = ""
-    user: str = ""
-    working_dir: str = ""
-    read_only: bool = False
-    """True if it may write to its volumes alone."""
-    init: bool = False
-    """True if an init is its first process."""
-    stop_signal: str = ""
-    stop_s: float = 10.0
     extra_hosts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     condition: Mapping[str, str] = field(default_factory=dict)
     """The condition of its host's link: fields as for `Condition.parse`, and "condition" for a named one to start from."""
@@ -129,15 +122,8 @@ class Service:
     interfaces: tuple[Interface, ...] = ()
     """One for each network, in the order of `slownet.compose.services`: the first is its host's cable."""
     mtu: int | None = None
-    ulimits: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    """Soft and hard limits by name, such as ``nofile``; -1 means no limit."""
     post_start: tuple[Hook, ...] = ()
     pre_stop: tuple[Hook, ...] = ()
-    capabilities: tuple[str, ...] | None = None
-    """In place of Docker's default ones."""
-    groups: tuple[str, ...] = ()
-    """Further groups of its user."""
-    sysctls: Mapping[str, str] = field(default_factory=dict)
     shares: str = ""
     """The host whose network it has in place of one of its own: another service's, or the client."""
 
@@ -221,36 +207,22 @@ Record = Mapping[str, Json]
 
 def of_json(record: Record) -> Project:
     """Return the project of a record."""
-    services = tuple(_service(each) for each in record["services"])
-    return Project(
-        record["name"], tuple(record["files"]), services, record["client"], tuple(record["warnings"]),
-        _hosts(record["network"]), tuple(Step(**each) for each in record["steps"]),
-    )  # fmt: skip
+    made: Project = _made(Project, record)
+    return made
 
 
-def _hosts(record: Record) -> Hosts:
-    return Hosts(record["own"], tuple(record["client"]), tuple(record["subnets"]), record["client_mtu"])
-
-
-def _hook(record: Record) -> Hook:
-    return Hook(**{**record, "command": tuple(record["command"])})
-
-
-def _service(record: Record) -> Service:
-    lists = ("command", "entrypoint", "capabilities")
-    parts: dict[str, Json] = {
-        "depends_on": tuple(Dependency(**each) for each in record["depends_on"]),
-        "volumes": tuple(Volume(**{**each, "options": tuple(each["options"])}) for each in record["volumes"]),
-        "contents": tuple(Content(**each) for each in record["contents"]),
-        "ports": tuple(record["ports"]),
-        "groups": tuple(record["groups"]),
-        "interfaces": tuple(Interface(**each) for each in record["interfaces"]),
-        "health": Health(**record["health"] | {"test": tuple(record["health"]["test"])}) if record["health"] else None,
-        **{name: tuple(record[name]) if record[name] is not None else None for name in lists},
-        **{
-            name: {key: tuple(each) for key, each in record[name].items()}
-            for name in ("networks", "extra_hosts", "addresses", "ulimits")
-        },
-        **{name: tuple(map(_hook, record[name])) for name in ("post_start", "pre_stop")},
-    }
-    return Service(**{**record, **parts})
+def _made(kind: Any, value: Json) -> Any:
+    """Return what `asdict` and JSON made of a value, as the type that its field has."""
+    if value is None or kind is Json:
+        return value
+    if is_dataclass(kind) and isinstance(kind, type):
+        hints = get_type_hints(kind, include_extras=True)
+        return kind(**{name: _made(hints[name], each) for name, each in value.items()})
+    arguments = get_args(kind)
+    if get_origin(kind) is UnionType:  # with None
+        return _made(arguments[0], value)
+    if get_origin(kind) is tuple:
+        return tuple(_made(arguments[0], each) for each in value)
+    if get_origin(kind) is Mapping:
+        return {name: _made(arguments[1], each) for name, each in value.items()}
+    return value

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from slownet.compose import casts, document, kinds, longform, parser, values, variables
+from slownet.compose import document, kinds, longform, parser, values, variables
 from slownet.compose.document import Items, Keys, Map, Place, Reset, copy, identity
 from slownet.compose.variables import Budget, Variables
 from slownet.lab.host import ownership
@@ -225,14 +225,14 @@ class _Reader:
     def _formed(self, found: Map) -> Map:
         """Return a document that conforms to the specification, with its services in the long form."""
         self.variables.everywhere(found)
-        casts.early(found)
+        values.early(found)
         _once(found)
         kinds.check(found, values.FILE)
         services = found.get("services") or {}
         for name, each in services.items():
             services[name] = longform.service(each) if isinstance(each, Map) else each
         _once(found)
-        casts.late(found)
+        values.late(found)
         return found
 
     def _extended(self, path: Path, name: str) -> Any:

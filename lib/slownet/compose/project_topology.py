@@ -248,7 +248,7 @@ class Compose(Topology):
     def facts(self) -> Mapping[str, object]:
         """Return what a run records of the project."""
         stated = {each.name: dict(each.addresses) for each in self.project.services if each.addresses}
-        sysctls = {each.name: dict(each.sysctls) for each in self.project.services if each.sysctls}
+        sysctls = {each.name: found for each in self.project.services if (found := each.container.get("sysctls"))}
         mtus = {each.name: each.mtu for each in self.project.services if each.mtu}
         return {
             "project": self.project.name, "files": list(self.project.files), "conditions": dict(self.project.conditions),

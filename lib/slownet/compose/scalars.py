@@ -92,7 +92,7 @@ def _finite(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def shown(value: Any) -> str:
+def text(value: Any) -> str:
     """Return a scalar as compose writes it into a text, as of an environment variable."""
     if isinstance(value, bool):
         return "true" if value else "false"

@@ -10,18 +10,17 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn
 
-from slownet.compose import borrowed, casts, consistency, extension, shellwords, variables
+from slownet.compose import borrowed, consistency, container_fields, extension, variables
 from slownet.compose.document import Map
 from slownet.compose.fields import X_SLOWNET
-from slownet.compose.longform import MOST_PORT, is_address, text
+from slownet.compose.longform import MOST_PORT, is_address
 from slownet.compose.model import STARTED, Content, Dependency, Health, Hook, Interface, Service
 from slownet.compose.project_files import Source
-from slownet.compose.scalars import shown
+from slownet.compose.scalars import text
 from slownet.compose.storage import Storage
 from slownet.compose.variables import Budget
-from slownet.containers.privileges import ADDED, CAPABILITIES, WITHHELD
 from slownet.lab.run.folders import refused
 from slownet.model.errors import ComposeError, nearest
 from slownet.model.shapes import Json
@@ -151,7 +150,7 @@ def _names(order: Sequence[str], own: Mapping[str, Map]) -> Iterator[tuple[str, 
 
 
 def _is_true(value: Any) -> bool:
-    return shown(value) == "true"
+    return text(value) == "true"
 
 
 def _mac(tree: Map) -> str:
@@ -163,73 +162,7 @@ def _mac(tree: Map) -> str:
     return value.lower().replace("-", ":")
 
 
-# Reads what a service's container may do besides: capabilities, groups of its user, and settings of the kernel.
-
-ALL = "ALL"
-_PREFIX = "CAP_"
-_OF_NETWORK = re.compile(r"net(?:\.[\w-]+)+")
-_OF_IPC = re.compile(r"kernel\.(?:msgmax|msgmnb|msgmni|sem|shmall|shmmax|shmmni|shm_rmid_forced)|fs\.mqueue\.\w+")
-"""Settings that a namespace has for itself, so that a container can: as in Docker."""
-
-
-def capabilities(tree: Map, warnings: list[str]) -> tuple[str, ...] | None:
-    """Return a service's capabilities as Docker finds them; None for the default ones. Raises ComposeError.
-
-    warnings: gets a line for those that no container of a lab has.
-    """
-    added, dropped = (list(_named(tree, each)) for each in ("cap_add", "cap_drop"))
-    if not added and not dropped:
-        return None
-    withheld = [each for each in added if each in WITHHELD]
-    if withheld:
-        what = ", ".join(each.removeprefix(_PREFIX) for each in withheld)
-        warnings.append(
-            f"{tree.keys_at['cap_add']}: ignored: {what} of cap_add: no container gets at a lab's kernel and devices"
-        )
-    if ALL in added:
-        kept = [*CAPABILITIES, *ADDED]
-    elif ALL in dropped:
-        return tuple(each for each in added if each not in WITHHELD)
-    else:
-        kept = [*CAPABILITIES, *(each for each in added if each not in (*CAPABILITIES, *WITHHELD))]
-    return tuple(each for each in kept if each not in dropped)
-
-
-def _named(tree: Map, field: str) -> Iterator[str]:
-    stated: Any = tree.get(field) or ()
-    known = [ALL, *CAPABILITIES, *ADDED, *WITHHELD]
-    for number, each in enumerate(stated):
-        name = str(each).upper()
-        whole = name if name == ALL or name.startswith(_PREFIX) else f"{_PREFIX}{name}"
-        if whole not in known:
-            fix = nearest(name.removeprefix(_PREFIX), [one.removeprefix(_PREFIX) for one in known])
-            raise ComposeError(f"no capability '{each}'", str(stated.at[number]), fix)
-        yield whole
-
-
-def groups(tree: Map) -> tuple[str, ...]:
-    """Return further groups of a service's user."""
-    return tuple(text(each) for each in tree.get("group_add") or ())
-
-
-def sysctls(tree: Map) -> dict[str, str]:
-    """Return the settings of a service's network and IPC. Raises ComposeError for others, which Docker refuses, too."""
-    stated: Any = tree.get("sysctls") or {}
-    for name, value in stated.items():
-        if not _OF_NETWORK.fullmatch(name) and not _OF_IPC.fullmatch(name):
-            what = f"the setting '{name}' is the whole machine's"
-            raise ComposeError(what, str(stated.keys_at[name]), "a container has those of its network (net...) and IPC")
-        if value is None:
-            raise ComposeError(f"the setting {name} has no value", str(stated.keys_at[name]), f"write {name}=1")
-    return {name: text(value) for name, value in stated.items()}
-
-
 _EXPOSED = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?(?:/(tcp|udp|sctp))?")
-LIMITS = (
-    "as", "core", "cpu", "data", "fsize", "locks", "memlock", "msgqueue", "nice", "nofile", "nproc", "rss", "rtprio", "rttime",
-    "sigpending", "stack",
-)  # fmt: skip
-"""Names of limits, as in Docker's ``--ulimit`` and setrlimit(2)."""
 MOST_PORTS = 1_000_000
 """In all ranges of a service: there are 65,535, which ranges may repeat."""
 DEFAULT = "default"
@@ -251,23 +184,17 @@ class Reader:
         build = tree.get("build") or {}
         networks = self._networks(tree)
         declared = self._source.tree.get("networks") or {}
-        entrypoint, command = (_words(tree, each, self.warnings) for each in ("entrypoint", "command"))
         return Service(
-            name=name, image=self._image(name, tree), at=str(tree.place), command=command, entrypoint=entrypoint,
+            name=name, image=self._image(name, tree), at=str(tree.place), container=container_fields.read(tree, self.warnings),
             environment=self._environment(tree), ports=tuple(self._ports(tree)),
             depends_on=self._dependencies(name, tree), health=_health(tree),
             volumes=tuple(self._storage.volumes(tree)),
             contents=tuple(self._contents(tree)), networks=networks, links=_links(tree),
             interfaces=of(tree, [*networks], declared, self._project),
-            hostname=tree.get("hostname") or "", user=tree.get("user") or "", working_dir=tree.get("working_dir") or "",
-            read_only=tree.get("read_only") is True, init=tree.get("init") is True,
-            stop_signal=text(tree.get("stop_signal") or ""), stop_s=_seconds(tree, "stop_grace_period", 10.0),
             extra_hosts={name: tuple(each) for name, each in (tree.get("extra_hosts") or {}).items()},
             condition=extension.condition(tree, X_SLOWNET), build=self._build(name, tree),
-            dockerfile=str(build.get("dockerfile_inline") or ""), ulimits=dict(_ulimits(tree)),
+            dockerfile=str(build.get("dockerfile_inline") or ""), shares=borrowed.host(name, tree),
             post_start=tuple(self._hooks(tree, "post_start")), pre_stop=tuple(self._hooks(tree, "pre_stop")),
-            capabilities=capabilities(tree, self.warnings), groups=groups(tree), sysctls=sysctls(tree),
-            shares=borrowed.host(name, tree),
         )  # fmt: skip
 
     def _image(self, name: str, tree: Map) -> str:
@@ -307,10 +234,10 @@ class Reader:
 
     def _hooks(self, tree: Map, name: str) -> Iterator[Hook]:
         for number, each in enumerate(tree.get(name) or ()):
-            words = _words(each, "command", self.warnings)
+            words = container_fields.words(each, "command", self.warnings)
             if not words:
                 _fail(f"{name} without a command", tree[name].at[number], "add command:")
-            yield Hook(words, str(each.get("user") or ""), each.get("working_dir") or "", self._stated(each))
+            yield Hook(tuple(words), str(each.get("user") or ""), each.get("working_dir") or "", self._stated(each))
 
     def _dependencies(self, name: str, tree: Map) -> tuple[Dependency, ...]:
         every = [*_dependencies(tree), *borrowed.dependency(name, tree), *borrowed.dependencies(tree)]
@@ -429,56 +356,8 @@ def _octal(value: Any) -> int:
     return int(value.removeprefix("0o"), 8) if isinstance(value, str) else int(value)
 
 
-def _ulimits(tree: Map) -> Iterator[tuple[str, tuple[int, int]]]:
-    for name, value in (tree.get("ulimits") or {}).items():
-        at = tree["ulimits"].keys_at[name]
-        if name not in LIMITS:
-            _fail(f"unknown limit '{name}'", at, nearest(name, LIMITS))
-        texts = (value.get("soft"), value.get("hard")) if isinstance(value, Map) else (value, value)
-        if not all(re.fullmatch(r"-1|\d{1,18}", text(each)) and not isinstance(each, float) for each in texts):
-            _fail(f"the limit {name} is {value}", at, "write a whole number, or {soft: 1024, hard: 2048}; -1 is none")
-        soft, hard = (int(text(each)) for each in texts)
-        if hard != -1 and (soft == -1 or soft > hard):
-            _fail(f"the soft limit {name} of {soft} is above the hard one of {hard}", at, "raise hard:")
-        yield name, (soft, hard)
-
-
-def _words(tree: Map, name: str, warnings: list[str]) -> tuple[str, ...] | None:
-    """Return a command; a text is split like a shell's line, None leaves it to the image."""
-    value = tree.get(name)
-    if value is None:
-        return None
-    if isinstance(value, list):
-        return tuple(map(text, value))
-    try:
-        words, rest = shellwords.split(value)
-    except ValueError as error:
-        _fail(f"unclear {name}: {error}", tree.keys_at[name], "quote as in a shell, or write a list")
-    if rest:
-        what = f"{name} ends before '{rest[:40]}', as in compose"
-        warnings.append(f"{tree.values_at[name]}: {what}: for a shell write sh -c '...'")
-    return tuple(words)
-
-
-Seconds = TypeVar("Seconds", float, None)
-
-
-def duration(value: Any) -> float | None:
-    """Return the seconds of compose's ``1m30s``; None if it is unclear."""
-    try:
-        return casts.seconds(text(value))
-    except ValueError:
-        return None
-
-
-def _seconds(tree: Map, name: str, default: Seconds) -> float | Seconds:
-    value = tree.get(name)
-    if value is None:
-        return default
-    seconds = duration(value)
-    if seconds is None:
-        _fail(f"unclear duration '{value}'", tree.keys_at[name], "write it like 1m30s; units: w d h m s ms us")
-    return seconds
+def _seconds(tree: Map, name: str) -> float | None:
+    return container_fields.seconds(tree, name) if tree.get(name) is not None else None
 
 
 def _range(stated: str, at: object) -> range:
@@ -515,7 +394,7 @@ def _health(tree: Map) -> Health | None:
     retries = text(found.get("retries", 0))
     if not retries.isdecimal():
         _fail(f"{retries} retries", found.keys_at["retries"], "write a whole number")
-    times = {name: _seconds(found, name, None) for name in ("interval", "timeout", "start_period", "start_interval")}
+    times = {name: _seconds(found, name) for name in ("interval", "timeout", "start_period", "start_interval")}
     return Health(_test(found), retries=int(retries) or None, **times)
 
 

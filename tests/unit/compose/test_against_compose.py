@@ -13,8 +13,8 @@ import public_files
 import pytest
 
 from slownet.compose import reader
+from slownet.compose.casts import seconds
 from slownet.compose.model import Health
-from slownet.compose.services import duration
 
 DATA = Path(__file__).with_name("data")
 CASES = {
@@ -65,19 +65,26 @@ def test_the_project_has_its_name(both):
     assert both[0].name == both[1]["name"]
 
 
-@pytest.mark.parametrize("field", ["image", "user", "hostname", "working_dir", "stop_signal"])
+def test_images(both):
+    for ours, theirs in pairs(both):
+        assert ours.image == theirs.get("image", f"{both[0].name}-{ours.origin}" if "build" in theirs else "")
+
+
+TEXTS = {"user": "user", "hostname": "hostname", "working_dir": "cwd", "stop_signal": "stop_signal"}
+
+
+@pytest.mark.parametrize("field", TEXTS)
 def test_texts(both, field):
     for ours, theirs in pairs(both):
-        built = f"{both[0].name}-{ours.origin}" if field == "image" and "build" in theirs else ""
-        assert getattr(ours, field) == theirs.get(field, built)
+        assert ours.container.get(TEXTS[field], "") == theirs.get(field, "")
 
 
 def test_what_containers_may_do(both):
     for ours, theirs in pairs(both):
-        assert ours.sysctls == theirs.get("sysctls", {})
-        assert list(ours.groups) == theirs.get("group_add", [])
+        assert ours.container.get("sysctls", {}) == theirs.get("sysctls", {})
+        assert ours.container.get("groups", []) == theirs.get("group_add", [])
         stated = {name: each if isinstance(each, dict) else {"soft": each, "hard": each} for name, each in ulimits(theirs)}
-        assert ours.ulimits == {name: (each["soft"], each["hard"]) for name, each in stated.items()}
+        assert ours.container.get("limits", {}) == {name: [each["soft"], each["hard"]] for name, each in stated.items()}
         assert [list(each.command) for each in ours.post_start] == [each["command"] for each in theirs.get("post_start", [])]
 
 
@@ -88,7 +95,7 @@ def ulimits(theirs):
 @pytest.mark.parametrize("field", ["command", "entrypoint"])
 def test_commands(both, field):
     for ours, theirs in pairs(both):
-        assert (list(getattr(ours, field)) if getattr(ours, field) is not None else None) == theirs.get(field)
+        assert ours.container.get(field) == theirs.get(field)
 
 
 def test_environments(both):
@@ -111,7 +118,8 @@ def ports(text):
 
 def test_read_only_and_init(both):
     for ours, theirs in pairs(both):
-        assert (ours.read_only, ours.init) == (theirs.get("read_only", False), theirs.get("init", False))
+        for name in ("read_only", "init"):
+            assert ours.container.get(name, False) == theirs.get(name, False)
 
 
 def test_volumes(both):
@@ -159,13 +167,14 @@ def test_healthchecks(both):
             assert ours.health == Health(("NONE",))
             continue
         names = ("interval", "timeout", "start_period", "start_interval")
-        times = {name: duration(its[name]) for name in names if name in its}
+        times = {name: seconds(its[name]) for name in names if name in its}
         assert ours.health == Health(tuple(its.get("test", ())), retries=its.get("retries") or None, **times)
 
 
 def test_how_long_a_service_may_take_to_stop(both):
     for ours, theirs in pairs(both):
-        assert ours.stop_s == (duration(theirs["stop_grace_period"]) if "stop_grace_period" in theirs else 10.0)
+        stated = theirs.get("stop_grace_period")
+        assert ours.container.get("stop_s") == (seconds(stated) if stated else None)
 
 
 def test_further_hosts(both):

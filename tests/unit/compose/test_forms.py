@@ -11,10 +11,10 @@ from slownet.compose import reader
 from slownet.model.errors import ComposeError
 
 EXPECTED = json.loads(forms.FILE.read_text())
-TEXTS = ("image", "user", "hostname", "working_dir", "stop_signal")
 CHECKS = [
     test_against_compose.test_replicas,
-    *(partial(test_against_compose.test_texts, field=field) for field in TEXTS),
+    test_against_compose.test_images,
+    *(partial(test_against_compose.test_texts, field=field) for field in test_against_compose.TEXTS),
     test_against_compose.test_what_containers_may_do,
     *(partial(test_against_compose.test_commands, field=field) for field in ("command", "entrypoint")),
     test_against_compose.test_environments,

@@ -86,7 +86,7 @@ def test_included_projects_include_others(folder):
 def test_of_two_resources_of_one_name_the_first_counts_and_a_line_names_both(folder):
     (folder / "other.yaml").write_text("services: {stock: {image: other, user: me}}\n")
     found = project(folder, "include: [stock/compose.yaml, other.yaml]\n")
-    assert (found["stock"].image, found["stock"].user) == (
+    assert (found["stock"].image, found["stock"].container["user"]) == (
         project(folder, "include: [stock/compose.yaml]\n")["stock"].image,
         "me",
     )

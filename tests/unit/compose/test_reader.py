@@ -34,7 +34,7 @@ def test_documents_of_one_file_are_merged_as_files_are(tmp_path):
 
 @pytest.mark.parametrize(("text", "seconds"), [("1d", 86400.0), ("1w2h", 612000.0), ("1m30s", 90.0)])
 def test_durations_have_days_and_weeks(tmp_path, text, seconds):
-    assert web(tmp_path, f"stop_grace_period: {text}").stop_s == seconds
+    assert web(tmp_path, f"stop_grace_period: {text}").container["stop_s"] == seconds
 
 
 def test_one_port_may_be_published_at_any_of_a_range(tmp_path):
@@ -402,18 +402,18 @@ def test_aliases_that_explode(tmp_path):
     ],
 )  # fmt: skip
 def test_variables(text, value, tmp_path):
-    assert web(tmp_path, f"user: '{text}'", machine={"A": "1", "E": ""}).user == value
+    assert web(tmp_path, f"user: '{text}'", machine={"A": "1", "E": ""}).container.get("user", "") == value
 
 
 def test_a_variable_that_is_not_set_is_empty_with_a_warning(tmp_path):
     found = project(tmp_path, WEB + "    user: a$WHO\n")
-    assert found["web"].user == "a"
+    assert found["web"].container["user"] == "a"
     assert found.warnings == (f"{tmp_path}/compose.yaml:4:11: the variable WHO is not set and counts as empty",)
 
 
 def test_the_machine_comes_before_the_file_of_variables(tmp_path):
     (tmp_path / ".env").write_text("A=file\nB=file\n")
-    assert web(tmp_path, "user: $A-$B", machine={"A": "machine"}).user == "machine-file"
+    assert web(tmp_path, "user: $A-$B", machine={"A": "machine"}).container["user"] == "machine-file"
 
 
 def test_lines_of_a_raw_file_are_taken_as_they_are(tmp_path):
@@ -554,7 +554,7 @@ def test_commands_after_the_start_and_before_the_end(tmp_path):
 
 def test_limits(tmp_path):
     found = web(tmp_path, "ulimits: {nofile: {soft: 1024, hard: '4096'}, nproc: 65535, memlock: -1}")
-    assert found.ulimits == {"nofile": (1024, 4096), "nproc": (65535, 65535), "memlock": (-1, -1)}
+    assert found.container["limits"] == {"nofile": [1024, 4096], "nproc": [65535, 65535], "memlock": [-1, -1]}
 
 
 @pytest.mark.parametrize(
@@ -568,13 +568,13 @@ def test_limits(tmp_path):
     ],
 )
 def test_capabilities(stated, more, less, tmp_path):
-    found = web(tmp_path, *stated).capabilities
+    found = web(tmp_path, *stated).container["capabilities"]
     assert (set(found) - set(CAPABILITIES), set(CAPABILITIES) - set(found), len(set(found))) == (more, less, len(found))
 
 
 def test_capabilities_that_no_container_has_are_said(tmp_path):
     found = project(tmp_path, WEB + "    cap_add: [SYS_MODULE, NET_ADMIN, MKNOD]\n")
-    assert set(found["web"].capabilities) - set(CAPABILITIES) == {"CAP_NET_ADMIN"}
+    assert set(found["web"].container["capabilities"]) - set(CAPABILITIES) == {"CAP_NET_ADMIN"}
     what = "SYS_MODULE, MKNOD of cap_add: no container gets at a lab's kernel and devices"
     assert found.warnings == (f"{tmp_path}/compose.yaml:4:5: ignored: {what}",)
 
@@ -597,9 +597,9 @@ def test_volumes_of_another_service(tmp_path):
 
 def test_groups_and_settings(tmp_path):
     found = web(tmp_path, "group_add: [video, 44]", "sysctls: [net.core.somaxconn=1024, kernel.msgmax=65536]")
-    assert found.groups == ("video", "44")
-    assert found.sysctls == {"net.core.somaxconn": "1024", "kernel.msgmax": "65536"}
-    assert web(tmp_path, "sysctls: {net.ipv4.tcp_syncookies: 0}").sysctls == {"net.ipv4.tcp_syncookies": "0"}
+    assert found.container["groups"] == ["video", "44"]
+    assert found.container["sysctls"] == {"net.core.somaxconn": "1024", "kernel.msgmax": "65536"}
+    assert web(tmp_path, "sysctls: {net.ipv4.tcp_syncookies: 0}").container["sysctls"] == {"net.ipv4.tcp_syncookies": "0"}
 
 
 def test_a_socket_of_this_machine_is_left_out(tmp_path):
@@ -849,7 +849,7 @@ def test_what_names_a_refused_service_is_not_refused_for_that(tmp_path):
 @pytest.mark.parametrize("stated", ["yes", "on", "Y", "TRUE"])
 def test_a_boolean_from_a_variable(tmp_path, stated):
     found = project(tmp_path, WEB + "    read_only: ${X}\n    init: ${X:-no}\n", machine={"X": stated})
-    assert (found["web"].read_only, found["web"].init) == (True, True)
+    assert found["web"].container == {"read_only": True, "init": True}
 
 
 @pytest.mark.parametrize("stated", ["1", "t", "maybe", ""])

@@ -8,7 +8,7 @@ from slownet.model.errors import ComposeError
 
 def environment(text: str) -> dict[str, str]:
     found = parser.parse(f"{text}\n", "compose.yaml")[0]
-    return {name: scalars.shown(value) for name, value in found.items()}
+    return {name: scalars.text(value) for name, value in found.items()}
 
 
 @pytest.mark.parametrize(
