@@ -1,4 +1,4 @@
-"""A fault, a unit of time and a compose field are one row each: added to the source, a row is known at every door.
+"""A fault, a unit of time, a compose field and an option are one row each: added to the source, a row is known at every door.
 
 They are tables from which others are made at import, so that the row is added before that, in a program of its own.
 """
@@ -10,13 +10,15 @@ ADD = """
 import importlib.util, sys
 from pathlib import Path
 
-def add(module, after, row):
+def add(module, *rows):
     spec = importlib.util.find_spec(module)
     assert module not in sys.modules, "others have read the table"
     source = Path(spec.origin).read_text()
-    assert source.count(after) == 1
+    for after, row in zip(rows[::2], rows[1::2]):
+        assert source.count(after) == 1
+        source = source.replace(after, after + row)
     made = sys.modules[module] = importlib.util.module_from_spec(spec)
-    exec(compile(source.replace(after, after + row), spec.origin, "exec"), made.__dict__)
+    exec(compile(source, spec.origin, "exec"), made.__dict__)
 """
 
 
@@ -154,4 +156,73 @@ def test_a_field_of_a_service_that_its_container_gets_is_one_row():
         "True 90.0",
         "services.old.ready_within is 'soon', /more.yaml:1:18: write it like 1m30s; units: w d h m s ms us ns",
         "services.web.ready_within is a list, not a text, /compose.yaml:1:30",
+    ]
+
+
+OPTION = """
+add("slownet.runner.run_options", "    value: str | Texts\\n", "    colour: str | None\\n",
+    "as a text or a list of texts each.", '''
+    \"\"\"
+
+    colour: str | None = field(
+        default=None,
+        metadata=stated("NAME", "The page's colour.", ("red", "blue"), kind="str, optional", doc="The colour of its page."),
+    )
+    \"\"\"''')
+import inspect
+import typer
+import slownet
+from slownet.api import calls
+from slownet.cli import app
+from slownet.model.errors import ExperimentError
+from slownet.model.options import Option
+from slownet.runner.run_request import RunRequest
+
+found = next(each for each in typer.main.get_command(app.tree()).commands["run"].params if each.name == "colour")
+print(found.opts, found.metavar, found.help)
+print(inspect.signature(slownet.run).parameters["colour"])
+print("    colour : str, optional\\n        The colour of its page.\\n" in slownet.run.__doc__)
+
+def check(self):
+    print(*self.words())
+    raise ExperimentError("no such colour", Option("colour"), f"write {Option('colour').set('red')}")
+
+RunRequest.check = check
+for call in (lambda: slownet.run("client_delay", colour="green"), lambda: RunRequest(colour="green").check()):
+    try:
+        call()
+    except ExperimentError as error:
+        print(error)
+"""
+
+
+def test_an_option_of_a_run_is_one_field():
+    assert run(OPTION).splitlines() == [
+        "['--colour'] NAME The page's colour.",
+        "colour: 'str | None' = None",
+        "True",
+        "slownet run client_delay --colour green",
+        'no such colour, colour=: write colour="red"',
+        "slownet run --colour green",
+        "no such colour, --colour: write --colour red",
+    ]
+
+
+OPTION_OF_TESTS = """
+add("slownet.runner.where", '    folder: str = ""\\n', '''
+    colour: str | None = field(default=None, metadata=stated("NAME", "The lab's colour.", tests="Red by default."))
+''')
+from slownet.model.options import Option
+from slownet.pytest_plugin import wishes
+
+print([each for each in wishes.OPTIONS if "colour" in each[0]])
+with wishes.option_names_here():
+    print(Option("colour").set("red"))
+"""
+
+
+def test_an_option_of_tests_is_one_field():
+    assert run(OPTION_OF_TESTS).splitlines() == [
+        "[('--slownet-colour', 'NAME', \"The lab's colour. Red by default.\")]",
+        "--slownet-colour red",
     ]

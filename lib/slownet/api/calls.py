@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
 import math
 import os
 import sys
+import textwrap
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, Unpack, get_args, get_type_hints
 
 from slownet.api.presented import Run
 from slownet.hypotheses.experiment import Experiment
@@ -21,37 +23,38 @@ from slownet.judge.records.result import RunData
 from slownet.judge.records.run_json import MALFORMED, unreadable
 from slownet.lab.run.caller import without_values
 from slownet.lab.run.events import Event
-from slownet.lab.run.lab import MEGABYTES
 from slownet.lab.run.place import Interrupts, Place
 from slownet.model import options
 from slownet.model.control_characters import visible
 from slownet.model.errors import ExperimentError, SlownetError
-from slownet.model.options import CLOCK, CPU, PLACE, TDF, here, of_another_program
+from slownet.model.options import here, of_another_program
 from slownet.report.progress import Follower
-from slownet.runner import RUNS, planning
+from slownet.runner import planning
 from slownet.runner.planning import HOSTS
 from slownet.runner.repetition import Follow
 from slownet.runner.run import ClaimsError, execute, last_lines
-from slownet.runner.run_options import RunOptions
+from slownet.runner.run_options import Arguments, RunOptions, Texts
 from slownet.runner.run_request import RunRequest, what_is_left
 
-# Names of arguments in messages that name options of the command line: `repeat=4` for `--repeat 4`.
-
 OF_COMPARE = ("within", "fail_if_slower", "metric", "at", "t0")
-NAMES = {f"--{name.replace('_', '-')}": f"{name}=" for name in (*(each.name for each in fields(RunRequest)), *OF_COMPARE)}
-PHRASES = {
-    rf"{TDF.typed} inf\b": 'tdf="inf"',
-    r"--(repeat|tdf|budget) (\d+)\b": r"\1=\2",
-    rf"{CLOCK.typed} ((?:real|virtual|exact)(?::\w+)?)\b": r'clock="\1"',
-    rf"{CPU.typed} (work|time)\b": r'cpu="\1"',
-    rf"{PLACE.typed} (lab|native|confined)\b": r'place="\1"',
-}
+ARGUMENTS = (*(each.name for each in fields(RunRequest)), *OF_COMPARE)
+
+
+def argument(name: str, value: str) -> str | None:
+    """Return the argument in place of an option of the command line in messages: ``repeat=4`` for ``--repeat 4``."""
+    name = name.replace("-", "_")
+    if name not in ARGUMENTS or not value:
+        return f"{name}=" if name in ARGUMENTS else None
+    if value.isdecimal():
+        return f"{name}={value}"
+    is_word = name in options.names(RunOptions) and value.partition(":")[0] in options.of(RunOptions, name).words
+    return f'{name}="{value}"' if is_word else None
 
 
 @contextlib.contextmanager
 def naming_arguments() -> Iterator[None]:
     """Let messages of a ``with`` block name arguments, and the errors that leave it, whenever they are printed."""
-    with of_another_program(NAMES, PHRASES):
+    with of_another_program(argument):
         try:
             yield
         except SlownetError as error:
@@ -63,35 +66,52 @@ if TYPE_CHECKING:
     from slownet.api.compared import Compared
 
 OWN = "slownet.experiments."
-Texts = Sequence[str]
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
-# Each parameter is a field of `RunOptions`, written once more: type checkers, notebooks and the reference read this signature,
-# and Python has other types than a command line, such as a mapping for NAME=VALUE. A test compares the two.
+def _with_options(call: Callable[P, R]) -> Callable[P, R]:
+    """Give a function the options of a run as parameters, in its signature and docstring; type checkers read `Arguments`."""
+    signature = inspect.signature(call)
+    own = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
+    defaults = {each.name: each.default for each in fields(RunOptions)} | {"capture": False}
+    kinds = {name: kind.__forward_arg__ for name, kind in Arguments.__annotations__.items()}
+    parameters = [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=None if defaults[name] == () and kind.endswith("| None") else defaults[name],
+            annotation=kind,
+        )
+        for name, kind in kinds.items()
+    ]
+    complete = signature.replace(parameters=[*own[:1], *parameters, *own[1:]])
+    lines = []
+    for each in (options.of(RunOptions, name) for name in kinds):
+        lines += [f"{each.name} : {each.kind}", *textwrap.wrap(each.doc, 120, initial_indent="    ", subsequent_indent="    ")]
+    text = textwrap.indent("\n".join(lines), "    ").lstrip()
+
+    @functools.wraps(call)
+    def called(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            complete.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{call.__name__}() {error}") from None
+        return call(*args, **kwargs)
+
+    called.__signature__ = complete  # type: ignore[attr-defined]  # of a function
+    called.__doc__ = (call.__doc__ or "").replace("{options}", text)
+    return called
+
+
 @naming_arguments()
+@_with_options
 def run(
     experiment: str | Path | Experiment | None = None,
     *,
-    vary: Mapping[str, str | Texts] | None = None,
-    clock: str | None = None,
-    tdf: str | float | None = None,
-    cpu: str | None = None,
-    memory: int = MEGABYTES,
-    place: str = "auto",
-    kernel: str | None = None,
     compose: Path | str | Sequence[Path | str] = (),
-    tool: str | None = None,
-    option: Mapping[str, object] | None = None,
-    value: str | Texts = (),
-    capture: bool | str | Texts = False,
-    repeat: int | str | None = None,
-    budget: int | str | None = None,
-    labs: int | str = "auto",
-    resume: Path | str | None = None,
-    runs: Path | str = RUNS,
-    env: Mapping[str, str] | None = None,
-    share: Path | str | Sequence[Path | str] = (),
     progress: bool = True,
+    **given: Unpack[Arguments],
 ) -> Run:
     """Run an experiment, judge its claims and write its records and report, as `slownet run` does.
 
@@ -102,47 +122,9 @@ def run(
     experiment : str, Path or Experiment, optional
         A name (see ``slownet list``), a Python or hypothesis file, or an experiment that was imported from a file; none with
         ``compose`` or ``resume``.
-    vary : mapping of str to sequence of str, optional
-        Values by condition, to measure instead: ``{"rtt": ["0ms", "25ms"]}``. ``"faults"``, for an experiment that varies them,
-        has a TOML file, or words such as ``"kill db at 4 s"``.
-    clock : str, optional
-        ``"real"``, ``"virtual"``, the default, or ``"exact"``, which counts instructions in an emulated machine: 3 of them in a
-        nanosecond, or N with ``"exact:N"``.
-    tdf : str or float, optional
-        How many times faster the CPU looks on the virtual clock: a whole number, ``"auto"``, or ``"inf"``.
-    cpu : str, optional
-        What the virtual clock charges: ``"work"`` (instructions), ``"time"`` (of the CPU) or ``"auto"``.
-    memory : int
-        Memory of each lab in MB.
-    place : str
-        ``"lab"``, ``"native"``, ``"confined"``: a lab, but only where this machine's kernel confines it, or ``"auto"``: native
-        if possible.
-    kernel : str, optional
-        The lab's kernel: ``"base"``, the default, or ``"wide"``, with what Debian's can do with networks.
+    {options}
     compose : Path, str, or sequence of them
         A compose project's file or folder, to be measured with ``tool``; several files are merged.
-    tool : str, optional
-        The client that measures the compose project from its host client; with ``value``, any command.
-    option : mapping, optional
-        Options of the tool: ``{"url": "http://web:8000/", "requests": 50}``.
-    value : str or sequence of str
-        Regular expressions for the numbers in the command's output: ``"tps = ([0-9.]+)"``, or ``(?P<name_ms>...)``.
-    capture : bool, str or sequence of str
-        Save the packets of these interfaces; True: of all hosts.
-    repeat : int or str, optional
-        Number of repetitions; ``"auto"``, the default: until every claim is decided.
-    budget : int or str, optional
-        Limit on repetitions, wall time or both; ``"30,1h"`` by default.
-    labs : int or str
-        Labs that repeat the experiment in parallel; ``"auto"``: one per processor.
-    resume : Path or str, optional
-        The directory of an interrupted run, to be continued.
-    runs : Path or str
-        Where to create the run directory.
-    env : mapping of str to str, optional
-        Variables for the experiment, here and in the lab; the caller's are as before afterwards.
-    share : Path, str, or sequence of them
-        Folders that the lab sees under the same path; with ``:rw`` at the end it may write to them.
     progress : bool
         Whether to show progress on standard error.
 
@@ -158,14 +140,13 @@ def run(
     KeyboardInterrupt
         It was interrupted; its note explains how to continue.
     """
-    given = _as_typed(locals())
     asked = RunRequest(
-        **given,
+        **_as_typed(given),
         experiments=[_named(experiment)] if experiment is not None else [],
         compose=[Path(each) for each in _all(compose)],
     )
     asked.check()
-    with restored(env or {}):
+    with restored(given.get("env") or {}):
         plans, where = asked.plans()
         for line in asked.notices(plans):
             print(f"slownet: {visible(here(line))}", file=sys.stderr)
@@ -272,7 +253,7 @@ def _measured(plans: Sequence[planning.Plan], place: Place, follow: Follow) -> R
 def _as_typed(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments that are options of a run as the command line has them, by the types of their fields."""
     kinds = get_type_hints(RunOptions)
-    return {name: _of_kind(kinds[name], name, given[name]) for name in options.names(RunOptions)}
+    return {name: _of_kind(kinds[name], name, value) for name, value in given.items()}
 
 
 def _of_kind(kind: Any, name: str, value: Any) -> Any:

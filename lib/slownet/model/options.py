@@ -8,30 +8,29 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 # In texts an option stands as it is typed on the command line, and is found again where a text is printed: in pytest it has a
 # prefix, and from Python it is an argument. So a text may come from a lab, a thread or a worker, which do not know who will
 # print it. Data names no option: a judgement has the same text wherever it is read.
 
-_OPTION = re.compile(r"(?P<command>\bslownet(?: [a-z]\w*)+ --[a-z][a-z0-9-]*)|(?<![\w-])--[a-z][a-z0-9-]*")
-"""An option, or a command with one, which is typed as it is wherever one reads it."""
-_here: ContextVar[tuple[Mapping[str, str], Mapping[str, str]]] = ContextVar("names of options", default=({}, {}))
+_OPTION = re.compile(
+    r"(?P<command>\bslownet(?: [a-z]\w*)+ --[a-z][a-z0-9-]*)|(?<![\w-])--(?P<name>[a-z][a-z0-9-]*)(?: (?P<value>[\w.:]*\w))?"
+)
+"""An option, perhaps with its value; or a command with one, which is typed as it is wherever one reads it."""
+Naming = Callable[[str, str], str | None]
+"""Returns the name of an option elsewhere, or of the option with a value if that is not empty; None: as it is typed."""
+_here: ContextVar[Naming] = ContextVar("names of options", default=lambda name, value: None)
 
 
 @contextmanager
-def of_another_program(names: Mapping[str, str], phrases: Mapping[str, str] = MappingProxyType({})) -> Iterator[None]:
-    """Use other names in a ``with`` block.
-
-    names: what an option of the command line is called there.
-    phrases: regular expressions of options with their values, and what to write instead.
-    """
-    token = _here.set((names, phrases))
+def of_another_program(naming: Naming) -> Iterator[None]:
+    """Name options as another program does in a ``with`` block."""
+    token = _here.set(naming)
     try:
         yield
     finally:
@@ -41,19 +40,24 @@ def of_another_program(names: Mapping[str, str], phrases: Mapping[str, str] = Ma
 def here(text: str) -> str:
     """Return a text with the options' names of where one is.
 
-    >>> with of_another_program({"--tdf": "--slownet-tdf"}, {r"--repeat (\\d+)": r"repeat=\\1"}):
+    >>> with of_another_program({("tdf", ""): "--slownet-tdf", ("repeat", "3"): "repeat=3"}.get):
     ...     here("--repeat 3, or --tdf inf, not --tdf-watchdog or --slownet-tdf")
     'repeat=3, or --slownet-tdf inf, not --tdf-watchdog or --slownet-tdf'
-    >>> with of_another_program({"--kernel": "--slownet-kernel"}):
+    >>> with of_another_program({("kernel", ""): "--slownet-kernel"}.get):
     ...     here("slownet lab build --kernel wide, then --kernel wide")
     'slownet lab build --kernel wide, then --slownet-kernel wide'
     >>> here("--tdf inf")
     '--tdf inf'
     """
-    names, phrases = _here.get()
-    for pattern, instead in phrases.items():
-        text = re.sub(pattern, instead, text)
-    return _OPTION.sub(lambda found: found["command"] or names.get(found[0], found[0]), text)
+    return _OPTION.sub(_named, text)
+
+
+def _named(found: re.Match[str]) -> str:
+    if found["command"]:
+        return found[0]
+    naming, name, value = _here.get(), found["name"], found["value"] or ""
+    both = naming(name, value) if value else None
+    return both or f"{naming(name, '') or f'--{name}'} {value}".rstrip()
 
 
 _KEY = "option"
@@ -69,6 +73,9 @@ class Option:
     text: the text for help.
     words: values that a shell offers.
     least: the smallest number that it takes.
+    kind: the type of the argument in Python, as a docstring has it: ``str, optional``.
+    doc: the text of that docstring.
+    tests: for pytest, which has the option if this is a text: what it adds to `text`.
     """
 
     name: str
@@ -76,6 +83,9 @@ class Option:
     text: str = ""
     words: tuple[str, ...] = ()
     least: int | None = None
+    kind: str = ""
+    doc: str = ""
+    tests: str | None = None
 
     @property
     def typed(self) -> str:
@@ -109,9 +119,9 @@ STP, SYSTEM, TAG, TDF, TEST, TIMEOUT, VARY = map(Option, ("stp", "system", "tag"
 """Those that messages name; dataclasses such as `slownet.runner.run_options.RunOptions` and the command line declare them."""
 
 
-def stated(metavar: str, text: str, words: Iterable[str] = (), least: int | None = None) -> dict[str, Option]:
-    """Return the metadata of a dataclass's field that is an option."""
-    return {_KEY: Option("", metavar, text, tuple(words), least)}
+def stated(metavar: str, text: str, words: Iterable[str] = (), least: int | None = None, **more: str) -> dict[str, Option]:
+    """Return the metadata of a dataclass's field that is an option. more: ``kind``, ``doc`` and ``tests`` of `Option`."""
+    return {_KEY: Option("", metavar, text, tuple(words), least, **more)}
 
 
 def same(cls: type, name: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
@@ -56,19 +57,16 @@ COMMENT, HISTORY, WHY = "--slownet-comment", "--slownet-history", "--slownet-why
 MOST_BOOTS = 100
 
 
-def _stated(name: str, more: str = "") -> tuple[str, str, str]:
-    """Return an option's name here, its form and its text, as the command line has them. more: what is other in tests."""
-    found = options.of(Where, name.removeprefix(PREFIX))
-    return name, found.metavar, f"{found.text} {more}".strip()
+def _of_runs() -> Iterator[tuple[str, str, str]]:
+    """Yield the names here, forms and texts of options that a run has, too."""
+    for each in (options.of(Where, name) for name in options.names(Where)):
+        if each.tests is not None:
+            yield f"{PREFIX}{each.name}", each.metavar, f"{each.text} {each.tests}".strip()
 
 
 OPTIONS = (
-    _stated(CLOCK, "For tests with a network."),
-    _stated(TDF, "inf by default: it is free."),
-    _stated(CPU),
+    *_of_runs(),
     (CONFINED, "", "Refuse to run where nothing but its own kernel confines a lab."),
-    _stated(KERNEL),
-    _stated(MEMORY, f"Default: {MEGABYTES}."),
     (BUDGET, "N", "Most boots of a test whose comparison fewer leave open (default: 10); 1 repeats nothing."),
     (SEED, "N", "Seed of every link with loss or another random condition that states no seed itself."),
     (REPORT, "FOLDER", "Save the measurements of `measure`: one run directory per test, with its report.html."),
@@ -76,14 +74,15 @@ OPTIONS = (
     (COMMENT, "FILE", "Write at most 20 lines of Markdown, as a comment for a pull request: compared numbers that changed."),
     (HISTORY, "FILE", "Add the compared numbers to this file; the comment shows those of its last sessions."),
 )
-NAMES = {f"--{name.removeprefix('--slownet-')}": name for name, _, _ in OPTIONS}
-"""Pytest's names for options of the command line."""
-PHRASES = {"--place confined": CONFINED, "--out history": HISTORY, "--out comment": COMMENT}
+NAMES = {(name.removeprefix(PREFIX), ""): name for name, _, _ in OPTIONS} | {
+    ("place", "confined"): CONFINED, ("out", "history"): HISTORY, ("out", "comment"): COMMENT,
+}  # fmt: skip
+"""Pytest's names for options of the command line, and for options with a value."""
 
 
 def option_names_here() -> AbstractContextManager[None]:
     """Let messages in a ``with`` block name pytest's options."""
-    return options.of_another_program(NAMES, PHRASES)
+    return options.of_another_program(lambda name, value: NAMES.get((name, value)))
 
 
 ROOT_FIXTURE = "slownet_lab"  # every fixture of the plugin that needs a network requests it

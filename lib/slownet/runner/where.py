@@ -26,6 +26,9 @@ class Where:
             "auto|native|lab|confined",
             "native: as root; confined: a lab that the kernel confines.",
             ("auto", "native", "lab", "confined"),
+            kind="str",
+            doc='``"lab"``, ``"native"``, ``"confined"``: a lab, but only where this machine\'s kernel confines it, or '
+            '``"auto"``: native if possible.',
         ),
     )
     clock: str | None = field(
@@ -34,27 +37,57 @@ class Where:
             "real|virtual|exact[:N]",
             "The lab's clock; virtual by default. exact counts instructions, N (3) a nanosecond.",
             ("real", "virtual", "exact"),
+            kind="str, optional",
+            doc='``"real"``, ``"virtual"``, the default, or ``"exact"``, which counts instructions in an emulated machine: 3 '
+            'of them in a nanosecond, or N with ``"exact:N"``.',
+            tests="For tests with a network.",
         ),
     )
     tdf: str | None = field(
         default=None,
-        metadata=stated("N|inf|auto", "Factor of the CPU's speed on the virtual clock.", ("inf", "auto", "1")),
+        metadata=stated(
+            "N|inf|auto",
+            "Factor of the CPU's speed on the virtual clock.",
+            ("inf", "auto", "1"),
+            kind="str or float, optional",
+            doc='Factor of the CPU\'s speed on the virtual clock: a whole number, ``"auto"``, or ``"inf"``.',
+            tests="inf by default: it is free.",
+        ),
     )
     cpu: str | None = field(
         default=None,
-        metadata=stated("work|time|auto", "Unit that this clock charges: instructions or time.", ("work", "time", "auto")),
+        metadata=stated(
+            "work|time|auto",
+            "Unit that this clock charges: instructions or time.",
+            ("work", "time", "auto"),
+            kind="str, optional",
+            doc='Unit that the virtual clock charges: ``"work"`` (instructions), ``"time"`` (of the CPU) or ``"auto"``.',
+            tests="",
+        ),
     )
     memory: int = field(
         default=MEGABYTES,
-        metadata=stated("MB", "Memory of each lab."),
+        metadata=stated(
+            "MB", "Memory of each lab.", kind="int", doc="Memory of each lab in MB.", tests=f"Default: {MEGABYTES}."
+        ),
     )
     env: tuple[str, ...] = field(
         default=(),
-        metadata=stated("NAME[=VALUE]", "A variable for the experiment. Repeatable."),
+        metadata=stated(
+            "NAME[=VALUE]",
+            "A variable for the experiment. Repeatable.",
+            kind="mapping of str to str, optional",
+            doc="Variables for the experiment, here and in the lab; the caller's are as before afterwards.",
+        ),
     )
     share: tuple[str, ...] = field(
         default=(),
-        metadata=stated("FOLDER[:rw]", "A folder that the lab sees at its path. Repeatable."),
+        metadata=stated(
+            "FOLDER[:rw]",
+            "A folder that the lab sees at its path. Repeatable.",
+            kind="Path, str, or sequence of them",
+            doc="Folders that the lab sees under the same path; with ``:rw`` at the end it may write to them.",
+        ),
     )
     folder: str = ""
     kernel: str | None = field(
@@ -63,6 +96,9 @@ class Where:
             "base|wide",
             "The lab's kernel; wide has all of Debian's networking.",
             ("base", "wide"),
+            kind="str, optional",
+            doc='The lab\'s kernel: ``"base"``, the default, or ``"wide"``, with what Debian\'s can do with networks.',
+            tests="",
         ),
     )
 

@@ -150,7 +150,8 @@ def fetch(
 
 def _of_arguments(text: str) -> str:
     """Return a text with this function's arguments in place of the options that the command line has for them."""
-    with of_another_program({HTTP.typed: "http", Option("tls").typed: "tls"}, {r"--(http|tls) ([\d.]+)": r'\1="\2"'}):
+    own = (HTTP.name, Option("tls").name)
+    with of_another_program(lambda name, value: (f'{name}="{value}"' if value else name) if name in own else None):
         return here(text)
 
 
