@@ -19,7 +19,7 @@ def test_a_machine_with_a_lab_is_ready():
     by_name = {each["name"]: each for each in found["findings"]}
     assert (done.returncode, found["ready"], done.stderr) == (0, True, "")
     assert "boots and ends in" in by_name["lab"]["text"]
-    assert all(each["mend"] for each in found["findings"] if not each["good"])
+    assert all(each["repair"] for each in found["findings"] if not each["good"])
 
 
 def test_a_machine_without_one_is_told_how_to_get_it(tmp_path):

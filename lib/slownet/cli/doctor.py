@@ -62,7 +62,7 @@ def table(found: Sequence[Finding]) -> Table:
     for each in found:
         state, style = GOOD if each.good else NEEDED if each.needed else OPTIONAL
         text = Text(each.text)
-        if each.mend:
-            text.append("\n" + each.mend, style="bold")
+        if each.repair:
+            text.append("\n" + each.repair, style="bold")
         shown.add_row(each.name, Text(state, style=style), text)
     return shown

@@ -30,7 +30,7 @@ TRACEBACK = "SLOWNET_TRACEBACK"
 OUTPUT = "standard output"
 PASSES_ON = ["lab", "exec"]
 """The command that prints nothing itself: the user's command in the lab decides what a closed standard output means."""
-MENDS = {
+FIXES = {
     errno.EMFILE: "raise the limit on open files: ulimit -n 1024",
     errno.ENFILE: "end other programs: this machine has no more open files",
     errno.ENOMEM: "end other programs, or raise the limit on memory: ulimit -v unlimited",
@@ -78,12 +78,12 @@ def _explained(error: BaseException) -> tuple[str, BaseException, int]:
     if isinstance(error, BrokenPipeError) and _reader_is_gone():
         return "", error, CLOSED_PIPE
     if isinstance(error, MemoryError) or "failed to map segment" in str(error):  # the latter from the dynamic loader
-        return f"memory does not suffice: {MENDS[errno.ENOMEM]}", error, MISTAKE
+        return f"memory does not suffice: {FIXES[errno.ENOMEM]}", error, MISTAKE
     if isinstance(error, FileNotFoundError) and not _has_directory():
         return "the working directory was removed: cd to one that exists", error, MISTAKE
     if isinstance(error, OSError) and error.errno:
         where = f", {error.filename}" if error.filename else ""
-        fix = MENDS.get(error.errno, f"{TRACEBACK}=1 shows where it happened")
+        fix = FIXES.get(error.errno, f"{TRACEBACK}=1 shows where it happened")
         return f"{error.strerror or os.strerror(error.errno)}{where}: {fix}", error, MISTAKE
     return _bug(error), error, BUG
 

@@ -216,7 +216,7 @@ class Route:
                     raise NetworkError(f"cannot {what}: {os.strerror(-code)}")
                 found.append(body)
 
-    def _ask(  # fix: how to mend it
+    def _ask(  # fix: how to correct it
         self, kind: int, body: bytes, flags: int, what: str, tolerated: tuple[int, ...] = (), fix: str = ""
     ) -> int:
         """Return the kernel's error if it is tolerated, 0 if it did what was asked."""

@@ -322,11 +322,11 @@ def few_values_notes(run: RunData) -> list[str]:
 
 
 def position_notes(run: RunData) -> list[str]:
-    """Say where a cell's place among the others explains its number, and what to do."""
-    mend = "measure each in a run of its own" if run.facts.get("compose") else "try a larger warm_up"
+    """Return a note for each cell whose place in a boot explains its number, with the remedy."""
+    remedy = "measure each in a run of its own" if run.facts.get("compose") else "try a larger warm_up"
     return [
         f"{each.cell.title}: its place in a boot explains {each.metric}, {number(each.forwards.mean)} in boots that go through "
-        f"the cells forwards, {number(each.backwards.mean)} backwards: programs keep something from cell to cell, {mend}"
+        f"the cells forwards, {number(each.backwards.mean)} backwards: programs keep something from cell to cell, {remedy}"
         for each in shifts(run)
     ]
 

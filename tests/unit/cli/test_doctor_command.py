@@ -19,7 +19,7 @@ def test_what_is_optional_does_not_count():
 
 def test_a_mend_stands_on_a_line_of_its_own():
     screen = Console(width=60, file=io.StringIO())
-    screen.print(command.table([LACK, replace(LACK, needed=False, name="native"), replace(LACK, good=True, mend="")]))
+    screen.print(command.table([LACK, replace(LACK, needed=False, name="native"), replace(LACK, good=True, repair="")]))
     assert [line.split() for line in screen.file.getvalue().splitlines()] == [
         ["lab", "NO", "it", "is", "not", "built"], ["slownet", "lab", "build"],
         ["native", "no", "it", "is", "not", "built"], ["slownet", "lab", "build"],
@@ -29,5 +29,5 @@ def test_a_mend_stands_on_a_line_of_its_own():
 
 def test_findings_are_json():
     assert json.loads(json.dumps(LACK.to_json())) == {
-        "name": "lab", "good": False, "text": "it is not built", "mend": "slownet lab build", "needed": True,
+        "name": "lab", "good": False, "text": "it is not built", "repair": "slownet lab build", "needed": True,
     }  # fmt: skip

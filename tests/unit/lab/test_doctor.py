@@ -32,7 +32,7 @@ def test_another_processor(monkeypatch):
     found = examination.system()
     assert (found.good, found.needed) == (False, True)
     assert "aarch64" in found.text
-    assert "x86-64" in found.mend
+    assert "x86-64" in found.repair
 
 
 def test_a_lab_that_does_not_fit_into_memory():
@@ -40,7 +40,7 @@ def test_a_lab_that_does_not_fit_into_memory():
     found = examination.memory(2**40)
     assert not found.good
     assert "no folder has room" in found.text
-    assert "--memory" in found.mend
+    assert "--memory" in found.repair
 
 
 def test_a_cache_without_room_matters_until_the_lab_is_built(tmp_path, monkeypatch):
@@ -57,7 +57,7 @@ def test_a_cache_that_this_user_cannot_write(monkeypatch, tmp_path):
     (tmp_path / "slownet").mkdir()
     assert examination.disk(built=False).text == f"{tmp_path}/slownet cannot be written"
     assert not examination.disk(built=False).good
-    assert "XDG_CACHE_HOME" in examination.disk(built=False).mend
+    assert "XDG_CACHE_HOME" in examination.disk(built=False).repair
     assert examination.disk(built=True).good
 
 
@@ -67,7 +67,7 @@ def test_programs_that_build_a_lab(monkeypatch, tmp_path):
     monkeypatch.setattr(examination.os, "geteuid", lambda: 0)
     (found,) = examination.to_build()
     assert found.text == "these programs are missing: gcc, bison"
-    assert found.mend == "sudo apt-get install bison gcc"
+    assert found.repair == "sudo apt-get install bison gcc"
 
 
 def test_what_a_wheel_brought_takes_no_programs(monkeypatch, tmp_path):
@@ -91,27 +91,27 @@ def test_each_switch_that_denies_user_namespaces(root, name, value):
     root.write(f"proc/sys/{name}", value + "\n")
     found = examination.namespaces(root.folder, "ann")
     assert name in found.text
-    assert found.mend == f"sudo sysctl {examination.SWITCHES[name][1]}"
+    assert found.repair == f"sudo sysctl {examination.SWITCHES[name][1]}"
 
 
 def test_a_user_without_subordinate_ids(root):
     root.write("etc/subuid", "joann:100000:65536\n")
     found = examination.namespaces(root.folder, "ann")
     assert "no range for ann" in found.text
-    assert found.mend.endswith(" ann")
+    assert found.repair.endswith(" ann")
 
 
 def test_newuidmap_is_a_package(root, monkeypatch):
     root.write("etc/subuid", "ann:100000:65536\n")
     monkeypatch.setattr(examination.shutil, "which", lambda name, path: None)
-    assert examination.namespaces(root.folder, "ann").mend == "sudo apt-get install uidmap"
+    assert examination.namespaces(root.folder, "ann").repair == "sudo apt-get install uidmap"
 
 
 def test_a_container_that_denies_them_all_the_same(root, monkeypatch):
     root.write("etc/subuid", "ann:100000:65536\n")
     monkeypatch.setattr(examination.shutil, "which", lambda name, path: "/usr/bin/newuidmap")
     found = examination.namespaces(root.folder, "ann")
-    assert (found.good, found.mend) == (False, "sudo slownet lab build")
+    assert (found.good, found.repair) == (False, "sudo slownet lab build")
 
 
 class Parts:
@@ -133,7 +133,7 @@ class Parts:
 
 
 @pytest.mark.parametrize(
-    ("parts", "good", "mend"),
+    ("parts", "good", "repair"),
     [
         (None, False, "slownet lab build"),
         (Parts(), True, ""),
@@ -141,13 +141,13 @@ class Parts:
         (Parts(error=LabError("it died", fix="more memory")), False, "more memory"),
     ],
 )
-def test_a_lab_is_good_if_it_boots(parts, good, mend):
+def test_a_lab_is_good_if_it_boots(parts, good, repair):
     found = examination.lab(parts)
-    assert (found.good, found.mend, found.needed) == (good, mend, True)
+    assert (found.good, found.repair, found.needed) == (good, repair, True)
 
 
 @pytest.mark.parametrize(
-    ("lacking", "mend"),
+    ("lacking", "repair"),
     [
         ([], ""),
         (["root"], "sudo slownet doctor"),
@@ -156,9 +156,9 @@ def test_a_lab_is_good_if_it_boots(parts, good, mend):
         (["the program mn", "netem"], "apt-get install mininet; boot a kernel with sch_netem, sch_htb and openvswitch"),
     ],
 )
-def test_what_native_mode_lacks(lacking, mend):
+def test_what_native_mode_lacks(lacking, repair):
     found = examination.without_a_lab(lacking)
-    assert (found.good, found.mend, found.needed) == (not lacking, mend, False)
+    assert (found.good, found.repair, found.needed) == (not lacking, repair, False)
 
 
 def test_a_counter_is_optional(monkeypatch):
@@ -170,16 +170,16 @@ def test_a_counter_is_optional(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("version", "good", "text", "mend"),
+    ("version", "good", "text", "repair"),
     [
         (7, True, "Landlock ABI 7", ""),
         (-errno.ENOSYS, False, "this machine's kernel has no Landlock (Linux 5.13 and newer have it)", ""),
         (-errno.EOPNOTSUPP, False, "Landlock is off", "boot with landlock in lsm="),
     ],
 )
-def test_a_lab_is_confined_or_not(version, good, text, mend):
+def test_a_lab_is_confined_or_not(version, good, text, repair):
     found = examination.confined(version)
-    assert (found.good, found.text, found.mend, found.needed) == (good, text, mend, False)
+    assert (found.good, found.text, found.repair, found.needed) == (good, text, repair, False)
 
 
 def test_labs_on_the_exact_clock(monkeypatch, tmp_path):
@@ -196,10 +196,10 @@ def test_labs_on_the_exact_clock(monkeypatch, tmp_path):
     (tmp_path / "slownet" / standstill.KIND / "key" / "memory").write_bytes(b"x" * 2_000_000)
     assert there("7.2.22", "tar2sqfs").text.endswith("; 2 MB of snapshots, with which they begin")
     assert "a version that was not tried" in there("9.1.0", "tar2sqfs").text
-    assert there("7.2.22").mend == "apt-get install squashfs-tools-ng"
+    assert there("7.2.22").repair == "apt-get install squashfs-tools-ng"
     monkeypatch.setattr(examination.emulator, "program", lambda: "/usr/bin/qemu")
     old = there("6.2.0", "tar2sqfs")
-    assert (old.good, old.mend) == (False, "apt-get install qemu-system-x86")
+    assert (old.good, old.repair) == (False, "apt-get install qemu-system-x86")
     assert old.text == "QEMU 6.2.0 has no machine pc-i440fx-7.2; 7.2 is the first that has"
 
 
@@ -208,10 +208,10 @@ def test_without_an_emulator_there_are_none(monkeypatch, tmp_path):
     found = examination.emulated()
     assert not found.good
     assert "needs QEMU" in found.text
-    assert found.mend == "apt-get install qemu-system-x86"
+    assert found.repair == "apt-get install qemu-system-x86"
 
 
 def test_without_its_own_kernel_a_lab_is_one_on_the_exact_clock():
     found = examination.lab(None, has_exact=True)
-    assert (found.good, found.mend, found.needed) == (False, "slownet lab build", False)
+    assert (found.good, found.repair, found.needed) == (False, "slownet lab build", False)
     assert "labs on the exact clock do without" in found.text

@@ -47,7 +47,7 @@ class Finding:
         Whether the machine has it.
     text : str
         What was found.
-    mend : str
+    repair : str
         What fixes a problem: a command where one does; empty if nothing is missing, or nothing helps.
     needed : bool
         Whether nothing can be measured without it.
@@ -56,7 +56,7 @@ class Finding:
     name: str
     good: bool
     text: str
-    mend: str = ""
+    repair: str = ""
     needed: bool = True
 
     def to_json(self) -> dict[str, object]:
@@ -131,8 +131,8 @@ def disk(built: bool) -> Finding:
     free = shutil.disk_usage(there).free // 2**20
     text = f"{where}, {free} MB free"
     if not os.access(there, os.W_OK):
-        mend = "set XDG_CACHE_HOME to a folder that you can write to"
-        return Finding("cache", built, f"{where} cannot be {'written' if there == where else 'made'}", "" if built else mend)
+        repair = "set XDG_CACHE_HOME to a folder that you can write to"
+        return Finding("cache", built, f"{where} cannot be {'written' if there == where else 'made'}", "" if built else repair)
     wanted = sum(0 if part.SHELF.has(part.key()) else part.MEGABYTES for part in (kernel, image))
     if not built and free < wanted:
         return Finding("cache", False, f"{text}; building the lab takes {wanted} MB", "free space, or set XDG_CACHE_HOME")
@@ -164,13 +164,13 @@ def namespaces(root: Path = Path("/"), user: str | None = None) -> Finding:
     """Find out whether an ordinary user may have user namespaces with more than one user, in which the image is made."""
     if native.succeeds(["unshare", "--user", "--map-auto", "--map-root-user", "true"]):
         return Finding("namespaces", True, "user namespaces for ordinary users")
-    for name, (denies, mend) in SWITCHES.items():
+    for name, (denies, repair) in SWITCHES.items():
         if _read(root / "proc/sys" / name) == denies:
-            return Finding("namespaces", False, f"/proc/sys/{name} denies user namespaces", f"sudo sysctl {mend}")
+            return Finding("namespaces", False, f"/proc/sys/{name} denies user namespaces", f"sudo sysctl {repair}")
     who = user or getpass.getuser()
     if f"\n{who}:" not in "\n" + _read(root / "etc/subuid"):
-        mend = f"sudo usermod --add-subuids 100000-165535 --add-subgids 100000-165535 {who}"
-        return Finding("namespaces", False, f"/etc/subuid has no range for {who}", mend)
+        repair = f"sudo usermod --add-subuids 100000-165535 --add-subgids 100000-165535 {who}"
+        return Finding("namespaces", False, f"/etc/subuid has no range for {who}", repair)
     if not shutil.which("newuidmap", path=cache.search_path()):
         return Finding("namespaces", False, "the program newuidmap is missing", "sudo apt-get install uidmap")
     return Finding("namespaces", False, "this machine or its container denies user namespaces", f"sudo {BUILD}")
@@ -198,8 +198,8 @@ def lab(found: parts.Parts | None, damage: LabError | None = None, has_exact: bo
 def confined(landlock: int) -> Finding:
     """Find out whether Landlock confines labs to their own files, given its version (see `confinement.landlock`)."""
     good, _, said = confinement.describe(landlock).partition(": ")
-    text, _, mend = said.partition(": ")
-    return Finding("confined", good == "yes", text, mend, needed=False)
+    text, _, repair = said.partition(": ")
+    return Finding("confined", good == "yes", text, repair, needed=False)
 
 
 def counted() -> Finding:
@@ -207,8 +207,8 @@ def counted() -> Finding:
     scope = counter.scope()
     if scope:
         return Finding("counter", True, f"instructions are counted by the {scope}", needed=False)
-    why, mend = counter.why_not()
-    return Finding("counter", False, f"{why}; CPU time is charged, which varies", mend, needed=False)
+    why, repair = counter.why_not()
+    return Finding("counter", False, f"{why}; CPU time is charged, which varies", repair, needed=False)
 
 
 def emulated() -> Finding:
@@ -235,11 +235,11 @@ def without_a_lab(lacking: Sequence[str]) -> Finding:
         return Finding("native", False, "only root can use this machine's own kernel", "sudo slownet doctor", needed=False)
     names = [each.removeprefix("the program ") for each in lacking]
     packages = sorted({NATIVE_PACKAGES[each] for each in names if each in NATIVE_PACKAGES})
-    mends = [f"apt-get install {' '.join(packages)}"] if packages else []
+    repairs = [f"apt-get install {' '.join(packages)}"] if packages else []
     if set(names) - set(NATIVE_PACKAGES):
-        mends.append("boot a kernel with sch_netem, sch_htb and openvswitch")
+        repairs.append("boot a kernel with sch_netem, sch_htb and openvswitch")
     text = f"this machine's own kernel cannot emulate links: no {', '.join(names)}"
-    return Finding("native", False, text, "; ".join(mends), needed=False)
+    return Finding("native", False, text, "; ".join(repairs), needed=False)
 
 
 def _read(path: Path) -> str:
