@@ -4,14 +4,15 @@ import math
 
 from slownet import StaticPage, TwoHosts, ab, bound, experiment, predicted, wrk
 from slownet.theory import published
-from slownet.tools import steady, wrk2_plan
+from slownet.tools import steady
+from slownet.tools.wrk import Plan, Stall, latencies, percentile
 
 TENE = published.thought_experiment()
 GOOD, STALL, RATE = TENE["good_seconds"], TENE["stall_seconds"], TENE["rate"]
 LATE = 0.2  # seconds in which the programs start and connect
 CONNECTIONS = 50  # enough that all waiting requests are answered right after the stall, as in the thought experiment
 # wrk2 does not count requests before it has calibrated itself, or answers after its end; oha connects with its first request.
-CALIBRATION = wrk2_plan.Plan(RATE, 0, CONNECTIONS, threads=1).calibrated_s
+CALIBRATION = Plan(RATE, 0, CONNECTIONS, threads=1).calibrated_s
 BEFORE, AFTER = {"wrk2": CALIBRATION, "oha": 1}, {"wrk2": 3}
 CLOSED_LOOP = {
     # One connection over 10 ms sends 100 requests a second while it is answered.
@@ -46,11 +47,11 @@ def wrk2_shows(sent_late):
     Seconds before the stall and after it count, too, so that these are not quite Tene's numbers.
     """
     seconds = math.ceil(CALIBRATION + GOOD + STALL + AFTER["wrk2"])
-    server = wrk2_plan.Stall(rtt=0.001, after=CALIBRATION + GOOD + LATE, seconds=STALL)
-    plan = wrk2_plan.Plan(RATE, seconds, CONNECTIONS, threads=1)
-    corrected, _ = wrk2_plan.latencies(plan, server, sent_late=sent_late)
+    server = Stall(rtt=0.001, after=CALIBRATION + GOOD + LATE, seconds=STALL)
+    plan = Plan(RATE, seconds, CONNECTIONS, threads=1)
+    corrected, _ = latencies(plan, server, sent_late=sent_late)
     return {"mean": sum(corrected) / len(corrected)} | {
-        shown: wrk2_plan.percentile(corrected, float(shown[1:])) for shown in ("p50", "p75", "p99.99")
+        shown: percentile(corrected, float(shown[1:])) for shown in ("p50", "p75", "p99.99")
     }
 
 

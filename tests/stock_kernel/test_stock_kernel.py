@@ -14,7 +14,7 @@ sys.path.append(str(CHECKOUT / "tests" / "lab"))
 
 from stock_sysctls import RECORD, read, without_states  # noqa: E402
 
-from slownet.net.stock_settings import FIRST_SEND_BUFFER  # noqa: E402
+from slownet.net.network import FIRST_SEND_BUFFER  # noqa: E402
 
 EXPERIMENT = "tests/stock_kernel/few_pages.py"
 SMOKE = ["tests/lab/test_native.py", "tests/lab/test_plugin_in_place.py"]

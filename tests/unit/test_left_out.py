@@ -15,8 +15,8 @@ EDGES = {
     "comparison": {"slownet.api.compared"},
     "compose": {"slownet.hypotheses.commanded", "slownet.hypotheses.composed", "slownet.hypotheses.project_tools"},
     "waits": {
-        "slownet.api.accounted", "slownet.api.measured_cures", "slownet.cli.why_cures", "slownet.costs.accounts",
-        "slownet.costs.inside", "slownet.report.account_figure", "slownet.report.account_section", "slownet.report.flame",
+        "slownet.api.accounted", "slownet.api.measured_cures", "slownet.cli.why_cures", "slownet.costs.inside",
+        "slownet.report.account_figure", "slownet.report.account_section", "slownet.report.flame",
     },
 }  # fmt: skip
 """Modules of other rooms that are nothing without the feature; they are imported when it is used."""

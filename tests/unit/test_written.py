@@ -23,7 +23,7 @@ ELSEWHERE = {
     "runner/boot_store/sweep_store.py": "a log, a line on the disk at a time; the lock",
     "classroom/autograders.py": "an archive, by `output`",
     "transfer/export.py": "an archive, by `output`",
-    "runner/disk.py": "in the lab",
+    "runner/inside.py": "in the lab",
     "transfer/bundle.py": "a folder that becomes part of a wheel",
     "transfer/lab_download.py": "a download that goes on where it was cut, into the cache",
     "transfer/unpack.py": "the cache, whole or not at all",

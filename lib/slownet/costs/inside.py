@@ -24,7 +24,6 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from slownet.costs import accounts
 from slownet.costs.judging import CAPTURED, STEP, WITHIN, slopes
 from slownet.costs.served import serving
 from slownet.lab.host import owner
@@ -34,7 +33,37 @@ from slownet.net.network import Network
 from slownet.net.tool import run
 from slownet.services.service import Service
 from slownet.topologies import TwoHosts
+from slownet.waits.account import Cause
+from slownet.waits.account_text import SHORT_NS
+from slownet.waits.blocks import Block, blocks
 from slownet.waits.live import Captured
+
+# The causes of an operation's round trips, from the packets of one more time: by the account of waits.
+
+
+def of(captured: Captured, begin: int, end: int) -> dict[str, Any]:
+    """Return the round trips ("trips") of the time between two instants in ns since 1970, and what they were ("parts").
+
+    Nothing was sent, or nothing answered: 0 and an empty list.
+    """
+    try:
+        account = captured.made((begin, end))
+    except SlownetError:  # no packets, or no answer
+        return {"trips": 0, "parts": []}
+    parts = [_text(each) for each in blocks(account, SHORT_NS)]
+    return {"trips": len(list(account.trips())) / 2, "parts": [each for each in parts if each]}
+
+
+def _text(block: Block) -> str:
+    """Return a block as text: "2 x question and answer: 47, 60, 30, 5 bytes"; in parentheses if nothing crosses."""
+    if block.cause in (Cause.SERIALISATION, Cause.QUEUE):
+        return ""
+    many = f"{block.round_trips:g} x " if block.round_trips not in (0, 1) else ""
+    sizes = ", ".join(str(each.size) for each in block.steps if each.trip and each.size)
+    detail = f" ({block.detail})" if block.detail and block.round_trips else ""
+    text = f"{many}{block.cause}{detail}{f': {sizes} bytes' if sizes else ''}"
+    return text if block.round_trips else f"({text})"
+
 
 LINE = re.compile(r"^slownet-cost (\S+) ([0-9.]+(?:e-?[0-9]+)?)(?: ([0-9.]+))?$", re.MULTILINE)
 """A line that a client program prints for each operation: its name, its seconds, and when it began, in seconds since 1970."""
@@ -161,8 +190,8 @@ class _Timed:
 
 def _shown(captured: Captured, done: _Timed) -> dict[str, Any]:
     """Return the account of an operation until its latest end; until its end if what came next is in it, without its answer."""
-    found = accounts.of(captured, done.begin_ns, done.latest_ns)
-    return found if found["parts"] and found["trips"] % 1 == 0 else accounts.of(captured, done.begin_ns, done.end_ns)
+    found = of(captured, done.begin_ns, done.latest_ns)
+    return found if found["parts"] and found["trips"] % 1 == 0 else of(captured, done.begin_ns, done.end_ns)
 
 
 def _by_client(found: Sequence[tuple[float, int]]) -> list[_Timed]:

@@ -1,7 +1,7 @@
 """Measures boots by any `concurrent.futures.Executor`, whatever happens to its workers: for runs, checks, sweeps and hunts.
 
 A policy shows which boot is next, and gets what came of it: `slownet.runner.repetition` for runs, whose boots depend on claims
-that are open, `slownet.sweep.sweep_session` for the cells of a sweep, `slownet.hunt.bench` for schedules of
+that are open, `slownet.sweep.sweeping` for the cells of a sweep, `slownet.hunt.bench` for schedules of
 faults. Workers measure them: labs of this process's threads or of processes (`slownet.runner.workers`), or a cluster
 (`slownet.sweep.cluster`).
 

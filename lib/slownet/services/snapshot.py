@@ -18,7 +18,7 @@ from slownet.model.options import COLD
 TAR = ("tar", "--numeric-owner", "--xattrs", "--xattrs-include=*", "--xattrs-exclude=trusted.overlay.origin")
 """The origin names a file of the image in that boot's kernel."""
 DISK = "disk"
-"""The name of what `slownet.runner.disk` saves, which is not a service's."""
+"""The name of what `slownet.runner.inside` saves, which is not a service's."""
 
 
 @dataclass(frozen=True)

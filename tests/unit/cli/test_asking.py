@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from slownet.cli.asking import answered
+from slownet.cli.checking import answered
 from slownet.hypotheses import answers
 from slownet.hypotheses.file import Hypothesis
 from slownet.hypotheses.predictions import Prediction

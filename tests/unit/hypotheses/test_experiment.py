@@ -10,7 +10,7 @@ from slownet.hypotheses.catalogue import discover, find
 from slownet.hypotheses.experiment import condition, experiment, grid
 from slownet.lab.run import load_generators
 from slownet.model.errors import ExperimentError, SlownetError, UnitError
-from slownet.tools.wrk2_plan import SENT_LATE_S
+from slownet.tools.wrk import SENT_LATE_S
 from slownet.topologies import ClientWebDb
 from slownet.topologies import find as find_topology
 

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from slownet.lab.build import progress
+from slownet.lab.build import kernel
 
 
 @pytest.mark.parametrize(
@@ -20,12 +20,12 @@ from slownet.lab.build import progress
     ],
 )
 def test_a_sentence(done, total, seconds, said):
-    assert progress.sentence(done, total, seconds) == said
+    assert kernel.sentence(done, total, seconds) == said
 
 
 def test_files_of_the_step_are_counted_from_its_log(tmp_path, monkeypatch):
-    monkeypatch.setattr(progress, "FIRST_S", 0.01)
-    monkeypatch.setattr(progress, "EVERY_S", 0.01)
+    monkeypatch.setattr(kernel, "FIRST_S", 0.01)
+    monkeypatch.setattr(kernel, "EVERY_S", 0.01)
     log = tmp_path / "kernel.log"
     log.write_text("  CC      before.o\n")
     said, enough = [], threading.Event()
@@ -35,7 +35,7 @@ def test_files_of_the_step_are_counted_from_its_log(tmp_path, monkeypatch):
         if text.startswith("2 "):
             enough.set()
 
-    with progress.reported(log, 0, say):
+    with kernel.reported(log, 0, say):
         with log.open("a") as file:
             file.write("  CC      a.o\n  AR      built-in.a\n  AS      b.o\n  CC is not at its place\n")
         assert enough.wait(60)
@@ -48,6 +48,6 @@ def test_files_of_the_step_are_counted_from_its_log(tmp_path, monkeypatch):
 
 def test_a_step_that_ends_at_once_says_nothing(tmp_path):
     said = []
-    with progress.reported(tmp_path / "none.log", 10, said.append):
+    with kernel.reported(tmp_path / "none.log", 10, said.append):
         pass
     assert not said

@@ -4,7 +4,7 @@ import pytest
 
 from slownet.links.conditions.link import Condition
 from slownet.links.conditions.oneway import OneWay
-from slownet.net.dropped_conditions import dropped
+from slownet.net.fast_mininet import dropped
 
 NETEM = {"kind": "netem", "handle": "10:", "options": {"delay": {"delay": 0.02, "jitter": 0.0}, "loss-random": {"loss": 0.01}}}
 SHORT = {"kind": "netem", "handle": "1:", "options": {"delay": {"delay": 0.005}, "limit": 1000}}

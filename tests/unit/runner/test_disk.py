@@ -5,7 +5,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from slownet.runner import disk
+from slownet.runner import inside
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root makes overlayfs's marks")
 
@@ -22,18 +22,18 @@ def test_what_was_added_changed_and_removed_is_there_again(tmp_path, monkeypatch
     os.mkdir(upper / "opt")
     (upper / "opt" / "new").touch()
     try:
-        os.setxattr(upper / "opt", disk.OPAQUE, b"y")
+        os.setxattr(upper / "opt", inside.OPAQUE, b"y")
     except OSError:
         pytest.skip("this file system has no trusted attributes")
     (root / "etc" / "changed").write_text("old")
     (root / "etc" / "gone").write_text("old")
     root.joinpath("mnt").chmod(0o500)
-    monkeypatch.setattr(disk, "_upper", lambda: upper)
-    monkeypatch.setattr(disk.import_path, "file", lambda: Path("/etc/caller.pth"))
-    monkeypatch.setattr(disk, "_mounts", lambda: iter([PurePosixPath("mnt/share"), PurePosixPath("proc")]))
+    monkeypatch.setattr(inside, "_upper", lambda: upper)
+    monkeypatch.setattr(inside.import_path, "file", lambda: Path("/etc/caller.pth"))
+    monkeypatch.setattr(inside, "_mounts", lambda: iter([PurePosixPath("mnt/share"), PurePosixPath("proc")]))
 
-    disk.save(kept)
-    disk.restore(kept, root)
+    inside.save(kept)
+    inside.restore(kept, root)
 
     found = {str(each.relative_to(root)) for each in root.rglob("*") if not each.is_dir()}
     assert found == {"etc/changed", "mnt/beside", "opt/new"}

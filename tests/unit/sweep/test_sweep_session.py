@@ -10,9 +10,9 @@ from slownet.model.errors import LabError, SweepError
 from slownet.runner.boot_store.sweep_store import Store
 from slownet.runner.boot_store.task import Result
 from slownet.runner.workers import Threads
-from slownet.sweep import sweep_session as sessions
+from slownet.sweep import sweeping as sessions
 from slownet.sweep.spec import Spec
-from slownet.sweep.sweep_session import Session
+from slownet.sweep.sweeping import Session
 
 
 class Counted(Threads):

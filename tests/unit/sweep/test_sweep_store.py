@@ -15,8 +15,8 @@ import pytest
 
 from slownet.judge.records import measured_folder, sweep_samples
 from slownet.model.errors import DamageWarning, SweepError
+from slownet.runner.boot_store import sweep_store
 from slownet.runner.boot_store import sweep_store as stores
-from slownet.runner.boot_store import tables
 from slownet.runner.boot_store.sweep_store import Store
 
 FACTS = {"circumstances": {"experiment": "page"}}
@@ -83,10 +83,10 @@ KILLS = {
     "after a boot": "",
     "within a line": 'store._journal.write(b\'[{"key": "b\'); store._journal.flush()',
     "between a part's records and its samples": (
-        "written = tables.write\n"
+        "written = sweep_store.write\n"
         "def write(content, path):\n"
         "    written(content, path) if path.parent.name == 'records' else os._exit(9)\n"
-        "tables.write = write\n"
+        "sweep_store.write = write\n"
         "store.roll()"
     ),
     "before the journal is emptied": "store._journal.truncate = lambda size: os._exit(9)\nstore.roll()",
@@ -103,7 +103,7 @@ def test_a_kill_loses_nothing_and_doubles_nothing(kill, folder):
         assert [each["unit"] for each in store.samples()] == ["a"]
         store.append([[kept("b")]])
     assert [each["key"] for each in rows(folder)] == ["a-1", "b-1"]
-    assert [tables.key(each) for each in sweep_samples.read_samples(folder)] == ["a-1", "b-1"]
+    assert [sweep_store.key(each) for each in sweep_samples.read_samples(folder)] == ["a-1", "b-1"]
 
 
 def test_many_samples_make_several_parts(folder, monkeypatch):
@@ -229,7 +229,9 @@ def test_an_interrupt_loses_nothing_and_doubles_nothing(call, is_done, folder, m
             case "fsync":
                 monkeypatch.setattr(stores.os, "fsync", interrupted(os.fsync))
             case _:
-                monkeypatch.setattr(tables, "write", interrupted(tables.write, lambda _, path: path.parent.name == call))
+                monkeypatch.setattr(
+                    sweep_store, "write", interrupted(sweep_store.write, lambda _, path: path.parent.name == call)
+                )
         with pytest.raises(KeyboardInterrupt):
             store.append([[kept("b"), kept("b", 2)]])
         store.append([[kept("b"), kept("b", 2)]])
@@ -261,26 +263,29 @@ def test_what_failed_is_measured_again_and_stands_there_once(full, folder, monke
         assert store.append([[kept("b"), kept("b", 2)], [kept("c")], [kept("a", mean=9.0)]]) == 2
     assert sorted(each["key"] for each in rows(folder)) == ["a-1", "b-1", "b-2", "c-1"]
     assert {each["status"] for each in sweep_samples.read_samples(folder)} == {"ok"}
-    assert sorted(tables.key(each) for each in sweep_samples.read_samples(folder)) == ["a-1", "b-1", "b-2", "c-1"]
+    assert sorted(sweep_store.key(each) for each in sweep_samples.read_samples(folder)) == ["a-1", "b-1", "b-2", "c-1"]
 
 
 def test_a_kill_while_what_failed_is_forgotten_leaves_nothing_of_it(folder, monkeypatch):
     with Store(folder) as store:
         store.append([[kept("a")], [kept("b", status="failed", metrics={})]])
-    write = tables.write
+    write = sweep_store.write
 
     def killed(content, path):
         write(content, path)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch, Store(folder) as store:
-        patch.setattr(tables, "write", killed)
+        patch.setattr(sweep_store, "write", killed)
         with pytest.raises(KeyboardInterrupt):
             store.clear_failed()
     with Store(folder) as store:
         store.clear_failed()
         assert store.append([[kept("b")]]) == 1
-    assert [(tables.key(each), each["status"]) for each in sweep_samples.read_samples(folder)] == [("a-1", "ok"), ("b-1", "ok")]
+    assert [(sweep_store.key(each), each["status"]) for each in sweep_samples.read_samples(folder)] == [
+        ("a-1", "ok"),
+        ("b-1", "ok"),
+    ]
 
 
 def test_what_failed_in_another_sweep_is_not_taken_over(folder, tmp_path):
@@ -527,7 +532,7 @@ def test_the_examples_of_a_hunt_have_sums_too(folder, name):
 def test_a_kill_while_a_file_is_replaced_is_no_damage(folder, monkeypatch, when):
     with Store(folder) as store:
         store.keep("found.toml", b"older")
-    write = tables.write
+    write = sweep_store.write
 
     def killed(content, path):
         if when == "after":
@@ -535,7 +540,7 @@ def test_a_kill_while_a_file_is_replaced_is_no_damage(folder, monkeypatch, when)
         raise KeyboardInterrupt
 
     store = Store(folder)
-    monkeypatch.setattr(tables, "write", killed)
+    monkeypatch.setattr(sweep_store, "write", killed)
     with pytest.raises(KeyboardInterrupt):
         store.keep("found.toml", b"what breaks it")
     store._open.close()

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from slownet.model.errors import ToolError
-from slownet.tools.wrk import _asked, parse, wrk, wrk2
-from slownet.tools.wrk2_plan import Plan
+from slownet.tools.wrk import Plan, _asked, parse, wrk, wrk2
 
 DATA = Path(__file__).parent / "data"
 

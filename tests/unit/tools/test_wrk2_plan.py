@@ -2,7 +2,7 @@
 
 import pytest
 
-from slownet.tools.wrk2_plan import LOST_S, SENT_LATE_S, Plan, Stall, latencies, percentile
+from slownet.tools.wrk import LOST_S, SENT_LATE_S, Plan, Stall, latencies, percentile
 
 IDLE = Stall(rtt=0.001)
 BOUNDS = (0.0, SENT_LATE_S)

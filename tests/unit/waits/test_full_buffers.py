@@ -9,8 +9,8 @@ from told import MSS, Told, opened
 from slownet.net.kernel_record import KernelRecord
 from slownet.net.sock_diag import UNLIMITED, Connection
 from slownet.waits.account import Cause
+from slownet.waits.causes import full_buffers
 from slownet.waits.door import account
-from slownet.waits.full_buffers import full_buffers
 
 
 def known(cwnd, ssthresh=UNLIMITED):

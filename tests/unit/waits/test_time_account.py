@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pytest
 from told import Told, opened
 
-from slownet.report import time_account as section
-from slownet.report.time_account import time_account
+from slownet.report import html_page as section
+from slownet.report.html_page import time_account
 from slownet.waits import of_run
 
 FREE = {"clock": "virtual", "tdf": "inf", "cpu": "free", "source": "client_delay"}

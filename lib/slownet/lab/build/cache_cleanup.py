@@ -21,7 +21,7 @@ from slownet.lab.exact import standstill
 from slownet.model.errors import DamagedError, LabError
 
 WARM = "warm"
-"""The kind of snapshots of prepared services; see `slownet.runner.boot_store.warm`."""
+"""The kind of snapshots of prepared services; see `slownet.runner.boot_store.task`."""
 SNAPSHOTS: Shelf[Path] = Shelf(WARM, Part("the snapshot of prepared services", (), "slownet lab clean"), lambda folder: folder)
 IN_USE = {WARM: "a sweep uses it", standstill.KIND: "an exact lab uses it"}
 """Kinds of what is only kept for speed, and goes unless it is used now; and what that is called."""
