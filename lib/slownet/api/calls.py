@@ -167,7 +167,7 @@ def load(path: Path | str) -> Run:
     Raises
     ------
     SlownetError
-        There is no run, or its records are damaged or of a newer version.
+        No run exists there, or its records are damaged or of a newer version.
     """
     path = measured_folder.of(Path(path))
     run = Run.of(_read(path))

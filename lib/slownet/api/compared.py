@@ -41,7 +41,7 @@ class Compared(NoTruth, Comparison):
         Makes the outcome from the rows.
     """
 
-    instead = "its `outcome` says what it comes to, and its `status` is 0 if the second run is equal or better"
+    instead = "its `outcome` is the overall result, and its `status` is 0 if the second run is equal or better"
 
     @classmethod
     def of(cls, found: Comparison) -> Compared:

@@ -56,7 +56,7 @@ class Run(NoTruth, RunData):
         As in `RunData`.
     """
 
-    instead = "its `supported` says whether every claim is"
+    instead = "its `supported` is True if every claim is"
 
     @classmethod
     def of(cls, run: RunData) -> Run:

@@ -1,4 +1,4 @@
-"""Checks whether links do what they say: stated against measured, for a matrix of conditions.
+"""Checks links: configured against measured, for a matrix of conditions.
 
 matrix   the cases: a condition and the probe that measures it
 frames   numbered frames through packet sockets, with the kernel's arrival times

@@ -47,7 +47,7 @@ class Case:
 
     @property
     def rate(self) -> float:
-        """The highest stated rate in bit/s; 0 without one."""
+        """The highest configured rate in bit/s; 0 without one."""
         return max(self.condition.rate_up or 0.0, self.condition.rate_down or 0.0)
 
 

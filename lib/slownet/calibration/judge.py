@@ -1,4 +1,4 @@
-"""Makes rows of the probes' numbers: what was stated, what was measured, and the interval that theory allows.
+"""Makes rows of the probes' numbers: configured and measured value, and the interval that theory allows.
 
 A random quantity is compared with the distribution that the stated condition gives for the same number of packets. A correct
 link is inside the 99 % interval of that in 99 % of cases, so with forty rows every third calibration has one outside. A row is
@@ -36,7 +36,7 @@ LEAST_RUNS = 100  # fewer bursts say little about their mean length
 Numbers = Mapping[str, Json]
 Interval = tuple[float, float]
 Within = Callable[[float], Interval]
-"""A function that returns the interval around the stated value for a confidence."""
+"""A function that returns the interval around the configured value for a confidence."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Row:
 
     @property
     def error(self) -> float | None:
-        """Measured minus stated."""
+        """Measured minus configured."""
         return None if self.measured is None or self.stated is None else self.measured - self.stated
 
     @property
@@ -102,7 +102,7 @@ class _Bench:
     confidence: float
 
     def near(self, what: str, unit: str, stated: float, measured: float | None, margin: float, rule: str) -> Row:
-        """Return a row that must be within a margin of the stated value."""
+        """Return a row that must be within a margin of the configured value."""
         note = "" if measured is not None else "nothing arrived"
         low, high = stated - margin, stated + margin
         return Row(self.case.group, self.case.name, what, unit, stated, measured, low, high, rule, note=note)

@@ -1,4 +1,4 @@
-"""One student's submission, graded: the answers in it against a key, and what tests in a lab say of the code in it."""
+"""One student's submission, graded: the answers in it against a key, and tests its code in a lab."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from slownet.model.errors import ExperimentError, SlownetError
 
 ANSWERS = "answers.toml"
 SAID = {RIGHT: "right", WRONG: "wrong", MISSING: "no answer"}
-"""Nothing of these tells which answers are right: a student may hand in again."""
+"""None of these shows which answers are right: a student may hand in again."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def metadata(path: Path) -> Submitted:
 
 
 def answers(folder: Path, key: Sequence[Exercise], student: str) -> list[Graded]:
-    """Grade a submission's answers. What is wrong with them is what each question says; raises nothing for it."""
+    """Grade a submission's answers. A wrong answer is a mark, not an error."""
     own = variants.Assigned(key).of(student)
     try:
         marked = class_marks.mark([_file(folder)], own, alone=True)

@@ -65,7 +65,7 @@ class Exercise:
 
 
 def solve(question: Question, run: RunData, judgement: Judgement) -> Solution:
-    """Return which answers are right, given a run. Raises ExperimentError if it does not tell."""
+    """Return which answers are right, given a run. Raises ExperimentError if it is not given."""
     prediction = question.prediction
 
     def is_right(number: float) -> bool:

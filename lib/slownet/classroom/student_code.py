@@ -35,7 +35,7 @@ SUBMISSION = "submission"
 MOST_FILES, MOST_BYTES = 1000, 16 * userfile.MEBIBYTE
 MOST_RESULTS = 4 * userfile.MEBIBYTE
 LONGEST = 300
-"""Characters of what a test says."""
+"""The most characters of a test's message."""
 _GRACE_S = 20.0
 _SCRIPT = """\
 export PYTEST_ADDOPTS="-q -p slownet.pytest_plugin -p no:cacheprovider"

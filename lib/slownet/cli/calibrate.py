@@ -1,4 +1,4 @@
-"""`slownet doctor calibrate`: compares the stated and the measured effect of links."""
+"""`slownet doctor calibrate`: compares the configured and the measured effect of links."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def calibrate(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare the stated and the measured effect of links.
+    """Compare the configured and the measured effect of links.
 
     It measures a matrix of conditions.
     """

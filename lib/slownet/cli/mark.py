@@ -22,7 +22,7 @@ COLUMNS = (
     "student", "exercise", "answer to", "answer", "number", "unit", "measured", "low", "high", "mark", "file", "attempt",
 )  # fmt: skip
 _HEADS = {"--csv": "student,exercise", "--moodle": "Full name,", "--canvas": "Student,ID,"}
-"""How the tables begin, so that no other one is replaced."""
+"""The beginning of the tables."""
 
 
 def mark(

@@ -65,7 +65,7 @@ STATUS = {BETTER: 0, EQUAL: 0, NO_SLOWER: 0, WORSE: 1, DIFFERENT: 1, OPEN: 3}
 """The exit status of each outcome."""
 LOWER, HIGHER = -1, 1
 HALF, NEARLY = 0.5, 0.05
-"""A change of k is said as whole round trips if its interval separates them and holds one, or nearly one if it is exact.
+"""A change of k is given in whole round trips if its interval separates them and holds one, or nearly one if it is exact.
 
 That it did not change is said if the interval excludes half of one."""
 LEAST_TRIPS = 0.01

@@ -69,7 +69,7 @@ class Replacing(str):
 
 
 class Reset:
-    """A value with the tag ``!reset``: what a file below it says is removed."""
+    """A value with the tag ``!reset``: that of a file below it is removed."""
 
 
 EMPTY = Map(Place("", 0, 0))

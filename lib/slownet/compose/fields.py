@@ -47,7 +47,7 @@ def _refused(note: str, *harmless: Any) -> Field:
     return Field(REFUSED, note, harmless)
 
 
-_SET_LINK = "x-slownet says what a link does"
+_SET_LINK = "x-slownet sets the links"
 _NO_LIMIT = f"a lab has no cgroup controllers ({MEMORY} limits the lab, {TDF} sets its CPU)"
 _NO_DAEMON = "there is no container engine"
 _OWN_NAMESPACE = "a container has namespaces of its own in a lab"
@@ -64,7 +64,7 @@ SERVICE: Mapping[str, Field] = {
     "build": _done("the image must be built and kept before; the error names the commands"),
     "cgroup": _ignored(_NO_LIMIT),
     "cgroup_parent": _ignored(_NO_LIMIT),
-    "configs": _done("file, content or environment; read-only, of root and 0444 unless said"),
+    "configs": _done("file, content or environment; read-only, owned by root and 0444 by default"),
     "container_name": _done("one more name of the host"),
     "cpu_count": _ignored(_NO_LIMIT),
     "cpu_percent": _ignored(_NO_LIMIT),
@@ -107,7 +107,7 @@ SERVICE: Mapping[str, Field] = {
     "memswap_limit": _ignored(_NO_LIMIT),
     "models": _refused("a lab runs no models"),
     "network_mode": _done("bridge; host: on the host client; service:NAME: on that service's host; others are refused"),
-    "networks": _done("names are known to the services of the same network; packets are not filtered, which a line says"),
+    "networks": _done("names are known to the services of the same network; packets are not filtered, which a warning reports"),
     "oom_kill_disable": _ignored(_NO_LIMIT),
     "oom_score_adj": _ignored(_NO_LIMIT),
     "pid": _refused(_OWN_NAMESPACE),
@@ -125,9 +125,9 @@ SERVICE: Mapping[str, Field] = {
     "restart": _ignored("a service that ends fails the run", "no"),
     "runtime": _ignored("it is crun"),
     "scale": _done("a host for each: web-1, web-2; the name web has the addresses of all"),
-    "secrets": _done("file or environment; read-only, of root and 0444 unless said"),
+    "secrets": _done("file or environment; read-only, owned by root and 0444 by default"),
     "security_opt": _ignored("no new privileges is always set"),
-    "shm_size": _done("of /dev/shm; 64 MB, unless said"),
+    "shm_size": _done("of /dev/shm; 64 MB by default"),
     "stdin_open": _ignored("standard input is empty"),
     "storage_opt": _ignored("a container writes to memory"),
     "tmpfs": _done("with its options"),
@@ -137,13 +137,13 @@ SERVICE: Mapping[str, Field] = {
     "userns_mode": _refused(_OWN_NAMESPACE),
     "uts": _refused(_OWN_NAMESPACE),
     "volumes": _done("bind: read-only, or written to memory; named ones begin with what the image has there; tmpfs"),
-    "volumes_from": _done("those that the files state; an image's own are apart"),
+    "volumes_from": _done("those that the files give; an image's own are separate"),
     **{name: _done(row.note) for name, row in ROWS.items()},
 }  # fmt: skip
 TOP: Mapping[str, Field] = {
     "version": _ignored("it is obsolete"),
     "name": _done("the project's name"),
-    "include": _done("as part of this project; of two of one name the first is merged over the other, which a line says"),
+    "include": _done("as part of this project; of two with one name the first is merged over the other, with a warning"),
     "services": _done("each is a host"),
     "models": _refused("a lab runs no models"),
     "networks": _done(f"one switch for all; {_SET_LINK}"),
@@ -162,7 +162,7 @@ EXTENDED = ("", "services.*")
 
 _UPDATE = _ignored("nothing is updated while a lab runs")
 _HOOK: Mapping[str, Field] = {
-    "command": _done("a text is split like a shell's line"), "user": _done("the service's, unless said"),
+    "command": _done("a text is split like a shell's line"), "user": _done("the service's by default"),
     "privileged": _refused("a container has the default capabilities"), "working_dir": _done(), "environment": _done(),
 }  # fmt: skip
 _CONTENT: Mapping[str, Field] = {
@@ -187,7 +187,7 @@ LEVELS: Mapping[str, Level] = {
     "": Level("Fields at the top", TOP),
     "include.*": Level("An included project", {
         "path": _done("a file, or several that are merged; of a repository it is refused"),
-        "project_directory": _done("for its relative paths; that of its first file, unless said"),
+        "project_directory": _done("for its relative paths; that of its first file by default"),
         "env_file": _done("in place of .env in its directory"),
     }),
     "services.*": Level("A service's fields", dict(sorted(SERVICE.items()))),
@@ -208,7 +208,7 @@ LEVELS: Mapping[str, Level] = {
         "condition": _done(), "required": _done(), "restart": _ignored("nothing is restarted in a lab"),
     }),
     "services.*.deploy": Level("A service's deploy", {
-        "replicas": _done("as scale"), "mode": _ignored("replicas says how many there are", "replicated"),
+        "replicas": _done("as scale"), "mode": _ignored("replicas sets the number", "replicated"),
         "endpoint_mode": _ignored("a name has the addresses of all replicas", "dnsrr"), "labels": _ignored(_NO_LABELS),
         "placement": _ignored("a lab is one machine"), "resources": _done("limits are ignored"), "rollback_config": _UPDATE,
         "restart_policy": _ignored("a service that ends fails the run"), "update_config": _UPDATE,
@@ -261,9 +261,9 @@ LEVELS: Mapping[str, Level] = {
         "nocopy": _done(), "subpath": _done("a folder that the volume has by then"), "labels": _ignored(_NO_LABELS),
     }),
     "networks.*": Level("A network", {
-        "attachable": _done("nobody else is in the lab"), "driver": _ignored("one switch", "bridge", "default", "overlay"),
+        "attachable": _done("no other project is in the lab"), "driver": _ignored("one switch", "bridge", "default", "overlay"),
         "driver_opts": _done("the MTU"), "enable_ipv4": _ignored("a host always has IPv4", True),
-        "enable_ipv6": _done("of the stated subnet, or one in fd00::/8"), "external": _done("as if it were declared here"),
+        "enable_ipv6": _done("of the given subnet, or one in fd00::/8"), "external": _done("as if it were declared here"),
         "internal": _done("a lab reaches nothing else anyway"), "ipam": _done(), "labels": _ignored(_NO_LABELS),
         "name": _done("other projects are not in the lab"),
     }),
@@ -276,13 +276,13 @@ LEVELS: Mapping[str, Level] = {
         "options": _ignored("slownet gives addresses"),
     }),
     "networks.*.ipam.config.*": Level("A network's subnet", {
-        "subnet": _done("each service of the network has an address there: the stated one, or the next"),
-        "gateway": _done("the client's address; the subnet's first one, unless said"),
-        "ip_range": _done("for addresses that are not stated"), "aux_addresses": _done("no service gets one of them"),
+        "subnet": _done("each service of the network has an address there: its own one, or the next"),
+        "gateway": _done("the client's address; by default the subnet's first one"),
+        "ip_range": _done("for addresses that are not given"), "aux_addresses": _done("no service gets one of them"),
     }),
     "volumes.*": Level("A named volume", {
         "driver": _ignored("a volume is in the lab's memory", "local", "default"), "driver_opts": _done(),
-        "external": _done("empty at first, which a line says"), "labels": _ignored(_NO_LABELS),
+        "external": _done("empty at first, which a warning reports"), "labels": _ignored(_NO_LABELS),
         "name": _done("other projects are not in the lab"),
     }),
     "volumes.*.driver_opts": Level("Options of a volume's driver", {

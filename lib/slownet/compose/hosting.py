@@ -37,7 +37,7 @@ COMPLETES_S = 600.0
 
 
 class Hosted(Container):
-    """One service of a project: a container that is ready as the compose file says.
+    """One service of a project: a container that is ready when the compose file's condition holds.
 
     It is ready when its health check passes; without one, when one of its ports accepts a connection; without ports, when it
     has run for a tenth of a second or has ended without an error.
@@ -119,14 +119,14 @@ class Hosted(Container):
         wait_until(lambda: not self.running, SURVIVES_S)
 
     def begun(self) -> None:
-        """Run what the file says for after the start. Raises ServiceError."""
+        """Run the file's `post_start` commands. Raises ServiceError."""
         if self.service.post_start:
             wait_until(lambda: self._has_begun() or not self.running, self.deadline_s)
         for hook in self.service.post_start:
             self._hook("post_start", hook)
 
     def stop(self) -> None:
-        """End it, after what the file says for before the end: an error in that is not the network's."""
+        """End it, after the file's `pre_stop` commands, whose errors are not the network's."""
         hooks, self._before_end = self._before_end, ()
         for hook in hooks if self.running else ():
             with suppress(SlownetError):

@@ -88,7 +88,7 @@ def _map(place: Place, **fields: Any) -> Map:
 
 
 def _port(value: Any, place: Place) -> Map:
-    """``[[ADDRESS:][PUBLISHED]:]TARGET[/PROTOCOL]``, of which compose lets address and published port be empty."""
+    """``[[ADDRESS:][PUBLISHED]:]TARGET[/PROTOCOL]``; address and published port may be empty, as in compose."""
     if isinstance(value, float):
         raise ComposeError(f"unclear port '{value}'", str(place), "put it in quotes")
     stated = text(value)
@@ -172,7 +172,7 @@ def _clean(target: str) -> str:
 
 
 def _is_read_only(modes: Sequence[str]) -> bool:
-    """Return what the last mode of the kind says."""
+    """Return whether the last of the modes ro and rw is ro."""
     return next((each == "ro" for each in reversed(modes) if each in ("ro", "rw")), False)
 
 
@@ -248,7 +248,7 @@ def _extends(value: Any, place: Place) -> Map:
 
 
 def _valued(*bare: str) -> Callable[[Any, Place], Map]:
-    """``NAME=VALUE`` or a mapping, of which only some names may lack a value in a list."""
+    """``NAME=VALUE`` or a mapping; in a list only some names may lack a value."""
 
     def form(value: Any, place: Place) -> Map:
         made = pairs(value, place)

@@ -80,7 +80,7 @@ class Dependency:
 
 @dataclass(frozen=True)
 class Interface:
-    """An interface of a service, in a network; mac: empty if the files do not state it."""
+    """An interface of a service, in a network; mac: empty if the files do not give it."""
 
     network: str
     name: str
@@ -99,7 +99,7 @@ class Service:
     """Arguments of its container, as `slownet.compose.container_fields` reads them."""
     environment: Mapping[str, str] = field(default_factory=dict)
     ports: tuple[int, ...] = ()
-    """The TCP ports that it states."""
+    """Its TCP ports in the files."""
     depends_on: tuple[Dependency, ...] = ()
     health: Health | None = None
     volumes: tuple[Volume, ...] = ()
@@ -143,7 +143,7 @@ class Hosts:
     """Settings of networks for all hosts of a project."""
 
     own: str = "10.0.0.0/24"
-    """The network of hosts without a stated subnet; the client has its first address."""
+    """The network of hosts without a subnet of their own; the client has its first address."""
     client: tuple[str, ...] = ()
     """Further addresses of the client, with prefix."""
     subnets: tuple[str, ...] = ()

@@ -31,7 +31,7 @@ class Ready:
 
 
 def need(project: Project) -> dict[str, Ready]:
-    """Return what the images say, by service.
+    """Return the settings of the images, by service.
 
     Raises ComposeError for an image that is not kept, and if a service waits for another one's health that nothing checks.
     """

@@ -104,7 +104,7 @@ class Compose(Topology):
     Attributes
     ----------
     project : slownet.compose.model.Project
-        What the files say.
+        The project that was read.
 
     Raises
     ------

@@ -117,7 +117,7 @@ _ETHERNET = re.compile(r"[0-9a-fA-F]{2}([:-][0-9a-fA-F]{2}){5}")
 def of(tree: Map, networks: Sequence[str], declared: Mapping[str, Json], project: str) -> tuple[Interface, ...]:
     """Return a service's interfaces, its first one first. Raises ComposeError.
 
-    tree: the service in the files. networks: its networks. declared: what the files say of each network.
+    tree: the service in the files. networks: its networks. declared: the networks at the top of the files.
     """
     stated = tree.get("networks") or {}
     own = {name: each if isinstance(each := stated.get(name), Map) else Map(tree.place) for name in networks}
@@ -205,7 +205,7 @@ class Reader:
         return f"{self._project}-{name}"
 
     def _build(self, name: str, tree: Map) -> str:
-        """Return the arguments of the image's build; empty if the file says nothing."""
+        """Return the arguments of the image's build; empty if the file has none."""
         found = tree.get("build")
         secrets = self._source.tree.get("secrets") or {}
         if not found:

@@ -166,7 +166,7 @@ def _but_access(options: Iterable[str]) -> Iterator[str]:
 
 
 def _shared_memory(tree: Map) -> Volume:
-    """Return POSIX shared memory of the stated size, in place of the usual 64 MB. Raises ComposeError."""
+    """Return POSIX shared memory of the given size, in place of the usual 64 MB. Raises ComposeError."""
     size = f"size={_size(tree['shm_size'])}"
     if not _TMPFS.fullmatch(size):
         raise ComposeError(f"unclear shm_size '{tree['shm_size']}'", str(tree.keys_at["shm_size"]), "write 256m")

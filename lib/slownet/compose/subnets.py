@@ -22,7 +22,7 @@ from slownet.model.units import whole_number
 Subnet = ipaddress.IPv4Network | ipaddress.IPv6Network
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 OWN = ("10.0.0.0/24", "10.255.255.0/24", "192.168.255.0/24", "172.31.255.0/24")
-"""Networks for hosts without a stated subnet: the first that no subnet overlaps."""
+"""Networks for hosts without a subnet of their own: the first that no subnet overlaps."""
 AUTOMATIC = [f"172.{number}.0.0/16" for number in range(18, 32)] + [f"192.168.{16 * number}.0/20" for number in range(15)]
 """Subnets that networks get in turn: Docker's default address pools but for that of its own bridge, and the last one."""
 MTU = "com.docker.network.driver.mtu"

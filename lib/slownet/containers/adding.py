@@ -206,7 +206,7 @@ class Machines:
 
 
 def file_identity(path: Path, how: str) -> str:
-    """Return by what a file or folder is recognized without reading it: a digest of what `stat` says, as Git's index has it.
+    """Return what identifies a file or folder without reading it: a digest of the fields of `stat`, as in Git's index.
 
     It is empty if it cannot be trusted. how: which image of it is meant.
     """

@@ -33,7 +33,7 @@ class Seekable(Protocol):
 
 
 class Limited:
-    """A file for `tarfile` of which it reads no more than `MOST_HEADER` while it looks for the next member."""
+    """A file for `tarfile` that returns at most `MOST_HEADER` bytes while the next member is looked for."""
 
     def __init__(self, file: Seekable, where: str) -> None:
         self._file, self.where = file, where

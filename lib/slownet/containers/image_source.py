@@ -33,7 +33,7 @@ class Source:
     omitted: Sequence[str] = ()
     """Paths of a folder that could not be read."""
     states_platform: bool = True
-    """False: its programs tell what it is for."""
+    """False: its programs show the platform."""
 
 
 def with_diff_ids(layers: Sequence[Layer], text: bytes, where: str) -> list[Layer]:

@@ -35,10 +35,10 @@ class Layer:
     where: str
     """The name in error messages."""
     digest: str = ""
-    """Of the bytes as they are stored; empty: not stated."""
+    """Of the bytes as they are stored; empty: not given."""
     size: int | None = None
     diff_id: str = ""
-    """The digest of the uncompressed tar; empty: not stated."""
+    """The digest of the uncompressed tar; empty: not given."""
     has_whiteouts: bool = True
     """False: a file whose name begins with ``.wh.`` is only that."""
 

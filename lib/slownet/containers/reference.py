@@ -25,7 +25,7 @@ class Reference:
     text: str
     """As it was written; with its transport if it is skopeo's."""
     transport: str = ""
-    """Empty: a file or folder, which tells by itself what it is."""
+    """Empty: a file or folder, whose format is recognized."""
     path: Path | None = None
     """None: skopeo's."""
     tag: str = ""

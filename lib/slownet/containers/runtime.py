@@ -50,7 +50,7 @@ def _crun(crun: str | Path, folder: Path) -> list[str]:
 
 
 def complaint(folder: Path) -> str:
-    """Return what crun itself said last; empty if it had nothing to say."""
+    """Return crun's own last message; empty if it printed none."""
     try:
         lines = (folder / LOG).read_text(errors="replace").splitlines()
     except OSError:

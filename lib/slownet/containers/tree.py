@@ -1,4 +1,4 @@
-"""A root file system in memory, without the files' contents: layers are applied to it as the OCI specification says.
+"""A root file system in memory, without the files' contents: layers are applied to it by the OCI specification.
 
 Source: OCI Image Format Specification, layer.md ("Applying Changesets", "Whiteouts", "Hardlinks"). Paths are resolved inside
 the root, as in a chroot: a symbolic link in a path cannot lead out of it.

@@ -160,7 +160,7 @@ class Bench:
             self.known(Faults.parse(each["cell"][FAULTS]))
 
     def all(self, planned: Sequence[Faults], workers: Workers, goes_on: Callable[[], bool]) -> None:
-        """Measure schedules side by side, in their order, until one breaks the system or `goes_on` says no.
+        """Measure schedules side by side, in their order, until one breaks the system or `goes_on` returns False.
 
         Raises SlownetError.
         """

@@ -242,7 +242,7 @@ class Experiment:
     made_of : sequence, optional
         What measure and service were made of, if that was at run time, as from a hypothesis file: see `parts`.
     chance : str
-        What is random in it, beside what its parts say themselves.
+        What is random in it, in addition to what its parts declare.
     spreads : sequence of Spread
         How far its numbers differ between boots because of that.
     answered_by : callable, optional
@@ -393,7 +393,7 @@ class Experiment:
         return cells
 
     def whole(self, chosen: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-        """Return chosen values, in which the experiment's own that have a comma are whole again. Raises ExperimentError."""
+        """Return chosen values; the experiment's own values that contain a comma stay whole again. Raises ExperimentError."""
         own = self.conditions
         return {name: value_texts.whole(name, texts, own.get(name, ()), self.name) for name, texts in chosen.items()}
 

@@ -80,7 +80,7 @@ def topology(text: str, folder: Path) -> Any:
 
 
 def parameters(made: Any) -> tuple[str, ...] | None:
-    """Return the names of the parameters that a topology's class takes; None if it takes any, or if only a call tells."""
+    """Return the names of the parameters that a topology's class takes; None if it takes any, or if only a call shows it."""
     makers = [each for each in inspect.getmro(made) if "__init__" in vars(each)] if inspect.isclass(made) else []
     if not makers or makers[0].__module__ != "mininet.topo":
         return None

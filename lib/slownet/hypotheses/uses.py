@@ -15,13 +15,13 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 LASTS, NEEDS = "lasts", "needs"
-"""Attributes of a tool or service: that it works for a stated time or drives a browser; what a lab needs for it."""
+"""Attributes of a tool or service: that it runs for a given time or drives a browser; what a lab needs for it."""
 CONTAINERS = "containers"
 Used = FunctionType | type
 
 
 def lasting(*parts: Any) -> str:
-    """Return the name of a used tool that works for a stated time, or of a browser; empty if none exists."""
+    """Return the name of a used tool that runs for a given time, or of a browser; empty without one."""
     return next((each.__name__ for each in used(*parts) if getattr(each, LASTS, False)), "")
 
 

@@ -33,7 +33,7 @@ def shown(values: Iterable[str]) -> str:
 
 
 def whole(name: str, parts: Sequence[str], known: Sequence[str], of: str) -> list[str]:
-    """Return values of which the known ones with commas are put together again, the longest first.
+    """Return values, with those that contain commas put together again, the longest first.
 
     name: the condition.
     parts: the values, or what is between the commas of a text.

@@ -48,7 +48,7 @@ class Setting:
     charging: what the clock charges for the CPU; None if unknown.
     charged_s, took_s: seconds on the clock that were charged for the CPU, and that passed in all.
     random: whether a link's condition was random, such as loss; None if unknown.
-    late: on the real clock, the share of its verifying ping by which a link is later than stated; None if no delay was
+    late: on the real clock, the share of its verifying ping by which a link is later than configured; None if no delay was
         verified.
     advice: how a narrower interval is reached there; empty if the clock widens none.
     """

@@ -116,7 +116,7 @@ def faults(
         of their own may also "crash" (what was not written is lost), and get a disk that is full ("fill-disk"), refuses writes
         ("fail-disk") or is slow ("slow-disk", "slow-disk 50ms"); a processor may be slow ("slow-cpu 10%"), where the clock
         charges computing. Hosts may "reset" connections, lose what name servers answer ("lose-names"), and get packets
-        corrupted ("corrupt 5%") and another MTU ("mtu 1280"). Amounts that are not stated are those.
+        corrupted ("corrupt 5%") and another MTU ("mtu 1280"). These are the default amounts.
     within : str
         The time within which all is broken and repaired, such as "30s".
     services : sequence of str, optional
@@ -168,7 +168,7 @@ def is_of_host(kind: str) -> bool:
 
 
 def _kind(given: str, where: str) -> str:
-    """Return a kind with its amount, the usual one unless it is stated. Raises ConditionError, UnitError."""
+    """Return a kind with its amount, the usual one unless it is given. Raises ConditionError, UnitError."""
     verb, _, amount = given.strip().partition(" ")
     if verb not in KINDS:
         raise ConditionError(f"no kind of faults '{given}'", where, nearest(verb, KINDS))

@@ -24,7 +24,7 @@ class Verb:
     otherwise: the subject's description in the others.
     after: the state that it leaves; empty if that is the one before, because it is over at once.
     undo: the verb that repairs what it breaks; empty if it repairs something itself.
-    amount: how much, where that has to be stated, as it is usual: a hunt takes this one unless another one is given.
+    amount: how much, where that has to be given, as it is usual: a hunt takes this one unless another one is given.
     needs_disk: whether the service needs a disk of its own.
     """
 

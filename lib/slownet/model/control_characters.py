@@ -1,7 +1,7 @@
 r"""Control characters of a text, shown instead of sent to a terminal.
 
-A terminal obeys control characters: they move the cursor over what stands there, retitle the window, set the clipboard. What a
-lab, a file or a foreign run says is shown with ``\x1b`` in their place, and with ``\u202e`` for characters that change the
+A terminal obeys control characters: they move the cursor over what stands there, retitle the window, set the clipboard. Text
+of a lab, a file or a foreign run is shown with ``\x1b`` in their place, and with ``\u202e`` for characters that change the
 direction of text, which make a line read as another one.
 
 The command line shows all that it prints so: `guard` wraps standard output and standard error, and `slownet.report.screen` does

@@ -127,7 +127,7 @@ class Sample(TypedDict, total=False):
     charged_s: Positive | None
     """Seconds of CPU that the lab's clock charged meanwhile."""
     late: Positive | None
-    """The share of the verifying ping by which a link was later than stated."""
+    """The share of the verifying ping by which a link was later than configured."""
     limited: Limited
     """Only if receive windows limited what was sent."""
 

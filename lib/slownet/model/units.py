@@ -384,7 +384,7 @@ def amount(value: float, unit: str, digits: int = 3) -> str:
 
 
 def stated(number: float, digits: int = 4) -> str:
-    """Write a number as its author stated it, without an exponent; with so many digits if it was computed.
+    """Write a number as its author wrote it, without an exponent; with so many digits if it was computed.
 
     Parameters
     ----------

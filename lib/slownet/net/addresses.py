@@ -26,7 +26,7 @@ GLOBAL = "00"
 
 
 def lines(hosts: Iterable[Any], machine: str = "", of: Callable[[str], str] | None = None) -> str:
-    """Return a hosts file: the network's hosts with their first addresses, then what the machine's own file says.
+    """Return a hosts file: the network's hosts with their first addresses, then the contents of the machine's own file.
 
     of: returns the IPv6 address that belongs to an IPv4 address, if the hosts have IPv6.
     """
@@ -69,7 +69,7 @@ def show(host: Any, path: str, file: Path) -> None:
 def ask(host: Any, address: str, options: Sequence[str] = ()) -> dict[Path, str] | None:
     """Make the network of a host ask a name server for names; options: as in resolv.conf(5).
 
-    Returns what the hosts' files said, for `write`; None if a host has none, or the network asks a name server already.
+    Returns the former contents of the hosts' files, for `write`; None if a host has none, or the network has a name server.
     """
     before: dict[Path, str] = {}
     after: dict[Path, str] = {}

@@ -1,4 +1,4 @@
-"""Compares every option that `tc -json` shows with the stated one."""
+"""Compares every option that `tc -json` shows with the configured one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Deviation = tuple[str, Any, Any]  # field, stated, found
 
 
 def deviations(layers: Sequence[Layer], shown: Sequence[Qdisc], root: str = ROOT) -> Iterator[Deviation]:
-    """Yield each field where the kernel differs from what was stated.
+    """Yield each field where the kernel differs from what was configured.
 
     shown: the output of `tc -json qdisc show dev ...`. Fields that it does not show are 0. root: the handle of the root.
     """

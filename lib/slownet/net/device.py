@@ -92,7 +92,7 @@ MOST_SEGMENTS = 65535  # linux/netdevice.h, GSO_MAX_SEGS
 
 @dataclass
 class State:
-    """The state of an interface. mtu: as stated, in bytes; first_mtu: its MTU before the first change."""
+    """The state of an interface. mtu: as configured, in bytes; first_mtu: its MTU before the first change."""
 
     mtu: int | None = None
     first_mtu: int | None = None

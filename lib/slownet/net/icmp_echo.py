@@ -22,7 +22,7 @@ _RTT = re.compile(r"^rtt min/avg/max/mdev = ([\d.]+)/([\d.]+)/([\d.]+)/([\d.]+) 
 _LASTED = re.compile(r", time (\d{1,12})ms\b")
 _ASKED = "-i"
 PACED = 0.05
-"""From which part of the stated interval on a longer one is no matter of rounding."""
+"""The fraction of the configured interval from which a longer one is not a matter of rounding."""
 _EXTRA = re.compile(r"\+(\d{1,9}) (errors|duplicates|corrupted)")
 
 
@@ -87,7 +87,7 @@ class Echoes:
 
     @property
     def is_paced(self) -> bool:
-        """True if ``ping`` sent more slowly than stated: it waits up to 10 ms for a reply that is on its way."""
+        """True if ``ping`` sent more slowly than configured: it waits up to 10 ms for a reply that is on its way."""
         every, asked = self.every_ms, self.asked_ms
         return every is not None and asked is not None and every > (1 + PACED) * asked + 1 / (self.sent - 1)
 

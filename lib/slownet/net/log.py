@@ -36,7 +36,7 @@ class Setting:
 
     @property
     def late(self) -> float | None:
-        """The share of the verifying ping by which the link is later than stated; None without a delay or a ping."""
+        """The share of the verifying ping by which the link is later than configured; None without a delay or a ping."""
         rtt = self.ping.rtt_ms if self.ping else None
         if rtt is None or self.condition.rtt <= 0:
             return None
@@ -59,7 +59,7 @@ class Log:
 
 
 def latest(settings: Iterable[Setting]) -> float | None:
-    """Return the largest share by which a link is later than stated, each as it was set last.
+    """Return the largest share by which a link is later than configured, each as it was set last.
 
     None if none has a delay, or if one that has was not verified by a ping.
     """

@@ -1,7 +1,7 @@
 """Loops of switches: without STP a broadcast circles in them for ever; with STP or RSTP the network waits for a spanning tree.
 
 A host, such as a router, does not forward frames and closes no loop. A spanning tree (STP, RSTP) opens a loop if all its
-switches take part: Open vSwitch without it does not pass on what the others say.
+switches take part: Open vSwitch without it does not pass on the others' messages.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ def _back(start: str, end: str, without: int, at: Mapping[str, Sequence[tuple[in
 def check_topology(topology: Topo, switch: Any, where: str, *, standalone: bool, stp: bool = False) -> None:
     """Check a topology before it is built. Raises NetworkError naming the switches of a loop.
 
-    switch: the network's maker of switches. standalone: whether they learn unless stated otherwise. stp: whether all run STP.
+    switch: the network's maker of switches. standalone: whether they learn by default. stp: whether all run STP.
     """
     switches = {}
     for name in topology.switches():

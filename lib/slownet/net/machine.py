@@ -14,12 +14,12 @@ from slownet.net import openvswitch
 
 SUDOERS = Path("/etc/sudoers.d/slownet")
 KEEPS_PLAIN = 'Defaults env_keep += "NO_COLOR"\n'
-"""A host's shell tells programs to write no colours, also those that sudo starts."""
+"""A host's shell makes programs write no colours, also those that sudo starts."""
 CONTROLLER = Path("/usr/local/bin/controller")
 """OpenFlow's reference controller, which programs also start by its name. Debian has Open vSwitch's of the same kind."""
 REFERENCE = """\
 #!/bin/sh
-# The reference controller listens on port 6633 if none is stated, the one of Open vSwitch on 6653.
+# The reference controller listens on port 6633 by default, the one of Open vSwitch on 6653.
 for word do
     shift
     case $word in

@@ -66,7 +66,7 @@ from slownet.net.namespace import write_sysctls
 # Mininet program keeps what Mininet sets.
 
 FIRST_SEND_BUFFER = 87_040
-"""Bytes of the send buffer of a connection that opens at MTU 1500 on Debian, whatever tcp_wmem says: ten segments, twice, each
+"""Bytes of the send buffer of a connection that opens at MTU 1500 on Debian, whatever tcp_wmem is: ten segments, twice, each
 with as much room for headers as wireless networks need (tcp_sndbuf_expand, LL_MAX_HEADER). A kernel without them has 46,080."""
 OF_A_HOST: Mapping[str, str] = {
     "net.ipv4.tcp_rmem": "4096 131072 6291456",

@@ -138,7 +138,7 @@ class Link:
         """Replace the link's condition; used in a `with`, the previous condition returns afterwards.
 
         The change itself loses no packet. The kernel's settings are read back, and a ping across the link must take the
-        stated time unless other packets delay it. The result is the last of `Network.settings`.
+        configured time unless other packets delay it. The result is the last of `Network.settings`.
 
         Parameters
         ----------
@@ -195,7 +195,7 @@ class Link:
         return found.reversed if found and not self._forward else found
 
     def own(self, condition: Condition) -> None:
-        """State what the topology says of the link, which `set` keeps unless it is named.
+        """Set what the topology configures for the link, which `set` keeps unless it is named.
 
         Parameters
         ----------

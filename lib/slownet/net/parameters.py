@@ -34,7 +34,7 @@ _NOT_STATED = {"self", "node", "link", "node1", "node2", "intf", "args", "kwargs
 _METHODS = ("__init__", "config", "build", "start")
 OF_CPU = ("cpu", "cores", "sched", "period_us")
 BASE = "10.0.0.0/8"
-"""The network that Mininet takes hosts' addresses from, unless a program says it."""
+"""The network that Mininet takes hosts' addresses from, unless a program gives it."""
 
 
 def check_base(base: str) -> None:
@@ -156,7 +156,7 @@ def is_plain(cls: type) -> bool:
 
 
 def ends(maker: Any, params: Parameters, nodes: tuple[Any, Any]) -> tuple[type | None, type | None]:
-    """Return the classes of a link's two interfaces; None where only building it tells.
+    """Return the classes of a link's two interfaces; None where only building it shows that.
 
     maker: the link's class, or a partial or function that makes it. nodes: the classes of its two nodes. A plain link with
     parameters of a TCLink becomes one.

@@ -1,7 +1,7 @@
 """The conditions that a network's links were given, and the seeds that netem gets, so that no two draw the same numbers.
 
 The same seed gives the same losses. Repeating a cell with it adds no information: the interval would shrink without new
-random draws. So the first block of the first boot uses the stated seed, and each further block and boot one that is
+random draws. So the first block of the first boot uses the given seed, and each further block and boot one that is
 `STRIDE` more. A stride has room for all seeds of a block: the directions of a link use a seed and the next one
 (`slownet.net.plan`), and a schedule that repeats a seed continues in steps of two (`slownet.links.conditions.schedule`).
 
@@ -100,7 +100,7 @@ class Seeds:
         return self._shifted(condition, self.own + link * APART)
 
     def asked(self, condition: Condition, link: int = 0) -> Condition:
-        """Return the condition as stated, without a seed that `of` added.
+        """Return the condition as given, without a seed that `of` added.
 
         condition: as `of` returned it.
         link: as for `of`.
@@ -113,4 +113,4 @@ class Seeds:
 
 
 ASKED = Seeds()
-"""Seeds as stated."""
+"""Seeds as given."""

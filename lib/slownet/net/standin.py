@@ -210,7 +210,7 @@ def _nodes() -> list[Any]:
 
 
 def _report() -> None:
-    """Print what is to be said of networks that the program did not stop."""
+    """Print notes on networks that the program did not stop."""
     if fast := sys.modules.get("slownet.net.fast_mininet"):
         for network in list(fast.QuickNet.unstopped):
             with suppress(SlownetError, OSError):  # a network that is half-built

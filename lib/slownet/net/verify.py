@@ -143,7 +143,7 @@ def check(ends: tuple[Any, Any], shaping: Shaping, ip: IP = IPV4) -> Verificatio
     """Ping across a cable and compare the time with the conditions of the cables on the path.
 
     It stays unverified if there are no hosts on both sides, if lossy cables on the path lost every ping, or if pings were late
-    or lost while other packets filled a cable. Raises NetworkError with the stated and the found value.
+    or lost while other packets filled a cable. Raises NetworkError with the configured and the measured value.
     """
     blocked = _blocked(ends)
     if {end.name for end in ends} & blocked:

@@ -51,7 +51,7 @@ class Keep:
 
 @dataclass(frozen=True)
 class Plan:
-    """The places of a session's files on this machine; the lab has no say in it."""
+    """The places of a session's files on this machine; the lab does not decide on it."""
 
     root: Path
     records: Path | None = None

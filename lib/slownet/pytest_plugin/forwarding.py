@@ -143,7 +143,7 @@ class Forwarder:
 
 
 def summaries(config: pytest.Config, exitstatus: int) -> Iterator[tuple[str, str]]:
-    """Yield what plugins say at the end of a session, such as pytest-benchmark's table, by their names.
+    """Yield the output of plugins at the end of a session, such as pytest-benchmark's table, by their names.
 
     pytest's own and slownet's say it on the host; those that know of workers, such as pytest-cov, say nothing here.
     """

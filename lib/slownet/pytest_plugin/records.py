@@ -293,7 +293,7 @@ def _advice(charging: Charging | None) -> str:
 
 
 def _late(net: Net | None, held: Sequence[NetSetting]) -> float | None:
-    """Return by how much links are later than stated, as in `Setting`: that of the latest one; None if one was not pinged."""
+    """Return by how much links are later than configured, as in `Setting`: of the latest one; None if one was not pinged."""
     delayed = {frozenset(link.split("-")) for link, condition in net.conditions.items() if condition.rtt > 0} if net else set()
     late = {frozenset(each.ends): each.late for each in held if each.late is not None}
     return max(late.values()) if late and delayed <= late.keys() else None

@@ -96,7 +96,7 @@ class Session:
             self._config.hook.pytest_terminal_summary(terminalreporter=reporter, exitstatus=exitstatus, config=self._config)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Show what plugins said at the end of sessions in labs, such as pytest-benchmark's table."""
+        """Show the output of plugins at the end of sessions in labs, such as pytest-benchmark's table."""
         for _, text in self._config.stash.get(SUMMARIES, []):
             terminalreporter.ensure_newline()
             for line in text.strip("\n").splitlines():
@@ -144,7 +144,7 @@ def _stop_if_asked(session: pytest.Session) -> None:
 
 
 THIS_MACHINE = Place(Clock("real"), {})
-"""Where tests run that need no network."""
+"""The place of tests that need no network."""
 Groups = Sequence[tuple[Sequence[ClockRequest], Place]]
 """The places of a session, each with the wishes that it fulfils."""
 

@@ -78,7 +78,7 @@ class Tests:
         self._numbers: dict[str, list[Number]] = {}
 
     def take(self, report: Any) -> None:
-        """Add a phase of a test. What a lab's report says of numbers is taken if it is of their shape."""
+        """Add a phase of a test. Numbers in a lab's report are taken if they have the right shape."""
         test = visible(report.nodeid)[:LONGEST]
         if report.outcome in WORST_FIRST:  # not "rerun", nor another one of a plugin that tries again
             self._outcomes[test] = min(self._outcomes.get(test, PASSED), report.outcome, key=WORST_FIRST.index)

@@ -1,7 +1,7 @@
 """JUnit XML of sessions in labs: with this machine's dates and times, in one file if there were several labs.
 
 A lab's pytest knows only the lab's clock. The suite is timed from outside. Each test is timed inside, by the dates of files in
-the folder that the lab writes to, a folder of this machine: a new file has this machine's date, whatever the lab's clock says.
+the folder that the lab writes to, a folder of this machine: a new file has this machine's date, whatever the lab's clock shows.
 """
 
 from __future__ import annotations

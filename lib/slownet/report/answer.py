@@ -107,9 +107,9 @@ LATENCIES = ("corrected_p99_s", "uncorrected_p99_s")
 STEP = 5.0
 """Cells fall into two groups if one is this many times the other or more."""
 NARROW = 0.005
-"""An interval that is narrower than this part of its number is not said in a sentence; the claim's text has it."""
+"""An interval that is narrower than this part of its number is not part of a sentence; the claim's text has it."""
 BEND = 0.01
-"""A bend is said if a time is off the line by more than this part of the longest one."""
+"""A bend is reported if a time is off the line by more than this part of the longest one."""
 ROUNDED = 0.01
 """In a sentence without "about", two digits of a time that are off by more than this part of it are not enough."""
 FEW = 3

@@ -21,7 +21,7 @@ CHARACTER = 6.7
 DIGIT = 8.0
 """The width of a digit in the widest of the page's fonts."""
 DIAMOND, TRIANGLE = "M0 -5L5 0L0 5L-5 0Z", "M0 -6L5.5 4.5H-5.5Z"
-"""Shapes of hollow marks: what was published, and what theory says."""
+"""Shapes of hollow marks: what was published, and theory."""
 COLOURS = ("measured", "published", "third", "fourth")
 """The colours of series: variables of the page's style."""
 FREE = tuple(each for each in COLOURS if each != "published")

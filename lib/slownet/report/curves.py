@@ -26,7 +26,7 @@ BOLD = 0.9
 
 @dataclass(frozen=True)
 class Dot:
-    """One row: its title, its number, what it says, the heading above it, and the published and the predicted number."""
+    """One row: its title, its number, its text, the heading above it, and the published and the predicted number."""
 
     title: str
     value: Summary

@@ -126,7 +126,7 @@ def over_its_halo(svg: str) -> str:
 def written(figures: Sequence[tuple[str, Figure]], folder: Path, kind: str) -> list[Path]:
     """Write figures as ``<name>.svg``, or another of `KINDS`, into a folder, and return their paths. Raises SlownetError.
 
-    Names come from records, which another user may have written: whatever they say, the files are in the folder itself.
+    Names come from records, which another user may have written: whatever they contain, the files are in the folder itself.
     """
     found: list[Path] = []
     try:

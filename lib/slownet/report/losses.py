@@ -1,4 +1,4 @@
-"""Throughput against loss, both logarithmic, with what theory says: one line for each other condition."""
+"""Throughput against loss, both logarithmic, with theory: one line for each other condition."""
 
 from __future__ import annotations
 

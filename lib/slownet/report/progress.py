@@ -28,7 +28,7 @@ from slownet.theory.stats import Summary, from_error
 LIKELY = 0.95
 """Confidence of an estimate's interval while a run is in progress; verdicts need more."""
 WORTH_SAYING_S = 10.0
-"""The virtual clock's gain is said from here on."""
+"""The virtual clock's gain is shown from here on."""
 
 
 @dataclass

@@ -107,7 +107,7 @@ class Percentiles:
 
 
 def titled(title: str, scale: Scale) -> str:
-    """Return the title of an axis, which says if the axis is logarithmic."""
+    """Return the title of an axis, with a note if it is logarithmic."""
     return f"{title} (log scale)" if title and isinstance(scale, Log) else title
 
 

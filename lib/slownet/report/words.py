@@ -60,7 +60,7 @@ def measuring_more(run: RunData, repetitions: int) -> str:
 
 
 def claim_sentence(claim: Judgement, run: RunData) -> str:
-    """Return a claim as a person would say it: by the sentence of its kind, or by the name that its author gave it."""
+    """Return a claim as a sentence: by the sentence of its kind, or by the name that its author gave it."""
     if claim.named:
         return claim.name
     try:

@@ -115,7 +115,7 @@ class NarrowPath(InOrder):
     def page(self, cure: str) -> FullSize:
         """Request a page of 100 kB from a server that does not know the path's MTU.
 
-        cure: one of `CURES`: ``ICMP``: the router states that a packet is too big, as it does unless it is told not to;
+        cure: one of `CURES`: ``ICMP``: the router states that a packet is too big, as it does by default;
             ``probing``: the server probes; ``clamping``: the router lowers the MSS in SYNs; ``none``: none of them.
         returns: what arrived within a minute.
         Raises ToolError: a program is missing or fails.

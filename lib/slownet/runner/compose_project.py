@@ -114,7 +114,7 @@ def shares(directory: Path) -> list[Share]:
 
 
 def variables(directory: Path) -> Mapping[str, str]:
-    """Return the environment variables that tell the place where a run's project is."""
+    """Return the environment variables with the location of a run's project."""
     if not (folder := directory / FOLDER).is_dir():
         return {}
     from slownet.compose import handover

@@ -9,7 +9,7 @@ a little too often when it is small by chance; from five repetitions on, and wit
 and Robbins, "On the asymptotic theory of fixed-width sequential confidence intervals for the mean", 1965).
 
 A run without claims is made to be looked at, or to be compared with another one. So it is repeated for that, unless
-``--repeat`` says otherwise: until `FINE` would be found, or `COARSE` where links are random or `FINE` takes more than `CHEAP`
+``--repeat`` gives a number: until `FINE` would be found, or `COARSE` where links are random or `FINE` takes more than `CHEAP`
 repetitions; and no longer than it takes to see that the budget is too small. Where work is counted and charged, how much boots
 differ is known, or seen in as many as a verdict takes. On the clocks of a machine, whose speed is another one in the next run
 however many boots this one has, one boot is all.

@@ -19,7 +19,7 @@ from slownet.runner.warming import NONE, WarmUp
 CHARGED, FREE = 2, 1
 """Default number of blocks of a cell per boot: two if something varies within a boot."""
 EXACT = 1
-"""Likewise on the exact clock, whatever an experiment says: nothing disturbs a boot there, and every page costs CPU."""
+"""Likewise on the exact clock, whatever an experiment asks for: nothing disturbs a boot there, and every page costs CPU."""
 
 
 @dataclass(frozen=True)

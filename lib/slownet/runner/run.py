@@ -34,7 +34,7 @@ LONGEST = 1000
 def answered(run: RunData, experiment: Experiment) -> RunData:
     """Return the run with the experiment's answer among its facts; without it if the experiment writes none.
 
-    An answer about cells that were not measured is left out. A function that fails otherwise is said in a line: the run is
+    An answer about cells that were not measured is left out. A function that fails otherwise is reported in a line: the run is
     measured and judged, and nothing of it depends on a sentence.
     """
     facts = run.facts.copy()

@@ -1,4 +1,4 @@
-"""Any program as a server, the conditions that say when it is ready, and the ports that the kernel lists for its host."""
+"""Any program as a server, the conditions of its readiness, and the ports that the kernel lists for its host."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def setting_up(folder: Path | None, saves: bool) -> Iterator[None]:
 def of(label: str, shared: bool = False) -> Data | None:
     """Return the data of the service that is being launched; None without a snapshot.
 
-    shared: several services may have it; otherwise, services of one name are told apart by their order.
+    shared: several services may have it; otherwise, services of one name are distinguished by their order.
     """
     if _now is None:
         return None

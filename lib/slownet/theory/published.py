@@ -294,7 +294,7 @@ def spdy() -> Entry:
 
 
 def bbr_paper() -> Entry:
-    """Return what BBR's paper says of loss, and its reproduction's rates, from ``protocols.toml``: ``reproduction``..."""
+    """Return the limits of loss in BBR's paper, and its reproduction's rates, from ``protocols.toml``: ``reproduction``..."""
     return protocols()["loss_tolerance"]
 
 

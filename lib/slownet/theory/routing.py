@@ -32,7 +32,7 @@ FRR_ROUTES_MS = 60.0 + 50.0
 """FRR's ospfd calculates at once, and again 50 ms later (``timers throttle spf 0 50 5000``); bgpd collects changes for 50 ms,
 and zebra for 10 ms, before the kernel gets them."""
 BIRD_TICKS_MS = 2 * 1000.0
-"""BIRD's OSPF looks for changes once in a second: the router that notices the failure, and then the one that is told."""
+"""BIRD's OSPF looks for changes once a second: the router that notices the failure, and then the one that gets its message."""
 
 
 @dataclass(frozen=True)

@@ -318,7 +318,7 @@ class _Report:
     def rate(self, complete: int) -> float:
         """Return the requests per second, which do not exist if the test took no time. Raises ToolError.
 
-        ab prints two decimals: 0.17 of 20 requests in two minutes. The time then says it more exactly.
+        ab prints two decimals: 0.17 of 20 requests in two minutes. The time is then more exact.
         """
         rate, seconds = self.number("Requests per second"), self.real("Time taken for tests")
         least, most = complete / (seconds + ROUNDED_S), complete / max(seconds - ROUNDED_S, 1e-9)

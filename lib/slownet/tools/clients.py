@@ -151,7 +151,7 @@ class Recorder:
 
     @property
     def files(self) -> dict[str, str]:
-        """The history, and what the services' logs say meanwhile, as files that are kept with the run."""
+        """The history, and the services' logs of that time, as files that are kept with the run."""
         self._look()
         lines = self._logs.lines()
         return {FILE: self.history.to_text()} | ({LOGS: to_text(lines)} if lines else {})

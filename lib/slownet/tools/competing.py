@@ -86,7 +86,7 @@ def competing(
 ) -> Competing:
     """Send with several congestion controls at once, and ping through the same queue.
 
-    If one of them is ``dctcp``, all of them use marks (ECN), and the receiver echoes them to DCTCP as RFC 8257 says.
+    If one of them is ``dctcp``, all of them use marks (ECN), and the receiver echoes them to DCTCP by RFC 8257.
 
     sender, receiver: the two hosts; data goes from the first one to the second one.
     congestion: a congestion control for each sender, such as ``("bbr", "cubic")``.

@@ -34,7 +34,7 @@ class Ping(Echoes, Metrics):
         return metrics | {"lost_percent": metric(100 * self.loss, sd, self.sent)}
 
     def facts(self) -> dict[str, float]:
-        """Return the mean time between two packets, ``sent_every_ms``, and the one that was stated, if it is longer."""
+        """Return the mean time between two packets, ``sent_every_ms``, and the configured one, if it is longer."""
         if not self.is_paced or self.every_ms is None or self.asked_ms is None:
             return {}
         return {"sent_every_ms": round(self.every_ms, 3), "stated_interval_ms": self.asked_ms}

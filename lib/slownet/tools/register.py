@@ -4,7 +4,7 @@
 >>> card(TOOLS["redis-benchmark"]).options["requests"].how
 'write a whole number from 1'
 
-A tool is a function whose first parameters say what it measures and from where; the others are its options, with their types
+The first parameters of a tool's function are what it measures and from where; the others are its options, with their types
 and defaults::
 
     @tool(warm_up=1)
@@ -148,7 +148,7 @@ class Card:
         return next((why for (name, value), why in (self.chances or {}).items() if options.get(name) == value), "")
 
     def run(self, net: Any, service: Any, options: Options) -> Any:
-        """Run it on a network with a service, as the options say."""
+        """Run it on a network with a service, by the options."""
         stated = {name: each for name, each in self.options.items() if name in options}
         given = {name: str(options[name]) if each.is_version else options[name] for name, each in stated.items()}
         if "statements" in self._hints and hasattr(service, "questions"):
@@ -211,7 +211,7 @@ def tool(
 
 
 def lasting(thing: Function) -> Function:
-    """Decorate a function or class as a program that works for a stated time, or drives a browser, as `Card.lasts` says."""
+    """Decorate a function or class as a program that runs for a given time, or drives a browser, by `Card.lasts`."""
     thing.lasts = True  # type: ignore[attr-defined]
     return thing
 

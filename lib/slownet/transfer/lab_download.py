@@ -59,7 +59,7 @@ class Source:
 
 
 def source(text: str) -> Source:
-    """Return the source that a person names: ``URL#sha256=...`` or a file, of which the hash is taken here. Raises LabError."""
+    """Return the source that a person names: ``URL#sha256=...`` or a file, which is hashed here. Raises LabError."""
     if found := BY_HASH.fullmatch(text):
         place = found["place"]
         return Source(place if URL.match(place) else str(Path(place).absolute()), found["sha256"])
@@ -153,7 +153,7 @@ def _first(answer: Any) -> int | None:
 
 
 def _check(path: Path, wanted: Source, remove: bool = False) -> None:
-    """Raise LabError unless a file is what its name says; ``remove`` it then."""
+    """Raise LabError unless a file's hash is the one in its name; ``remove`` it then."""
     found = _hash_of(path)
     if found == wanted.sha256:
         return

@@ -121,8 +121,8 @@ def _offer(text: str, where: str, base: Path) -> Offer:
 def take(project: Project | None, report: Report) -> bool:
     """Put the lab that is offered into the cache unless one is built; return whether that was done.
 
-    report: gets a line on what is taken and from where, or why nothing is. Raises LabError if what is offered is damaged, is
-    not what its sum says, or cannot be read.
+    report: gets a line on what is taken and from where, or why nothing is. Raises LabError if what is offered is damaged, does
+    not have its sum, or cannot be read.
     """
     offer = stated(project)
     if not offer or _is_built():

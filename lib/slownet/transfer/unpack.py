@@ -67,7 +67,7 @@ def read(path: Path) -> tuple[Manifest, list[str]]:
 
 
 class _Header(tarfile.TarInfo):
-    """A member's header; one that says something of the next member is read into memory, and has a limit."""
+    """A member's header; one that describes the next member is read into memory, and has a limit."""
 
     def _proc_member(self, *archive: Any) -> Any:
         """Read what belongs to the header. Raises tarfile.ReadError.
@@ -97,7 +97,7 @@ def _manifest(tar: tarfile.TarFile, where: str) -> Manifest:
 
 
 def _unpack(tar: tarfile.TarFile, member: Member, staging: Path, where: str) -> None:
-    """Write the next member of the archive to a file, if it is what the manifest says. Raises LabError."""
+    """Write the next member of the archive to a file, if its hash is the manifest's. Raises LabError."""
     info = tar.next()
     content = tar.extractfile(info) if info and info.name == member.name and info.isreg() else None
     if not content or not info or info.size != member.size:
@@ -115,7 +115,7 @@ def _unpack(tar: tarfile.TarFile, member: Member, staging: Path, where: str) -> 
 
 
 def _images(found: Manifest, staging: Path, where: str) -> dict[str, dict[str, Json]]:
-    """Return the records of the container images, by their folder; each must be what its name says. Raises LabError."""
+    """Return the records of the container images, by their folder; each must have the hash in its name. Raises LabError."""
     records = {}
     for folder in found.folders:
         kind, _, name = folder.partition("/")
@@ -174,7 +174,7 @@ NEWC = b"070701"
 
 
 def why_not(kind: str, folder: Path) -> str:
-    """Return what is wrong with a folder of a lab, as ``linux is no executable``; empty if nothing is."""
+    """Return what is wrong with a folder of a lab, such as ``linux is no executable``; empty if nothing is."""
     needed = {
         kernel.SHELF.kind: kernel.PART, init.SHELF.kind: init.PART, image.SHELF.kind: image.PART, layer.SHELF.kind: layer.PART,
     }.get(kind)  # fmt: skip

@@ -56,7 +56,7 @@ class Step(NamedTuple):
     detail : str
         Which of the cause's kinds: "slow start, 10 segments in flight", "SYN", "ClientHello".
     asked : str
-        What the message says, as far as it is known.
+        The message, as far as it is known.
     size : int
         Bytes of the message's payload; 0 for a step on a host.
     connection : str

@@ -130,7 +130,7 @@ Asked = Callable[[Packet], str]
 class Causes:
     """Names the causes of the parts of one operation.
 
-    asked: what a packet's message says; free: whether computing takes no time.
+    asked: returns a packet's message; free: whether computing takes no time.
     """
 
     def __init__(self, trace: Trace, parts: Sequence[Part], asked: Asked, free: bool, window: tuple[int, int]) -> None:

@@ -70,7 +70,7 @@ def account(
     free : bool
         Whether computing took no time on the clock of the captures.
     asked : callable
-        Returns what a packet's message says.
+        Returns a packet's message.
     is_of_request : callable
         Returns whether a packet of QUIC is known to carry a part of a request or answer: the last such one ends an operation.
 

@@ -126,7 +126,7 @@ class Host:
 
 @dataclass(frozen=True)
 class Trace:
-    """The hosts by name, and what to say of the captures."""
+    """The hosts by name, and notes on the captures."""
 
     hosts: dict[str, Host]
     notes: tuple[str, ...]

@@ -172,9 +172,9 @@ VALUES = {
 }
 """Values, with what has to be set beside them; any other field is set to a value of its kind."""
 NO_DIFFERENCE = {
-    "networks.*.attachable": "nobody else is in the lab",
+    "networks.*.attachable": "no other project is in the lab",
     "networks.*.external": "it is made like any other",
-    "volumes.*.external": "it is empty at first, which a line says",
+    "volumes.*.external": "it is empty at first, which a line reports",
     "networks.*.internal": "a lab reaches nothing else anyway",
     "networks.*.name": "other projects are not in the lab",
     "volumes.*.name": "other projects are not in the lab",

@@ -80,7 +80,7 @@ def span(least: Limit, most: Limit, of: str = "") -> str:
 
 CLAIMS = "claims"
 THEORY = "theory"
-"""The parameter that only judging knows, what a claim says of each cell: ``[{"cell": label, "value": number}]``."""
+"""The parameter that only judging knows, what a claim states of each cell: ``[{"cell": label, "value": number}]``."""
 NOT_PARAMETERS = ("metric", "name", "because")
 """Fields of a claim that are not parameters: a judgement has a field for the metric, and its name and text have the others."""
 

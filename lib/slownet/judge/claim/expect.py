@@ -82,7 +82,7 @@ class _Trips:
 
 @dataclass(frozen=True)
 class _Said:
-    """A comparison as it is shown: a number with its interval, what was expected, and in which margin."""
+    """A comparison as it is shown: a number with its interval, what was expected, and the margin."""
 
     finding: Statement
     shown: Summary

@@ -110,7 +110,7 @@ class History:
         Raises
         ------
         HistoryError
-            A line is not as this module says; it names the line.
+            A line does not have this module's format; the error names it.
         """
         events: list[Event] = []
         under_way: dict[int | str, str] = {}

@@ -75,7 +75,7 @@ def woken_late(charging: Charging | None, late: float | None) -> float:
     A processor that waits for a link wakes late in every round trip of every boot alike. How late is known from the ping that
     verified the link (`slownet.lab.host.busy`); it wakes one program in a round trip, a request and its response two.
 
-    late: the share of the ping by which it was later than stated.
+    late: the share of the ping by which it was later than configured.
     """
     return min(1.0, 2 * (late or 0.0)) if charging is Charging.REAL else 0.0
 

@@ -4,7 +4,7 @@ A test compares one measured number after the other. If it runs again, on a netw
 comparison is again about the first number, and so on: each has one value a boot, and the boots' values are the units, as in a
 run (`slownet.judge.records.intervals`). Boots that agree to the bit are exact from `AGREEING` boots on.
 
-A test with a stated number of boots is judged in the last one. Any other test is judged in its first boot; only if it failed
+A test with a given number of boots is judged in the last one. Any other test is judged in its first boot; only if it failed
 at a comparison that this boot cannot decide, it is run again and judged at `looks`. The later looks share one error rate, so
 that looking again does not make wrong decisions more likely. In the boots between, comparisons hold, so that the test goes on
 to its end.

@@ -163,7 +163,7 @@ def not_writable(error: OSError, where: Path) -> LabError:
 
 
 def space_or(error: OSError, fix: str) -> str:
-    """Return how to fix a failure to write: as stated, and by free space if the disk is full."""
+    """Return how to fix a failure to write: as given, and by free space if the disk is full."""
     return f"free space, or {fix}" if error.errno in (errno.ENOSPC, errno.EDQUOT) else fix
 
 

@@ -145,7 +145,7 @@ def build(boot: Boot, say: Say = lambda text: None) -> Image:
     """Return the image; build it if necessary (minutes; half of them if a wheel brought the site). Raises LabError.
 
     boot: makes a lab of a root file system that is all but finished, with this memory in MB and these shares.
-    say: gets what the user should know of a build that goes on.
+    say: called with what the user should know of a build that goes on.
     """
     return SHELF.make(key(), lambda folder: _build(folder, boot, say))
 

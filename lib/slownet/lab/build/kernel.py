@@ -337,7 +337,7 @@ def _compile(tree: Path, log: Path, configs: Sequence[Path] = ()) -> None:
 
 
 def _stamp(tree: Path) -> list[str]:
-    """Return what a kernel says of its build: nothing of this machine, and the date of its source instead of today's."""
+    """Return a kernel's own description of its build: nothing of this machine, and its source's date instead of today's."""
     date = time.strftime("%a %b %e %H:%M:%S UTC %Y", time.gmtime((tree / "Makefile").stat().st_mtime))
     build = {"TIMESTAMP": date, "VERSION": "1", "USER": "slownet", "HOST": "lab"}
     return [f"KBUILD_BUILD_{name}={value}" for name, value in build.items()]

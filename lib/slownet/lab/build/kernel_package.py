@@ -155,7 +155,7 @@ def in_order(wanted: Iterable[str], files: Mapping[str, Path], built_in: Iterabl
 
 
 def needed(module: bytes) -> list[str]:
-    """Return the names of the modules that a module needs, from what its .modinfo says."""
+    """Return the names of the modules that a module needs, from its .modinfo."""
     said = re.search(rb"(?:^|\0)depends=([^\0]*)\0", module)
     return [module_names.plain(each) for each in said[1].decode().split(",") if each] if said else []
 

@@ -111,7 +111,7 @@ def known() -> dict[Path, Path]:
 
 
 def load(folder: Path) -> Layer:
-    """Return the layer of a folder of the cache, as far as its facts say. Raises DamagedError."""
+    """Return the layer of a folder of the cache, as far as its facts show. Raises DamagedError."""
     facts = digests.facts(folder / FACTS, PART, {"asked": TEXTS, "versions": TABLE, "built": NUMBER}, {"project": TEXT})
     return Layer(folder / SQUASHFS, folder.name, facts["asked"], facts["versions"], facts["built"], facts.get("project", ""))
 

@@ -90,7 +90,7 @@ class Shelf(Generic[T]):
     ) -> T:
         """Return what is kept under a key; `build` makes it if it is whole nowhere, see `cache.make`.
 
-        say: gets the error of what is damaged and made anew.
+        say: called with the error of what is damaged and rebuilt.
         """
         try:
             held = self.find(key)

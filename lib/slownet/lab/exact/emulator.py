@@ -33,7 +33,7 @@ MACHINE, PROCESSOR = "pc-i440fx-7.2", "Nehalem"
 OLDEST, TRIED = (7, 2), tuple(each.qemu for each in distribution.HOSTS)
 """Versions of QEMU: the first that has this machine, and those of the hosts' releases, on which the same command was run."""
 ICOUNT = "shift=0,sleep=off,align=off,rr=record,rrfile=/dev/null"
-"""An instruction is a nanosecond of the machine; the kernel is told that its processor does `Clock.speed` in one.
+"""An instruction is a nanosecond of the machine; the kernel gets a processor that does `Clock.speed` in one.
 
 The record is not kept. While QEMU records, its main loop waits for the processor's thread. Otherwise it may see the processor
 halt before the last instructions are counted, and move the clock on by as many too much: two runs of 6,000 short sleeps had

@@ -3,8 +3,8 @@
 An ordinary process as well: no KVM, no root, no counter of the host's. Its processor executes a fixed number of instructions in
 a nanosecond of its own time; when it has nothing to do its clock jumps to the next timer. So the same program takes the same
 time on every machine and beside any load, to the digit, provided that nothing comes from outside while it runs: the job and the
-input of its command, the shares and the image are in its memory before it starts, and what it says goes into a file, for which
-no one waits. See docs/explanation/exact.md.
+input of its command, the shares and the image are in its memory before it starts, and its output goes into a file that no
+process waits for. See docs/explanation/exact.md.
 """
 
 from __future__ import annotations

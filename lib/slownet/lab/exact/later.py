@@ -14,7 +14,7 @@ LOOK_S = 0.001
 
 
 def told() -> str:
-    """Stop the machine, for the host to save it, and return what the host has to say after that."""
+    """Stop the machine, for the host to save it, and return the host's message after that."""
     os.kill(FIRST_PROCESS, signal.SIGUSR1)
     while not FILE.exists():
         time.sleep(LOOK_S)

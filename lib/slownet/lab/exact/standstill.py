@@ -18,7 +18,7 @@ from slownet.model.errors import LabError
 
 KIND = "exact-memory"
 MEMORY, STATE, SAID = "memory", "state", "said"
-"""Files of a snapshot: the machine's memory, what its devices are in, and what it said before."""
+"""Files of a snapshot: the machine's memory, what its devices are in, and its output before."""
 PART = Part("the snapshot of an exact lab", (MEMORY, STATE, SAID), fix="slownet lab clean")
 MOST = 4 << 30
 """Bytes of all snapshots in the cache: beyond, those that were used longest ago go."""

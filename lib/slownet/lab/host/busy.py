@@ -8,8 +8,8 @@ boot; the second varies, with the speed of the CPU and with what else runs. Its 
    start of the tool and all that other programs do, is more than that of its requests; the bound errs on the safe side. Time
    that a hypervisor takes away (steal) and waiting for a disk (iowait) count as busy.
 2. *Lateness.* A sleeping processor wakes some time after the packet or the timer that it waits for. That counts as idle. Over
-   a link it is what a ping takes beyond the stated delay s, which is seen whenever a link is set. If that ping took v, and a
-   time t contains k round trips over the link, then k (v - s) of it is late; and since t >= k v, that is at most (v - s) / v
+   a link it is what a ping takes beyond the configured delay s, which is seen whenever a link is set. If that ping took v, and
+   a time t contains k round trips over the link, then k (v - s) of it is late; and since t >= k v, that is at most (v - s) / v
    of it.
 3. *Wake-ups between programs* of this machine, without a delay between them. Each begins a stretch of work, and takes no
    longer than that: so they are at most as long as the CPU time, and busy counts twice.

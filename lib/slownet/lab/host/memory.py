@@ -1,7 +1,7 @@
 """Shares this machine's memory among the labs of all its users: a lab that would not fit waits until another one ends.
 
 A lab takes pages as it needs them, so free memory alone means little: labs that run may still grow to what they were given.
-What other users' processes say of themselves need not be true, and anyone may keep the lock: for these no one waits for long.
+What other users' processes report of themselves need not be true, and anyone may keep the lock: these are not waited for long.
 """
 
 from __future__ import annotations
@@ -135,8 +135,8 @@ def _megabytes(text: str, name: str) -> int:
 def room(megabytes: int, asked_to_end: Callable[[], bool] = lambda: False) -> Iterator[Machine]:
     """Wait until there is room for a lab, and keep other labs from starting while the block starts it.
 
-    What would not fit if all labs ended is not waited for, nor for long what other users' labs may still take. It says once
-    that it waits. Raises LabError after half an hour.
+    What would not fit if all labs ended is not waited for, nor for long what other users' labs may still take. It prints
+    once that it waits. Raises LabError after half an hour.
     """
     began = time.monotonic()
     deadline, said = began + PATIENCE_S, False

@@ -69,7 +69,7 @@ def _editable() -> list[str]:
     """Return the folders with the packages that `pip install -e` has installed by a finder of setuptools, not by a folder.
 
     It does so wherever a project has its package beside other folders. A package under another name than its folder's is left
-    out: no folder tells where it is. So is this one: a lab has it anyway.
+    out: no folder shows where it is. So is this one: a lab has it anyway.
     """
     modules = sys.modules.copy()  # another thread may import ahead of time
     finders = [each for name, each in modules.items() if name.startswith("__editable__")]

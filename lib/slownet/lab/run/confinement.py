@@ -23,7 +23,7 @@ SINCE = {"truncation": 3, "TCP": 4, "devices": 5, "signals": 6}
 """The version of Landlock that first confines these; each confines all files, and ptrace."""
 
 WARNED = "_SLOWNET_UNCONFINED"
-"""The variable that keeps the processes of a command from saying again that labs are not confined."""
+"""The variable that keeps the processes of a command from repeating that labs are not confined."""
 
 
 @lru_cache(maxsize=1)

@@ -76,7 +76,7 @@ class Excerpt:
 def exception(text: str) -> str:
     """Return kind and words of the exception whose traceback ends a text, in one line; empty if none exists.
 
-    Its words may have several lines, of which the last one says the least: such as pydantic's, or a diff's of an assertion.
+    Its words may have several lines, and the last one is the least informative, such as pydantic's, or an assertion's diff.
     """
     lines = text.splitlines()
     begins = [number for number, line in enumerate(lines) if _TRACEBACK.match(line)]

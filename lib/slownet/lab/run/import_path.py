@@ -24,7 +24,7 @@ def extend(folders: Sequence[str]) -> None:
     """Append folders to the import path of this process and, in a lab, those of code to that of programs that it starts.
 
     PYTHONPATH would put them before the interpreter's own packages, and before its standard library. Packages from an index are
-    left to this process: some are compiled for the caller's Python, and a program's error says best which the lab lacks.
+    left to this process: some are compiled for the caller's Python, and a program's error shows best which the lab lacks.
     """
     sys.path.extend(each for each in folders if each not in sys.path)
     if not native.inside_lab():

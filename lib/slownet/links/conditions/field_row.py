@@ -134,7 +134,7 @@ class Part(Enum):
 
 @dataclass(frozen=True)
 class Word:
-    """A name under which a field is stated, the attributes of a condition that it sets, and the reader of its value."""
+    """A name of a field, the attributes of a condition that it sets, and the reader of its value."""
 
     name: str
     sets: tuple[str, ...]
@@ -159,7 +159,7 @@ def same_whole(stated: int, found: int) -> bool:
 
 
 def same_burst(stated: int, found: float) -> bool:
-    """Return whether a token bucket has the stated size, in bytes."""
+    """Return whether a token bucket has the given size, in bytes."""
     return abs(found - stated) <= BURST * stated + 1
 
 
@@ -222,7 +222,7 @@ class Row:
     draws: Callable[[Any], bool] = lambda one: False
     seedless: Callable[[Any], bool] = lambda one: False
     words: tuple[Word, ...] = ()
-    """The names under which it can be stated, if there are others than its own."""
+    """Its names, if it has others than its own."""
     contrast: str = ""
     """The difference between two of its words, for the error when both are given."""
     narrowed: bool = False
@@ -230,7 +230,7 @@ class Row:
 
     @property
     def stated(self) -> tuple[Word, ...]:
-        """All names under which it can be stated."""
+        """All its names."""
         return self.words or (Word(self.name, (self.name,), self.read),)
 
     @property

@@ -1,6 +1,6 @@
 """Jitter with a measured distribution: netem's table, computed like iproute2's `maketable`.
 
-For each packet netem draws one entry of the table, all equally likely, and adds entry * jitter / 8192 to the stated delay.
+For each packet netem draws one entry of the table, all equally likely, and adds entry * jitter / 8192 to the configured delay.
 So the table is the inverse of the distribution function, in units of the jitter.
 """
 

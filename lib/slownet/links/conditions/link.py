@@ -158,7 +158,7 @@ class Condition(Fields):
 
     @property
     def rates(self) -> list[float]:
-        """The stated rates of the two directions, in bit/s."""
+        """The configured rates of the two directions, in bit/s."""
         return [each for each in (self.rate_up, self.rate_down) if each is not None]
 
     @property

@@ -125,7 +125,7 @@ def seed(number: int | None, way: str) -> Option | None:
 
 
 def hit(value: Chance) -> Chance:
-    """Return the probability to give netem so that the stated share of packets is hit."""
+    """Return the probability to give netem so that the given share of packets is hit."""
     return Chance(threshold(value.probability, value.correlation), value.correlation)
 
 

@@ -30,7 +30,7 @@ class OneWay:
 
     @property
     def spread(self) -> float:
-        """The largest deviation from the stated delay, in seconds."""
+        """The largest deviation from the configured delay, in seconds."""
         return self.jitter * (1 if self.condition.distribution == "uniform" else ENDS)
 
     @property
@@ -50,7 +50,7 @@ class OneWay:
 
     @property
     def sizes(self) -> Sizes:
-        """The size of the queue in front of the bottleneck; one bandwidth-delay product unless stated."""
+        """The size of the queue in front of the bottleneck; one bandwidth-delay product by default."""
         one = self.condition
         return Sizes(one.queue or Queue(1, "bdp"), self.rate or 0.0, one.rtt, one.frame)
 

@@ -46,5 +46,5 @@ def aqm(name: str | None, ecn: bool | None) -> list[str]:
 
 
 def said(verb: str, value: Any, unit: str = "") -> list[str]:
-    """Return the verb and the value of a stated field."""
+    """Return the verb and the value of a given field."""
     return [] if value is None else [f"{verb} {value}{unit}"]

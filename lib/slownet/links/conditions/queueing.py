@@ -91,7 +91,7 @@ def red(sizes: Sizes, aqm: str) -> Option:
 
 
 def marks(kind: str, ecn: bool | None) -> bool:
-    """Return whether an AQM marks instead of dropping; the kernel's default unless stated."""
+    """Return whether an AQM marks instead of dropping; the kernel's default unless given."""
     return ecn if ecn is not None else AQM[kind]
 
 

@@ -7,8 +7,8 @@ A pcapng (https://www.ietf.org/archive/id/draft-ietf-opsawg-pcapng-02.html) has 
 interfaces, each of these with its link type, its resolution (if_tsresol) and a number of seconds to add (if_tsoffset).
 scapy 2.8 and dpkt 1.9 apply the ones of another interface, or none: hence this reader.
 
-What cannot be read on, such as a file whose end is missing, ends the frames, and is stated in ``damage``: what came before it
-counts. Frames are read one by one, so the memory does not depend on the file; what it states about lengths is not believed.
+What cannot be read on, such as a file whose end is missing, ends the frames, and is described in ``damage``: what came before
+it counts. Frames are read one by one, so the memory does not depend on the file; what it states about lengths is not believed.
 """
 
 from __future__ import annotations

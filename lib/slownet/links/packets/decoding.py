@@ -138,7 +138,7 @@ def _wifi(data: bytes, is_padded: bool = False) -> tuple[int, int]:
 
 
 def _radiotap(data: bytes) -> tuple[int, int]:
-    """Read https://www.radiotap.org: what the radio says of a frame, such as whether its header is padded, and the frame."""
+    """Read https://www.radiotap.org: what the radio reports of a frame, such as whether its header is padded, and the frame."""
     if len(data) < 8 or len(data) < (size := data[2] | data[3] << 8):
         raise DamagedFrameError(f"its {len(data)} bytes are not a header of its link")
     at, there = 4, data[4]

@@ -21,7 +21,7 @@ Mobile networks, while one moves from cell to cell:
   what is sent meanwhile, a seamless one loses it.
 
 How often one changes cells depends on one's speed and on the cells: who asks for such a trace states it. What else no source
-says: how long spikes and losses last at a change of satellites (here: 0.1 s), and the size of queues (here: one
+gives: how long spikes and losses last at a change of satellites (here: 0.1 s), and the size of queues (here: one
 bandwidth-delay product, or what a link has; for mobile networks what a full window needs to wait for the end of a handover).
 """
 

@@ -51,7 +51,7 @@ def fetch(protocol: int, host: str, port: int, seconds: float) -> dict[str, floa
 
 
 def main() -> None:
-    """Do what the command line says."""
+    """Run the command line."""
     protocol, what, *words = sys.argv[1:]
     if what == "serve":
         serve(PROTOCOLS[protocol], int(words[0]))

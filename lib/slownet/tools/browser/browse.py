@@ -54,7 +54,7 @@ class Browse(Metrics):
     command : tuple of str
         The browser's command line.
     raw : str
-        What it said: a JSON object for each load.
+        Its output: a JSON object for each load.
     loads : tuple of Load
         The loads: requests with their phases, milestones, complaints and pictures.
     speeds_ms : tuple of float

@@ -1,4 +1,4 @@
-"""Starts Debian's Chromium on a host, once for all the loads of a boot, and says in a line why it does not run."""
+"""Starts Debian's Chromium on a host, once for all the loads of a boot, and reports in a line why it does not run."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ FLAGS = (
     "--disable-features=Translate,OptimizationHints,MediaRouter,DialMediaRouteProvider,InterestFeedContentSuggestions",
 )  # fmt: skip
 """No sandbox: Chromium's refuses to run as root, and a lab is one already. The others keep it from requests of its own;
-`Locator` finds elements by the roles and names that assistive technology is told."""
+`Locator` finds elements by the roles and names that assistive technology gets."""
 SEED = "--js-flags=--random-seed=1"
 """Math.random of every page then draws the same numbers."""
 VERSIONS = {

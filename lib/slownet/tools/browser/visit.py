@@ -1,4 +1,4 @@
-"""Loads a page once in a browser, and returns all that the browser said of it, as JSON."""
+"""Loads a page once in a browser, and returns the browser's whole record of it, as JSON."""
 
 from __future__ import annotations
 
