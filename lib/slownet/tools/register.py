@@ -43,7 +43,7 @@ ACCOUNT = {"user": "user", "password": "password", "database": "schema"}
 """Options of a tool that measures a database which slownet did not start, and the account's fields."""
 
 _FILES = Path(__file__).parent
-_DECORATED = re.compile(r'^@tool\((?:"(?P<name>[\w-]+)")?.*\)\ndef (?P<function>\w+)\(', re.MULTILINE)
+_DECORATED = re.compile(r'^@tool\(\s*(?:"(?P<name>[\w-]+)")?(?:.|\n)*?\)\ndef (?P<function>\w+)\(', re.MULTILINE)
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -188,7 +188,9 @@ def tool(
     chances: Mapping[tuple[str, str], str] | None = None, versions: Sequence[str] = (), from_zero: Sequence[str] = (),
     without: Sequence[str] = (),
 ) -> Callable[[Function], Function]:  # fmt: skip
-    """Decorate a function as a tool for all doors; the parameters are fields of `Card`. The decorator is one line."""
+    """Decorate a function as a tool for all doors; the parameters are fields of `Card`."""
+    if callable(name):
+        raise TypeError(f"@tool lacks its parentheses: write @tool() above {getattr(name, '__name__', name)}")
 
     def decorate(function: Function) -> Function:
         asked = tuple(services) or _services(function)

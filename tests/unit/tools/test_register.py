@@ -33,7 +33,6 @@ falling = true
 
 
 def test_each_decorated_function_is_found_without_its_import():
-    """A decorator of two lines would be in the module and not in the register."""
     decorated = set()
     for found in pkgutil.walk_packages(tools.__path__, "slownet.tools."):
         if ".programs." not in found.name:
@@ -42,6 +41,27 @@ def test_each_decorated_function_is_found_without_its_import():
             decorated |= {(each.card.name, each.__module__, each.__name__) for each in own if each.__module__ == found.name}
     assert decorated == {(name, *place) for name, place in register.own().items()}
     assert {"ab", "curl", "redis-benchmark", "sysbench", "wrk2"} <= {*TOOLS}
+
+
+@pytest.mark.parametrize(
+    ("decorator", "name"),
+    [
+        ("@tool()", "mine"), ('@tool("my-own", lasts=True)', "my-own"), ('@tool(\n    versions=("http",),\n)', "mine"),
+        ('@tool(\n    "my-own",\n    chances={("a", "b"): "c"},\n)', "my-own"),
+    ],
+)  # fmt: skip
+def test_a_decorator_may_have_several_lines(decorator, name, tmp_path, monkeypatch):
+    (tmp_path / "mine.py").write_text(f"X = 1\n\n\n{decorator}\ndef mine(host, url):\n    pass\n\n\ndef other():\n    pass\n")
+    monkeypatch.setattr(register, "_FILES", tmp_path)
+    assert register.own.__wrapped__() == {name: ("slownet.tools.mine", "mine")}
+
+
+def test_a_decorator_without_parentheses_is_an_error():
+    with pytest.raises(TypeError, match=r"write @tool\(\) above mine"):
+
+        @register.tool
+        def mine(host, url):
+            pass
 
 
 def test_a_hypothesis_file_knows_a_tool_by_its_decorator_alone(tmp_path):
