@@ -4,8 +4,7 @@ from contextlib import nullcontext
 
 from slownet import ClientWebDb, bound, experiment, round_trips_between
 from slownet.reproductions.exchange import DELAYED_ACK_LEAST_MS, DELAYED_ACK_MOST_MS
-from slownet.reproductions.pipeline import BATCH
-from slownet.reproductions.rows_and_messages import RowsAndMessages
+from slownet.reproductions.rows_and_messages import BATCH, RowsAndMessages
 
 TIME, ROWS = "operation_ms", {"none": 200, "batches": 3000, "pipelined": 3000}
 # Cells without the harm come first (for rows also with each cure), then the harm without a cure, then with each cure.

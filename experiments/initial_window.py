@@ -1,7 +1,7 @@
 """What a server may send before it has heard from its client: three segments until 2010, ten since."""
 
 from slownet import TwoHosts, experiment, law, ratio
-from slownet.reproductions.routes import initial_window as beginning_with
+from slownet.reproductions.own_server import initial_window as beginning_with
 from slownet.services.https import HttpsServer
 from slownet.theory import published
 from slownet.theory.slow_start import LAST_BYTE, round_trips

@@ -1,7 +1,7 @@
 """The article's pipeline of broker, consumer and database, which took 4 h over two rooms and 15 min in one."""
 
 from slownet import BrokerWorkerDatabase, experiment, predicted, ratio
-from slownet.reproductions.pipeline import BATCH, BrokerAndDatabase
+from slownet.reproductions.rows_and_messages import BATCH, BrokerAndDatabase
 from slownet.theory import published
 
 ROWS = {"row-by-row": 200, "batches": 3000, "pipelined": 3000}

@@ -6,7 +6,7 @@ from slownet.model.errors import ToolError
 from slownet.net.tool import run
 from slownet.reproductions.copies import PROGRAMS, Copies
 from slownet.reproductions.mirror import APT, PIP, WITHOUT_PIPELINE, Mirror
-from slownet.reproductions.routes import initial_window
+from slownet.reproductions.own_server import initial_window
 from slownet.topologies import TwoHosts
 
 TOPOLOGY = TwoHosts

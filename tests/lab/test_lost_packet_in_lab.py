@@ -4,9 +4,8 @@ import pytest
 
 from slownet.model.errors import ToolError
 from slownet.net.tool import run
-from slownet.reproductions import lost_packet
-from slownet.reproductions.lost_packet import OPTIONS
-from slownet.reproductions.objects import Objects
+from slownet.reproductions import objects
+from slownet.reproductions.objects import OPTIONS, Objects
 from slownet.topologies import TwoHosts
 
 TOPOLOGY = TwoHosts
@@ -39,7 +38,7 @@ def test_the_last_objects_have_too_few_packets_behind_them(net, site):
 
 
 def test_without_counted_packets_none_is_dropped_which_is_one_line(net, site, monkeypatch):
-    monkeypatch.setattr(lost_packet, "COUNTING", "net.netfilter.nf_conntrack_acct=0")
+    monkeypatch.setattr(objects, "COUNTING", "net.netfilter.nf_conntrack_acct=0")
     with pytest.raises(ToolError, match=r"^0 packets were dropped instead of one, host 'client', https://"):
         site.page_with_lost_packet(net["client"], "HTTP/2", OBJECTS, SIZE)
     assert run(net["client"], ["nft", "list", "ruleset"]).stdout == ""

@@ -12,10 +12,9 @@ from slownet.net.tcpdump import Capture
 from slownet.net.tool import run
 from slownet.reproductions.delayed_ack import delayed_ack
 from slownet.reproductions.exchange import exchange, witnessed
-from slownet.reproductions.own_server import Peer
+from slownet.reproductions.own_server import Peer, quick_route
 from slownet.reproductions.proxied import ProxiedDatabase
 from slownet.reproductions.queried_page import php_page
-from slownet.reproductions.routes import quick_route
 from slownet.topologies import ClientProxyServer, TwoHosts
 
 TOPOLOGY = TwoHosts

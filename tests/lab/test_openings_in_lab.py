@@ -6,10 +6,9 @@ import pytest
 
 from slownet.model.errors import ToolError
 from slownet.reproductions import page_load
-from slownet.reproductions.handshake import observe
 from slownet.reproductions.objects import Objects
 from slownet.reproductions.program import python
-from slownet.reproductions.protocols import NAME, Opening, Protocols
+from slownet.reproductions.protocols import NAME, Opening, Protocols, observe
 from slownet.services.https import HttpsServer
 from slownet.theory import page_loads
 from slownet.theory.handshakes import NGINX_QUIC_WINDOW, STACKS, opened, round_trips
@@ -51,7 +50,7 @@ def test_a_protocol_that_was_negotiated_down_is_one_line(net, tmp_path):
 
 
 def test_a_program_that_is_missing_is_one_line(net, tmp_path, monkeypatch):
-    monkeypatch.setattr("slownet.reproductions.handshake.PROGRAM", "gtlsclient-of-nobody")
+    monkeypatch.setattr("slownet.reproductions.protocols.PROGRAM", "gtlsclient-of-nobody")
     with Protocols(net, tmp_path) as protocols, pytest.raises(ToolError, match="gtlsclient-of-nobody is not installed"):
         protocols.handshake(net["client"], "QUIC 0-RTT", at(net), rtts_ms=RTTS_MS)
 

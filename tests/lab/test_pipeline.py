@@ -6,7 +6,7 @@ import pytest
 
 from slownet.model.errors import ToolError
 from slownet.net.process import wait_until
-from slownet.reproductions.pipeline import WAYS, BrokerAndDatabase, consume, produce
+from slownet.reproductions.rows_and_messages import WAYS, BrokerAndDatabase, consume, produce
 from slownet.topologies import BrokerWorkerDatabase
 
 TOPOLOGY = BrokerWorkerDatabase

@@ -1,7 +1,6 @@
 """The first byte of a page on new connections of three kinds: what 15_the_first_byte.toml measures."""
 
-from slownet.reproductions.handshake import observe
-from slownet.reproductions.protocols import NAME, USUAL, Protocols
+from slownet.reproductions.protocols import NAME, USUAL, Protocols, observe
 from slownet.theory.handshakes import opened
 
 WAYS = {"https_ms": "TLS 1.3", "http3_ms": "QUIC", "early_ms": "QUIC 0-RTT"}

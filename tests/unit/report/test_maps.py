@@ -10,10 +10,9 @@ from slownet.judge.records.result import gather
 from slownet.report import grid, maps, sweep_page
 from slownet.report.answer import answer as answer_of_runs
 from slownet.report.chart import text_width
-from slownet.report.effects import effect_figures
 from slownet.report.maps import contours
 from slownet.report.scale import Linear, Log, shades
-from slownet.report.sweep_page import answer, sweep_figures, write_sweep
+from slownet.report.sweep_page import answer, effect_figures, sweep_figures, write_sweep
 from slownet.report.view import view
 from slownet.theory.stats.factorial import is_complete, marginal, shares
 

@@ -11,8 +11,8 @@ from slownet.reproductions import mirror
 from slownet.reproductions import queried_page as php_page
 from slownet.reproductions.copies import PROGRAMS
 from slownet.reproductions.mirror import PACKAGES, Mirror
+from slownet.reproductions.own_server import initial_window, quick_route
 from slownet.reproductions.queried_page import PROGRAM, QueriedPage
-from slownet.reproductions.routes import initial_window, quick_route
 from slownet.reproductions.uploads import BUFFERED, UNBUFFERED, Backend, Front
 from slownet.services.sshd import Sshd
 

@@ -7,8 +7,8 @@ import pytest
 
 from slownet.links.packets.responses import Answered
 from slownet.model.errors import ToolError
-from slownet.reproductions import lost_packet
-from slownet.reproductions.lost_packet import Load, LostPacket, position
+from slownet.reproductions import objects
+from slownet.reproductions.objects import Load, LostPacket, position
 from slownet.tools.curl import Curl
 
 NONE, FIRST, SECOND, THIRD = (frozenset(each) for each in ((), {0}, {1}, {2}))
@@ -67,9 +67,9 @@ def pretended(monkeypatch):
             rules.extend(given)
             yield lambda: (dropped,)
 
-        monkeypatch.setattr(lost_packet, "_load", lambda *arguments: next(loads))
-        monkeypatch.setattr(lost_packet, "filtering", filtering)
-        monkeypatch.setattr(lost_packet, "run", lambda *arguments: None)
+        monkeypatch.setattr(objects, "_load", lambda *arguments: next(loads))
+        monkeypatch.setattr(objects, "filtering", filtering)
+        monkeypatch.setattr(objects, "run", lambda *arguments: None)
         return rules
 
     return pretend
@@ -78,7 +78,7 @@ def pretended(monkeypatch):
 @pytest.mark.parametrize(("protocol", "kind"), [("HTTP/2", "tcp"), ("HTTP/3", "udp")])
 def test_a_rule_drops_the_packet_by_its_number(pretended, protocol, kind):
     rules = pretended(1)
-    found = lost_packet.lost_packet(HOST, "https://10.0.0.2/object", protocol, 3, of=2)
+    found = objects.lost_packet(HOST, "https://10.0.0.2/object", protocol, 3, of=2)
     assert found.lost == 4
     assert [(each.hook, each.match, each.action) for each in rules] == [
         ("input", f"{kind} sport 443 ct reply packets 4", "drop")
@@ -91,18 +91,18 @@ def test_other_than_one_drop_is_one_line(pretended, dropped):
     with pytest.raises(
         ToolError, match=f"^{dropped} packets were dropped instead of one, host 'client', https://10.0.0.2/object$"
     ):
-        lost_packet.lost_packet(HOST, "https://10.0.0.2/object", "HTTP/2", 3)
+        objects.lost_packet(HOST, "https://10.0.0.2/object", "HTTP/2", 3)
 
 
 @pytest.mark.parametrize(("carried", "said"), [(NONE, "no object"), (SECOND, "object 2"), (FIRST | SECOND, "objects 1, 2")])
 def test_another_packet_than_the_chosen_one_is_one_line(pretended, carried, said):
     pretended(1, (NONE, carried))
     with pytest.raises(ToolError, match=f"^the lost packet carried {said} instead of object 1 alone, host 'client'"):
-        lost_packet.lost_packet(HOST, "u", "HTTP/3", 3)
+        objects.lost_packet(HOST, "u", "HTTP/3", 3)
 
 
 def test_a_protocol_of_many_connections_is_one_line():
     with pytest.raises(
         ToolError, match=r"^HTTP/1.1 has no connection for all objects, host 'client', u: give HTTP/2 or HTTP/3$"
     ):
-        lost_packet.lost_packet(HOST, "u", "HTTP/1.1", 3)
+        objects.lost_packet(HOST, "u", "HTTP/1.1", 3)

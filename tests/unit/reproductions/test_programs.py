@@ -6,9 +6,9 @@ import pytest
 
 from slownet.model.errors import ToolError
 from slownet.reproductions import delayed_ack, exchange
-from slownet.reproductions import pipeline as row_pipeline
 from slownet.reproductions import queried_page as php_page
 from slownet.reproductions import replication as commit_delay
+from slownet.reproductions import rows_and_messages as row_pipeline
 
 DATA = Path(__file__).parents[1] / "tools" / "data"
 PARSERS = {

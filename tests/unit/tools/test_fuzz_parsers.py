@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from slownet.model.errors import ToolError
 from slownet.net import nft, strace
 from slownet.reproductions import delayed_ack, exchange
-from slownet.reproductions import pipeline as row_pipeline
 from slownet.reproductions import queried_page as php_page
 from slownet.reproductions import replication as commit_delay
+from slownet.reproductions import rows_and_messages as row_pipeline
 from slownet.reproductions import stores as query_cost
 from slownet.tools import (
     ab,
