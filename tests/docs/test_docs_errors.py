@@ -11,45 +11,54 @@ sys.path.insert(0, str(CHECKOUT / "docs/_ext"))
 
 from slownet_docs import messages  # noqa: E402  # from the folder above
 
-COLLECTOR = messages.Collector()
-MESSAGES = COLLECTOR.messages()
-WRITTEN = messages.fixes()
 RAISED = re.compile(r'raise (?:\w+\.)?(\w+Error)\(\s*(?:what=)?f?"([^"{]{8,})')
 """A raise whose message begins with a text of its own, as the eye finds it."""
 LEAST = 150
 
 
-def sites():
+@pytest.fixture(scope="module")
+def collector():
+    return messages.Collector()
+
+
+@pytest.fixture(scope="module")
+def collected(collector):
+    return collector.messages()
+
+
+def sites(kinds):
     """Return (file, class, first words) of what the eye finds, independent of the collector."""
     for path in sorted((CHECKOUT / "lib/slownet").rglob("*.py")):
         for kind, words in RAISED.findall(path.read_text()):
-            if kind in COLLECTOR.kinds:
+            if kind in kinds:
                 yield str(path.relative_to(CHECKOUT / "lib/slownet")), kind, words.replace("\\n", " ")
 
 
-def test_every_raise_is_on_the_page():
-    found = list(sites())
+def test_every_raise_is_on_the_page(collector, collected):
+    found = list(sites(collector.kinds))
     assert len(found) > LEAST
-    page = {(each.file, each.kind) for each in MESSAGES}
+    page = {(each.file, each.kind) for each in collected}
     missing = [
         site
         for site in found
-        if site[:2] not in page or not any(m.file == site[0] and m.what.startswith(site[2]) for m in MESSAGES)
+        if site[:2] not in page or not any(m.file == site[0] and m.what.startswith(site[2]) for m in collected)
     ]
     assert missing == []
 
 
-def test_every_error_has_a_fix():
-    missing = [f'["{each.file}"]\n"{each.what}" = "..."' for each in MESSAGES if not messages.advice(each, WRITTEN)]
+def test_every_error_has_a_fix(collected):
+    written = messages.fixes()
+    missing = [f'["{each.file}"]\n"{each.what}" = "..."' for each in collected if not messages.advice(each, written)]
     assert missing == [], "write it into docs/reference/fixes.toml, or better into the error itself"
 
 
-def test_every_written_fix_is_needed():
-    needed = {(each.file, each.what) for each in MESSAGES if not each.fix}
+def test_every_written_fix_is_needed(collected):
+    written = messages.fixes()
+    needed = {(each.file, each.what) for each in collected if not each.fix}
     files = {file for file, _ in needed}
-    stale = [(file, what) for file, own in WRITTEN.items() for what in own if what != "*" and (file, what) not in needed]
+    stale = [(file, what) for file, own in written.items() for what in own if what != "*" and (file, what) not in needed]
     assert stale == []
-    assert sorted(set(WRITTEN) - files) == []
+    assert sorted(set(written) - files) == []
 
 
 CODE = """

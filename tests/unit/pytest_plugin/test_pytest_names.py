@@ -11,7 +11,7 @@ from slownet.pytest_plugin import short_names
 
 pytest_plugins = ["pytester"]
 
-PLUGIN = ("-p", "slownet.pytest_plugin")
+PLUGIN = ("-p", "slownet.pytest_plugin", "-p", "no:hypothesispytest")  # it imports Hypothesis at the end of every session
 SHORT_FIXTURES = ["browser", "mariadb", "measure", "net", "network", "nginx", "page", "wordpress"]
 ITS_OWN = """
 import pytest
