@@ -10,7 +10,7 @@ import time
 
 import pytest
 import wheels
-from command_line import SLOWNET
+from command_line import SLOWNET, ran
 
 from slownet.lab.build import cache, parts
 from slownet.lab.host import calibrate
@@ -115,6 +115,8 @@ class Command:
         return [*SLOWNET, "lab", "exec", *options, "--", *command]
 
     def __call__(self, *command, options=(), **others):
+        if not others.keys() - {"input", "env", "cwd"}:
+            return ran(self.words(*command, options=options), **{"cwd": self.folder, "timeout": PATIENCE_S} | others)
         others = {"stdin": subprocess.DEVNULL, "cwd": self.folder, "timeout": PATIENCE_S} | others
         if "input" in others:
             del others["stdin"]

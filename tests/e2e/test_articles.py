@@ -1,26 +1,25 @@
 """Runs the articles' experiments from the command line: short cells of each, with free CPU."""
 
+import functools
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from command_line import SLOWNET, ran
 
-SLOWNET = Path(sys.executable).with_name("slownet")
 
-
-def slownet(folder, *words):
-    done = subprocess.run(
-        [SLOWNET, "run", *words, "--out", "json=-"], cwd=folder, capture_output=True, text=True, timeout=900, check=False
-    )
+def slownet(folder, *words, run=ran):
+    done = run([*SLOWNET, "run", *words, "--out", "json=-"], cwd=folder, text=True)
     assert done.stdout, done.stderr
     return done.returncode, json.loads(done.stdout)["runs"]
 
 
 def test_a_download_through_tcs_own_queue_is_the_same_twice(tmp_path):
     words = ("download", "--vary", "queue=1000 packets", "--tdf", "inf", "--repeat", "1")
-    (_, (first,)), (_, (again,)) = slownet(tmp_path, *words), slownet(tmp_path, *words)
+    # each a process of its own, in which sets have another order
+    started = functools.partial(subprocess.run, capture_output=True)
+    (_, (first,)), (_, (again,)) = (slownet(tmp_path, *words, run=started) for _ in range(2))
     (cell,) = first["cells"]
     assert cell["condition"] == {"delay_up_ms": 100.0, "queue_packets": 1000}
     assert 10 < cell["metrics"]["mib_per_s"]["mean"] <= 13.81  # the rate of a queue of 1000 packets at 100 ms

@@ -1,18 +1,13 @@
 """`slownet doctor calibrate` from the command line."""
 
 import json
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
-
-SLOWNET = Path(sys.executable).with_name("slownet")
+from command_line import slownet
 
 
 def calibrate(*words, cwd):
-    words = [SLOWNET, "doctor", "calibrate", *words]
-    return subprocess.run(words, cwd=cwd, capture_output=True, text=True, timeout=600, check=False)
+    return slownet("doctor", "calibrate", *words, cwd=cwd)
 
 
 @pytest.mark.parametrize(("words", "version"), [([], 4), (["--ipv6"], 6)], ids=["IPv4", "IPv6"])
@@ -80,9 +75,7 @@ def fast(net, rtt):
 @pytest.mark.parametrize(("tdf", "beyond"), [("2", [False, True]), ("inf", [False, False])])
 def test_a_run_flags_a_rate_that_the_cpu_cannot_carry(tmp_path, tdf, beyond):
     (tmp_path / "fast.py").write_text(FAST)
-    done = subprocess.run(
-        [SLOWNET, "run", "fast.py", "--tdf", tdf], cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False
-    )
+    done = slownet("run", "fast.py", "--tdf", tdf, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert ("† a link is set to a rate that this CPU cannot carry" in done.stdout) is any(beyond)
     (path,) = tmp_path.glob("runs/*/run.json")

@@ -1,10 +1,9 @@
 """`slownet check` from the command line."""
 
 import json
-import subprocess
 
 import pytest
-from command_line import SLOWNET
+from command_line import SLOWNET, ran, slownet
 
 PAGE = """\
 question = "How many round trips is a page of 30 kB?"
@@ -59,8 +58,7 @@ at_most = 150
 def check(built, tmp_path):
     def run(text, *options, answers=""):
         (tmp_path / "page.toml").write_text(text)
-        words = [*SLOWNET, "check", "page.toml", "--tdf", "inf", *options]
-        return subprocess.run(words, cwd=tmp_path, input=answers, capture_output=True, text=True, timeout=300, check=False)
+        return ran([*SLOWNET, "check", "page.toml", "--tdf", "inf", *options], cwd=tmp_path, input=answers, text=True)
 
     return run
 
@@ -136,8 +134,7 @@ def test_a_class_is_marked_against_one_measurement(check, tmp_path):
     assert done.stdout == "written  key.toml\n"
     for name, answer in (("ada", "3"), ("bob", "'2'")):
         (tmp_path / f"{name}.toml").write_text(f'student = "{name.title()}"\n[page]\nround_trips = {answer}\n')
-    words = [*SLOWNET, "check", "mark", "ada.toml", "bob.toml", "--key", "key.toml"]
-    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = slownet("check", "mark", "ada.toml", "bob.toml", "--key", "key.toml", cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (
         0, "Ada  1 of 1\nBob  0 of 1\nwritten  marks.csv, marks.html\n", "",
     )  # fmt: skip

@@ -1,12 +1,11 @@
 """Compose projects: brought up for a person, measured from the command line, as a topology, and in pytest."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from command_line import SLOWNET
+from command_line import SLOWNET, ran
 from conftest import LIGHT
 
 SHOP = Path(__file__).parents[1] / "shop"
@@ -59,7 +58,7 @@ configs: {{text: {{content: "for ${{WHO:-nobody}}"}}}}
 
 
 def run(*words, cwd, stdin=""):
-    return subprocess.run([*SLOWNET, *words], input=stdin, capture_output=True, text=True, check=False, cwd=cwd, timeout=300)
+    return ran([*SLOWNET, *words], input=stdin, text=True, cwd=cwd)
 
 
 @pytest.fixture(scope="module")
@@ -442,7 +441,7 @@ def test_a_project_in_pytest(project):
     (project / "compose.yaml").write_text(text.replace('    user: "33"\n', '    user: "33"\n    mem_limit: 64m\n'))
     (project / "wrong.yaml").write_text("services:\n  web: {image: x, prots: [80]}\n")
     words = [sys.executable, "-m", "pytest", *LIGHT, "-q", "-p", "no:cacheprovider", "--slownet-tdf", "inf", "-rE"]
-    done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=project, timeout=300)
+    done = ran(words, text=True, cwd=project)
     assert done.returncode == 1, done.stdout + done.stderr
     assert "3 passed, 2 errors" in done.stdout
     where = f"{project}/wrong.yaml:2:19"
@@ -454,7 +453,7 @@ def test_a_project_in_pytest(project):
 def test_workers_have_labs_with_the_project(project):
     (project / "test_it.py").write_text("def test_a(compose):\n    assert compose['web'].running\n")
     words = [sys.executable, "-m", "pytest", *LIGHT, "-q", "-p", "no:cacheprovider", "--slownet-tdf", "inf", "-n", "2"]
-    done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=project, timeout=300)
+    done = ran(words, text=True, cwd=project)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "1 passed" in done.stdout
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from command_line import SLOWNET
+from command_line import SLOWNET, slownet
 from conftest import LIGHT, PATIENCE_S, one_line
 from no_landlock import without_landlock
 
@@ -70,7 +70,7 @@ def confine(request, built, tmp_path_factory):
 
 
 def test_a_lab_says_whether_it_is_confined(built, tmp_path):
-    said = subprocess.run([*SLOWNET, "lab", "info"], capture_output=True, text=True, check=True, cwd=tmp_path).stdout
+    said = slownet("lab", "info", cwd=tmp_path).stdout
     assert f"confined  {confinement.describe(LANDLOCK)}\n" in said
 
 

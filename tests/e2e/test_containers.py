@@ -10,7 +10,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from command_line import SLOWNET
+from command_line import SLOWNET, ran
 from conftest import LIGHT
 
 from slownet.lab.build import cache
@@ -110,10 +110,7 @@ def project(built, tmp_path_factory):
     (folder / "test_mine.py").write_text(TESTS)
 
     def run(*words, command=SLOWNET):
-        return subprocess.run(
-            [*command, *words], cwd=folder, env={**os.environ, "XDG_CACHE_HOME": str(home)}, capture_output=True, text=True,
-            timeout=600, check=False,
-        )  # fmt: skip
+        return ran([*command, *words], cwd=folder, env={**os.environ, "XDG_CACHE_HOME": str(home)}, text=True)
 
     added = run("lab", "image", "add", str(archive))
     assert added.returncode == 0, added.stderr

@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from command_line import SLOWNET
+from command_line import SLOWNET, ran
 from test_system_cache import ANN, linked
 
 from slownet.lab.host import native
@@ -43,7 +43,7 @@ class Home:
         argv = [*SLOWNET, *words]
         if user:
             argv = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", *argv]
-        return subprocess.run(argv, cwd="/", env=environment, capture_output=True, text=True, timeout=600, check=False)
+        return ran(argv, cwd="/", env=environment, text=True)
 
     def true(self, **how):
         return self("lab", "exec", "--clock", "real", "--", "true", **how)

@@ -1,11 +1,9 @@
 """Experiments that take seconds each, as the documentation has them; `make test-experiments` has all of them."""
 
 import json
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
+from command_line import slownet
 
 EXPERIMENTS = (
     "initial_window", "grpc_unary", "http2_window", "name_lookup", "dead_ipv6", "mtu_black_hole", "one_path_cut",
@@ -16,11 +14,8 @@ EXPERIMENTS = (
 @pytest.fixture(scope="module")
 def done(tmp_path_factory):
     words = [word for name in EXPERIMENTS for word in ("--only", name)]
-    slownet = Path(sys.executable).with_name("slownet")
     folder = tmp_path_factory.mktemp("experiments")
-    done = subprocess.run(
-        [slownet, "reproduce", *words, "--out", "json=-"], cwd=folder, capture_output=True, text=True, timeout=900, check=False
-    )
+    done = slownet("reproduce", *words, "--out", "json=-", cwd=folder, timeout=900)
     assert done.returncode == 0, done.stderr
     return {run["experiment"]: run for run in json.loads(done.stdout)["runs"]}
 

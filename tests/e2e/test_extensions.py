@@ -3,11 +3,11 @@
 import importlib
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from command_line import ran
 
 TESTS = Path(__file__).parents[1]
 
@@ -27,9 +27,7 @@ def run(tmp_path_factory):
 
     def run(*words, said=""):
         environment = {**os.environ, "PYTHONPATH": str(folder / "site")}
-        return subprocess.run(
-            [sys.executable, "-m", *words], cwd=work, env=environment, input=said, capture_output=True, text=True, check=False
-        )
+        return ran([sys.executable, "-m", *words], cwd=work, env=environment, input=said, text=True)
 
     return run
 

@@ -1,10 +1,9 @@
 """What `slownet run` and `slownet check` write for CI services, from a real run."""
 
 import datetime
-import subprocess
 import xml.etree.ElementTree as ET
 
-from command_line import SLOWNET
+from command_line import slownet
 
 MINE = """
 from slownet import ClientWebDb, bound, experiment
@@ -29,7 +28,7 @@ def test_dates_and_times_are_those_of_the_machine(tmp_path):
     (tmp_path / "mine.py").write_text(MINE)
     before = datetime.datetime.now(datetime.UTC).replace(microsecond=0, tzinfo=None)
     words = ["run", "mine.py", "--tdf", "inf", "--out", "junit=junit.xml", "--out", "markdown=summary.md"]
-    done = subprocess.run([*SLOWNET, *words], cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = slownet(*words, cwd=tmp_path)
     after = datetime.datetime.now(datetime.UTC).replace(tzinfo=None)
     assert done.returncode == 1, done.stderr
     (suite,) = ET.parse(tmp_path / "junit.xml").iter("testsuite")
@@ -42,7 +41,7 @@ def test_dates_and_times_are_those_of_the_machine(tmp_path):
 def test_a_folder_that_is_missing_is_said_before_the_run(tmp_path):
     (tmp_path / "mine.py").write_text(MINE)
     words = ["run", "mine.py", "--out", "junit=none/junit.xml"]
-    done = subprocess.run([*SLOWNET, *words], cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = slownet(*words, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("slownet: no folder ")
     assert not (tmp_path / "runs").exists()

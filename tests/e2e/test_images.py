@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
-from command_line import SLOWNET
+from command_line import SLOWNET, ran
 
 from slownet.lab.build import cache
 
@@ -84,11 +84,9 @@ def ordinary():
 def image(home, tmp_path):
     """Run `slownet lab image` with that cache: image("list") -> the completed process."""
 
-    def run(*words, prefix=(), **more):
+    def run(*words, prefix=()):
         environment = {**os.environ, "XDG_CACHE_HOME": str(home)}
-        argv = [*prefix, *SLOWNET, "lab", "image", *map(str, words)]
-        more = {"cwd": tmp_path, "timeout": 120, "stdin": subprocess.DEVNULL} | more
-        return subprocess.run(argv, env=environment, capture_output=True, text=True, check=False, **more)
+        return ran([*prefix, *SLOWNET, "lab", "image", *words], cwd=tmp_path, env=environment, text=True)
 
     return run
 
@@ -147,14 +145,14 @@ def test_an_ordinary_user_adds_an_image_and_a_lab_runs_it(built, home, image, or
             (home / "slownet" / each.name).symlink_to(each)
     words = [*SLOWNET, "lab", "exec", "--tdf", "inf", "--", "python", "-c", IN_LAB]
     environment = {**os.environ, "XDG_CACHE_HOME": str(home)}
-    ran = subprocess.run(words, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    done = ran(words, env=environment, cwd=tmp_path, text=True)
     name = listed["digest"].replace(":", "-")
-    assert ran.stdout.split("\n") == [
+    assert done.stdout.split("\n") == [
         f"/opt/slownet/containers/{name} hello:1",
         "hello from the image, 33:44 2640",
         " 7",
         "",
-    ], ran.stderr
+    ], done.stderr
 
 
 def test_the_table_and_the_end_of_an_image(home, image, root_tar):

@@ -5,7 +5,7 @@ import subprocess
 import tempfile
 
 import pytest
-from command_line import SLOWNET
+from command_line import SLOWNET, ran
 from conftest import one_line
 
 RANDOM = os.urandom(1_000_000)
@@ -248,12 +248,12 @@ def test_memory_that_nobody_has_is_one_line(execute):
 
 def test_a_lab_that_is_not_built_is_one_line(tmp_path):
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
-    done = subprocess.run([*SLOWNET, "lab", "exec", "--", "true"], env=environment, capture_output=True, check=False)
+    done = ran([*SLOWNET, "lab", "exec", "--", "true"], env=environment)
     assert one_line(done) == "the lab is not built on this machine, or not for this version: slownet lab build"
 
 
 def test_info_says_what_there_is(built):
-    done = subprocess.run([*SLOWNET, "lab", "info"], capture_output=True, text=True, check=True)
+    done = ran([*SLOWNET, "lab", "info"], text=True)
     for each in ("cache ", "kernel ", "image ", "tdf ", "confined  ", "native "):
         assert any(line.startswith(each) for line in done.stdout.splitlines())
     assert built.kernel.release in done.stdout

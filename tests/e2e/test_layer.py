@@ -3,11 +3,10 @@
 import json
 import os
 import re
-import subprocess
 import sys
 
 import pytest
-from command_line import SLOWNET
+from command_line import SLOWNET, ran
 from conftest import LIGHT, lend_lab
 
 from slownet.lab.host import native
@@ -76,7 +75,7 @@ def run(home):
 
     def run(folder, *words, program=SLOWNET):
         environment = {**os.environ, "XDG_CACHE_HOME": str(home)}
-        return subprocess.run([*program, *words], cwd=folder, env=environment, capture_output=True, text=True, check=False)
+        return ran([*program, *words], cwd=folder, env=environment, text=True)
 
     return run
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import aiohttp
 import pytest
-from command_line import SLOWNET, slownet
+from command_line import SLOWNET, ran, slownet
 
 SHOP = Path(__file__).parents[1] / "shop"
 sys.path.insert(0, str(SHOP))
@@ -222,13 +222,13 @@ def test_what_is_saved_of_an_edited_network_with_own_classes_runs(tmp_path):
     text = (tmp_path / "test_drawn.py").read_text()
     marker = "@pytest.mark.topology(Drawn)\n"
     (tmp_path / "test_drawn.py").write_text(text.replace(CHECK, f"\n\n{marker}{CHECK.lstrip()}"))
-    done = subprocess.run(words, cwd=tmp_path, check=False, capture_output=True, text=True)
+    done = ran(words, cwd=tmp_path, text=True)
     assert done.returncode == 0, done.stdout
     done = slownet("run", "drawn.py", cwd=tmp_path)
     assert done.returncode == 0, done
     words = [*SLOWNET, "shell", "mininet", "drawn_mininet.py"]
     asked = "h1 ping -c 2 new\nh1 sysctl -n net.ipv4.tcp_ecn\nlinks\n"
-    done = subprocess.run(words, cwd=tmp_path, input=asked, capture_output=True, text=True, check=False)
+    done = ran(words, cwd=tmp_path, input=asked, text=True)
     assert "2 received" in done.stdout + done.stderr, done
     assert "time=40" in done.stdout + done.stderr
 
@@ -243,11 +243,11 @@ def test_what_is_saved_runs(tmp_path):
 
     live(tmp_path, "client_web_db", scenario, clock="virtual")
     words = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "test_drawn.py"]
-    assert subprocess.run(words, cwd=tmp_path, check=False, capture_output=True).returncode == 0
+    assert ran(words, cwd=tmp_path).returncode == 0
     done = slownet("run", "drawn.py", cwd=tmp_path)
     assert (done.returncode, "4.00 round trips" in done.stdout) == (0, True)
     words = [*SLOWNET, "shell", "mininet", "drawn_mininet.py"]
-    done = subprocess.run(words, cwd=tmp_path, input="client ping -c 2 web\n", capture_output=True, text=True, check=False)
+    done = ran(words, cwd=tmp_path, input="client ping -c 2 web\n", text=True)
     assert done.returncode == 0
     assert "2 received" in done.stdout + done.stderr  # Mininet prints on both
 

@@ -2,11 +2,10 @@
 
 import os
 import re
-import subprocess
 import textwrap
 
 import pytest
-from command_line import SLOWNET
+from command_line import SLOWNET, ran
 from conftest import PATIENCE_S
 
 PAIR = """
@@ -22,9 +21,7 @@ def run(*words, code=None, cwd, told="", name="program.py", start=PAIR):
     if code is not None:
         (cwd / name).write_text(start + textwrap.dedent(code) + "net.stop()\n" * bool(start))
         words = (*words, name)
-    return subprocess.run(
-        [*SLOWNET, *words], cwd=cwd, input=told, capture_output=True, text=True, timeout=PATIENCE_S, check=False
-    )  # fmt: skip
+    return ran([*SLOWNET, *words], cwd=cwd, input=told, text=True, timeout=PATIENCE_S)
 
 
 def test_results_are_where_the_program_wrote_them(built, tmp_path):

@@ -1,9 +1,9 @@
 """An experiment may print anything, even text that looks like the progress of its run."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
+
+from command_line import slownet
 
 CHATTY = '''
 import json
@@ -30,8 +30,7 @@ chatty.claims(law("rtt_ms", round_trips=1, within=0.05))
 
 def test_json_with_an_event_is_shown_and_not_believed(built, tmp_path):
     (tmp_path / "chatty.py").write_text(CHATTY)
-    words = [sys.executable, "-m", "slownet.cli", "run", "chatty.py", "--tdf", "inf", "--place", "lab", "--out", "json=-"]
-    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = slownet("run", "chatty.py", "--tdf", "inf", "--place", "lab", "--out", "json=-", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     (run,) = json.loads(done.stdout)["runs"]
     assert [cell["status"] for cell in run["cells"]] == ["ok", "ok"]

@@ -6,7 +6,7 @@ import subprocess
 import time
 
 import pytest
-from command_line import SLOWNET
+from command_line import SLOWNET, ran
 from conftest import PATIENCE_S
 from terminal import Terminal
 
@@ -24,10 +24,10 @@ topos = {"lan": Lan}
 
 
 def shell(*words, told="", cwd, input_file=None):
-    given = {"stdin": input_file} if input_file else {"input": told}
-    return subprocess.run(
-        [*SLOWNET, "shell", *words], cwd=cwd, capture_output=True, text=True, timeout=PATIENCE_S, check=False, **given
-    )
+    argv = [*SLOWNET, "shell", *words]
+    if input_file:
+        return subprocess.run(argv, cwd=cwd, stdin=input_file, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    return ran(argv, cwd=cwd, input=told, text=True, timeout=PATIENCE_S)
 
 
 def test_pingall_from_a_pipe(built, tmp_path):

@@ -2,15 +2,12 @@
 
 import json
 import os
-import subprocess
 
-from command_line import SLOWNET
+from command_line import SLOWNET, ran
 
 
 def doctor(*words, **environment):
-    return subprocess.run(
-        [*SLOWNET, "doctor", *words], capture_output=True, text=True, check=False, env={**os.environ, **environment}
-    )
+    return ran([*SLOWNET, "doctor", *words], text=True, env={**os.environ, **environment})
 
 
 def test_a_machine_with_a_lab_is_ready():

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import wheels
-from command_line import SLOWNET
+from command_line import SLOWNET, ran
 
 from slownet.lab.host import native
 
@@ -26,9 +26,7 @@ def folder():
 
 
 def slownet(*words, cwd, **environment):
-    return subprocess.run(
-        [*SLOWNET, *words], cwd=cwd, env={**os.environ, **environment}, capture_output=True, text=True, timeout=300, check=False
-    )
+    return ran([*SLOWNET, *words], cwd=cwd, env={**os.environ, **environment}, text=True)
 
 
 def test_a_lab_moves_as_a_file_and_boots_where_nothing_was_built(built, folder):

@@ -9,15 +9,11 @@ import time
 from pathlib import Path
 
 import pytest
+from command_line import ran, slownet
 
 from slownet.judge.records.result import load
 from slownet.waits import of_run
 from slownet.waits.account_text import slopes
-
-
-def slownet(*words, cwd=None):
-    command = [sys.executable, "-m", "slownet.cli", *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd)
 
 
 def test_a_page_whose_reader_is_far(tmp_path):
@@ -237,8 +233,8 @@ def test_skips(net):
 
 
 def in_pytest(folder, *options):
-    words = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:hypothesispytest", "test_it.py"]
-    return subprocess.run([sys.executable, *words, *options], capture_output=True, text=True, check=False, cwd=folder)
+    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:hypothesispytest", "test_it.py"]
+    return ran([*words, *options], text=True, cwd=folder)
 
 
 def test_a_failed_test_says_where_its_time_went(tmp_path):
