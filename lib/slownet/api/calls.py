@@ -29,7 +29,7 @@ from slownet.model.control_characters import visible
 from slownet.model.errors import ExperimentError, SlownetError
 from slownet.model.options import here, of_another_program
 from slownet.report.progress import Follower
-from slownet.runner import planning
+from slownet.runner import RUNS, planning
 from slownet.runner.planning import HOSTS
 from slownet.runner.repetition import Follow
 from slownet.runner.run import ClaimsError, execute, last_lines
@@ -74,7 +74,7 @@ def _with_options(call: Callable[P, R]) -> Callable[P, R]:
     """Give a function the options of a run as parameters, in its signature and docstring; type checkers read `Arguments`."""
     signature = inspect.signature(call)
     own = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
-    defaults = {each.name: each.default for each in fields(RunOptions)} | {"capture": False}
+    defaults = {each.name: each.default for each in fields(RunOptions)} | {"capture": False, "runs": str(RUNS)}
     kinds = {name: kind.__forward_arg__ for name, kind in Arguments.__annotations__.items()}
     parameters = [
         inspect.Parameter(
@@ -100,6 +100,7 @@ def _with_options(call: Callable[P, R]) -> Callable[P, R]:
         return call(*args, **kwargs)
 
     called.__signature__ = complete  # type: ignore[attr-defined]  # of a function
+    del called.__wrapped__  # whose source has other parameters, which Sphinx would read
     called.__doc__ = (call.__doc__ or "").replace("{options}", text)
     return called
 
