@@ -15,6 +15,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 SLOWNET = [sys.executable, "-m", "slownet.cli"]
+WITHOUT_THREADS = {"OPENBLAS_NUM_THREADS": "1", "JE_ARROW_MALLOC_CONF": "background_thread:false"}
+"""numpy and pyarrow start threads otherwise, which a fork lacks, while it has the locks that they held."""
 AT_THE_START = ("PYTHON", "LC_", "LANG")
 """How the names of variables begin that an interpreter reads once."""
 
@@ -53,7 +55,7 @@ class Forks:
 
     def __init__(self):
         self.socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}  # a fork would lack numpy's threads
+        environment = {**os.environ, **WITHOUT_THREADS}
         with theirs:
             argv = [sys.executable, Path(__file__).with_name("forks.py"), str(theirs.fileno())]
             self.process = subprocess.Popen(argv, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, env=environment)

@@ -31,6 +31,8 @@ def prepare():
             importlib.import_module(f"slownet.cli.{each.module}")
     for name in WHEN_MEASURING:
         importlib.import_module(name)
+    if len(threads := os.listdir("/proc/self/task")) > 1:
+        sys.exit(f"what is imported started threads, which a fork lacks: {len(threads) - 1}")
     gc.collect()
     gc.freeze()
 
