@@ -1,7 +1,7 @@
 """A row that MariaDB keeps on two sites, 85 or 100 ms apart: asynchronously, semi-synchronously, and in a cluster of Galera."""
 
 from slownet import PrimaryReplicas, bound, experiment, predicted
-from slownet.reproductions.kept_rows import GALERA, NONE, SEMI, KeptRows
+from slownet.reproductions.replicated_rows import GALERA, NONE, SEMI, ReplicatedRows
 from slownet.theory import published
 
 APART = {"85ms": 85, "100ms": 100}
@@ -10,7 +10,7 @@ CELLS = [{"kept": by, "rtt": rtt} for by in (NONE, SEMI, GALERA) for rtt in ("0m
 
 # One block: servers are started for each cell. The writer is on the first server's host, all others are on the other site.
 @experiment(
-    topology=PrimaryReplicas, service=KeptRows, cells=CELLS, published=published.database("row_on_two_sites"), tdf="inf",
+    topology=PrimaryReplicas, service=ReplicatedRows, cells=CELLS, published=published.database("row_on_two_sites"), tdf="inf",
     blocks=1,
 )  # fmt: skip
 def row_on_two_sites(net, rows, kept, rtt):
@@ -23,7 +23,7 @@ def row_on_two_sites(net, rows, kept, rtt):
 # "Certification-based replication": a write set has its place in the order of all when every member has confirmed it.
 WAITS = {SEMI: "to a replica's log and back: 1 round trip", GALERA: "all members confirm the write set: 1 round trip"}
 
-row_on_two_sites.differs(KeptRows.chance)
+row_on_two_sites.differs(ReplicatedRows.chance)
 
 # The CPU is free, so times in round trips are exact; 1 % of one is 1 ms, and what the programs do without a delay takes less.
 row_on_two_sites.claims(

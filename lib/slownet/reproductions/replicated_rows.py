@@ -20,7 +20,7 @@ LOGIN = {"user": "wordpress", "password": "wordpress", "database": "wordpress"}
 GALERA, SEMI, NONE = "Galera", "semi-synchronous", "asynchronous"
 
 
-class KeptRows(OnDemand):
+class ReplicatedRows(OnDemand):
     """For each cell, servers on ``net["primary"]``, ``net["replica1"]`` and ``net["replica2"]``.
 
     net: the network.
