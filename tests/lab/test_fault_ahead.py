@@ -1,4 +1,4 @@
-"""The lab's kernel maps several pages with one fault where a process writes one after the other, and only there."""
+"""The lab's kernel maps several pages with one fault: those after it where a process writes one after the other, else a few."""
 
 import ctypes
 import mmap
@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 pytestmark = pytest.mark.skipif(
-    "User Mode Linux" not in Path("/proc/cpuinfo").read_text(), reason="0005-um-fault-ahead.patch is for User-Mode Linux"
+    "User Mode Linux" not in Path("/proc/cpuinfo").read_text(), reason="the kernel does that in User-Mode Linux"
 )
 
 PAGES = 16  # FAULT_AHEAD_PAGES
+AROUND = 4  # FAULT_AROUND_PAGES
 SIZE = 4 * PAGES * mmap.PAGESIZE
 LIBC = ctypes.CDLL(None, use_errno=True)
 LIBC.mincore.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p]
@@ -35,6 +36,11 @@ def aligned(memory):
     return address + offset, offset
 
 
+def around(*pages):
+    """The pages that are mapped with these."""
+    return {first + number for page in pages for first in [page - page % AROUND] for number in range(AROUND)}
+
+
 def write(memory, offset, *pages):
     for page in pages:
         memory[offset + page * mmap.PAGESIZE] = 1
@@ -47,25 +53,26 @@ def memory(request):
 
 def test_the_second_of_two_pages_in_a_row_brings_those_up_to_the_boundary(memory):
     start, offset = aligned(memory)
-    write(memory, offset, 3)
-    assert there(start) == {3}
-    write(memory, offset, 4)
-    assert there(start) == set(range(3, PAGES))
+    write(memory, offset, 7)
+    assert there(start) == around(7)
+    write(memory, offset, 8)
+    assert there(start) == set(range(4, PAGES))
 
 
-def test_pages_here_and_there_bring_nothing_else(memory):
+def test_pages_here_and_there_bring_their_neighbours_and_nothing_else(memory):
     start, offset = aligned(memory)
-    write(memory, offset, 2, 0, PAGES + 5, PAGES + 3, 2 * PAGES + 9)
-    assert there(start) == {0, 2, PAGES + 3, PAGES + 5, 2 * PAGES + 9}
+    pages = 2, 0, PAGES + 5, PAGES + 3, 2 * PAGES + 9
+    write(memory, offset, *pages)
+    assert there(start) == around(*pages)
 
 
 def test_what_was_written_before_stays(memory):
     start, offset = aligned(memory)
     memory[offset + 9 * mmap.PAGESIZE] = 77
-    write(memory, offset, 0, 1)
-    assert there(start) == set(range(10))
+    write(memory, offset, 0, AROUND)
+    assert there(start) == set(range(12))
     assert memory[offset + 9 * mmap.PAGESIZE] == 77
-    assert not any(memory[offset + page * mmap.PAGESIZE] for page in range(2, 9))
+    assert not any(memory[offset + page * mmap.PAGESIZE] for page in (1, 2, 3, 5, 6, 7, 8, 10, 11))
 
 
 def test_a_shared_file_gets_no_pages_that_nobody_wrote(tmp_path):
@@ -91,13 +98,13 @@ def test_a_child_that_was_forked_writes_its_own_copy(memory):
 def test_a_parent_that_writes_leaves_its_child_what_was_there():
     memory = mmap.mmap(-1, SIZE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     _, offset = aligned(memory)
-    write(memory, offset, *range(8))
+    write(memory, offset, *range(2 * AROUND))
     ready, go = os.pipe()
     child = os.fork()
     if not child:
         os.read(ready, 1)
-        os._exit(0 if all(memory[offset + page * mmap.PAGESIZE] == 1 for page in range(8)) else 1)
-    for page in range(8):
+        os._exit(0 if all(memory[offset + page * mmap.PAGESIZE] == 1 for page in range(2 * AROUND)) else 1)
+    for page in range(2 * AROUND):
         memory[offset + page * mmap.PAGESIZE] = 2
     os.write(go, b" ")
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
