@@ -50,7 +50,9 @@ KernelOption = Annotated[str | None, stated(Where, "kernel", OF_LABS)]
 RunsOption = Annotated[Path, stated(RunOptions, "runs")]
 ExplainClockOption = Annotated[
     bool,
-    typer.Option("--explain-clock", help="Print which clock each experiment uses, and why.", rich_help_panel=OF_LABS),
+    typer.Option(
+        "--explain-clock", help="Print which clock each experiment uses, and why; then measure.", rich_help_panel=OF_LABS
+    ),
 ]
 SystemOption = Annotated[
     bool,
