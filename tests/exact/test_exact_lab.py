@@ -165,14 +165,14 @@ print(times.hexdigest())
 """
 SEES_STATES = """
 import os
-from slownet.lab.exact import machine_state
+from slownet.lab.exact import exact
 
-def seen(state, put_back=machine_state.at_its_stop):
+def seen(state, put_back=exact.at_its_stop):
     with open(os.environ["STATES"], "a") as file:
-        print(machine_state.moved_on(state), file=file)
+        print(exact.moved_on(state), file=file)
     return put_back(state)
 
-machine_state.at_its_stop = seen
+exact.at_its_stop = seen
 """
 ASKS = """
 import sys

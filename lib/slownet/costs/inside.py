@@ -41,7 +41,7 @@ from slownet.waits.live import Captured
 # The causes of an operation's round trips, from the packets of one more time: by the account of waits.
 
 
-def of(captured: Captured, begin: int, end: int) -> dict[str, Any]:
+def account_of(captured: Captured, begin: int, end: int) -> dict[str, Any]:
     """Return the round trips ("trips") of the time between two instants in ns since 1970, and what they were ("parts").
 
     Nothing was sent, or nothing answered: 0 and an empty list.
@@ -190,8 +190,8 @@ class _Timed:
 
 def _shown(captured: Captured, done: _Timed) -> dict[str, Any]:
     """Return the account of an operation until its latest end; until its end if what came next is in it, without its answer."""
-    found = of(captured, done.begin_ns, done.latest_ns)
-    return found if found["parts"] and found["trips"] % 1 == 0 else of(captured, done.begin_ns, done.end_ns)
+    found = account_of(captured, done.begin_ns, done.latest_ns)
+    return found if found["parts"] and found["trips"] % 1 == 0 else account_of(captured, done.begin_ns, done.end_ns)
 
 
 def _by_client(found: Sequence[tuple[float, int]]) -> list[_Timed]:

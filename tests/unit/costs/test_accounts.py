@@ -29,7 +29,7 @@ def captured(made):
 
 def test_round_trips_are_half_the_messages_and_named_in_order():
     asked = []
-    found = inside.of(captured(lambda between: asked.append(between) or Account("what", "client", STEPS)), 3, 9)
+    found = inside.account_of(captured(lambda between: asked.append(between) or Account("what", "client", STEPS)), 3, 9)
     assert asked == [(3, 9)]
     assert found == {
         "trips": 2.0,
@@ -44,4 +44,4 @@ def test_an_operation_without_packets_has_an_empty_account():
     def made(between):
         raise ToolError("client asked nothing")
 
-    assert inside.of(captured(made), 0, 1) == {"trips": 0, "parts": []}
+    assert inside.account_of(captured(made), 0, 1) == {"trips": 0, "parts": []}

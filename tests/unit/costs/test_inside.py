@@ -34,7 +34,7 @@ def test_operations_that_begin_at_one_instant_have_no_end_before_their_begin():
 @pytest.mark.parametrize(("latest", "shown"), [(3.0, 3.0), (2.5, 2.0), (0, 2.0)])
 def test_a_question_that_came_next_is_not_of_the_operation(monkeypatch, latest, shown):
     shown_until = {1: {"trips": 2.0, "parts": ["x"]}, 2: {"trips": latest, "parts": ["x"] if latest else []}}
-    monkeypatch.setattr(inside.accounts, "of", lambda _, begin, end: shown_until[end])
+    monkeypatch.setattr(inside, "account_of", lambda _, begin, end: shown_until[end])
     assert inside._shown(None, inside._Timed(0.1, 0, 1, 2))["trips"] == shown
 
 

@@ -70,7 +70,7 @@ def killed(folder, after):
 import os, sys
 sys.path.insert(0, {os.path.dirname(__file__)!r})
 from pathlib import Path
-from test_sweep_store import kept, Store, tables
+from test_sweep_store import kept, Store, sweep_store
 store = Store(Path({str(folder)!r}))
 store.append([[kept("a")]])
 {after}
