@@ -81,7 +81,7 @@ def test_a_truncated_kernel(home):
     found = home("doctor", "--json")
     assert found.returncode == 1
     (lab,) = (each for each in json.loads(found.stdout)["findings"] if each["name"] == "lab")
-    assert f"{lab['text']}: {lab['mend']}" == line
+    assert f"{lab['text']}: {lab['repair']}" == line
 
 
 @pytest.mark.parametrize(
