@@ -356,10 +356,6 @@ def _octal(value: Any) -> int:
     return int(value.removeprefix("0o"), 8) if isinstance(value, str) else int(value)
 
 
-def _seconds(tree: Map, name: str) -> float | None:
-    return container_fields.seconds(tree, name) if tree.get(name) is not None else None
-
-
 def _range(stated: str, at: object) -> range:
     found = _EXPOSED.fullmatch(stated)
     first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
@@ -394,7 +390,7 @@ def _health(tree: Map) -> Health | None:
     retries = text(found.get("retries", 0))
     if not retries.isdecimal():
         _fail(f"{retries} retries", found.keys_at["retries"], "write a whole number")
-    times = {name: _seconds(found, name) for name in ("interval", "timeout", "start_period", "start_interval")}
+    times = {name: container_fields.seconds(found, name) for name in ("interval", "timeout", "start_period", "start_interval")}
     return Health(_test(found), retries=int(retries) or None, **times)
 
 

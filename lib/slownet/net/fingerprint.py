@@ -19,7 +19,7 @@ from typing import Any, TypedDict
 from slownet.lab.host import process_stat
 from slownet.model.errors import NetworkError
 from slownet.net.namespace import inside
-from slownet.net.netlink import HEAD, IFF_UP, NLM_F_DUMP, NLM_F_REQUEST, NLMSG_DONE, NLMSG_ERROR, attributes, messages
+from slownet.net.netlink import IFF_UP, NLM_F_DUMP, NLMSG_DONE, NLMSG_ERROR, attributes, messages, request
 from slownet.net.process import wait_until
 
 GONE_S = 2.0
@@ -161,16 +161,16 @@ def _queues(asking: socket.socket, names: Mapping[int, str]) -> dict[str, list[t
     return {name: sorted(each) for name, each in found.items()}
 
 
-def _dump(asking: socket.socket, kind: int, request: bytes) -> Iterator[bytes]:
+def _dump(asking: socket.socket, kind: int, body: bytes) -> Iterator[bytes]:
     """Yield the bodies of all messages of a kind. Raises NetworkError."""
-    asking.send(HEAD.pack(HEAD.size + len(request), kind, NLM_F_REQUEST | NLM_F_DUMP, 1, 0) + request)
+    asking.send(request(kind, NLM_F_DUMP, 1, body))
     while True:
-        for answered, _, _, body in messages(asking.recv(1 << 17)):
+        for answered, _, _, answer in messages(asking.recv(1 << 17)):
             if answered == NLMSG_DONE:
                 return
             if answered == NLMSG_ERROR:
-                raise NetworkError(f"netlink: {os.strerror(-struct.unpack_from('=i', body)[0])}")
-            yield body
+                raise NetworkError(f"netlink: {os.strerror(-struct.unpack_from('=i', answer)[0])}")
+            yield answer
 
 
 def sysctl(name: str) -> str:

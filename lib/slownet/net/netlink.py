@@ -179,7 +179,7 @@ class Route:
         """Return the state (NUD_...) of a neighbour's entry; 0 if none exists."""
         self._number += 1
         body = _neighbour(name, address, 0)
-        self._socket.send(HEAD.pack(HEAD.size + len(body), RTM_GETNEIGH, NLM_F_REQUEST, self._number, 0) + body)
+        self._socket.send(request(RTM_GETNEIGH, 0, self._number, body))
         answer = self._socket.recv(65536)
         _, kind = struct.unpack_from("=IH", answer)
         return int(struct.unpack_from("=H", answer, 16 + 8)[0]) if kind == RTM_NEWNEIGH else 0
@@ -197,7 +197,7 @@ class Route:
         """Return all messages of a kind, without their headers. Raises NetworkError."""
         while True:
             self._number += 1
-            self._socket.send(HEAD.pack(HEAD.size + len(body), kind, NLM_F_REQUEST | NLM_F_DUMP, self._number, 0) + body)
+            self._socket.send(request(kind, NLM_F_DUMP, self._number, body))
             found, whole = self._rest_of_dump(what)
             if whole:
                 return found
@@ -221,8 +221,7 @@ class Route:
     ) -> int:
         """Return the kernel's error if it is tolerated, 0 if it did what was asked."""
         self._number += 1
-        flags |= NLM_F_REQUEST | NLM_F_ACK
-        self._socket.send(HEAD.pack(HEAD.size + len(body), kind, flags, self._number, 0) + body)
+        self._socket.send(request(kind, NLM_F_ACK | flags, self._number, body))
         answer = self._socket.recv(65536)
         length, _, answer_flags, _, _ = HEAD.unpack_from(answer)
         (code,) = struct.unpack_from("=i", answer, 16)
@@ -288,6 +287,11 @@ def _neighbour(name: str, address: str, state: int) -> bytes:
         else (socket.AF_INET, _ipv4(address, f"interface {name}"))
     )
     return struct.pack("=BBHiHBB", family, 0, 0, socket.if_nametoindex(name), state, 0, 0) + _attribute(NDA_DST, packed)
+
+
+def request(kind: int, flags: int, number: int, body: bytes) -> bytes:
+    """Return a message that asks the kernel for something."""
+    return HEAD.pack(HEAD.size + len(body), kind, NLM_F_REQUEST | flags, number, 0) + body
 
 
 def messages(data: bytes) -> Iterator[tuple[int, int, int, bytes]]:

@@ -19,7 +19,7 @@ from typing import Any, Self
 
 from slownet.model.errors import NetworkError
 from slownet.net.namespace import inside
-from slownet.net.netlink import HEAD, NLM_F_DUMP, NLM_F_REQUEST, NLMSG_DONE, NLMSG_ERROR, attributes, messages
+from slownet.net.netlink import NLM_F_DUMP, NLMSG_DONE, NLMSG_ERROR, attributes, messages, request
 
 NETLINK_SOCK_DIAG, SOCK_DIAG_BY_FAMILY = 4, 20
 ENDED = 1 << 0 | 1 << 2
@@ -122,8 +122,7 @@ class SockDiag:
         with suppress(OSError):  # the network is gone
             for family in (socket.AF_INET, socket.AF_INET6):
                 asked = _REQUEST.pack(family, socket.IPPROTO_TCP, 1 << INET_DIAG_INFO - 1, STATES)
-                head = HEAD.pack(HEAD.size + len(asked), SOCK_DIAG_BY_FAMILY, NLM_F_REQUEST | NLM_F_DUMP, family, 0)
-                self._socket.send(head + asked)
+                self._socket.send(request(SOCK_DIAG_BY_FAMILY, NLM_F_DUMP, family, asked))
                 more = True
                 while more:
                     data = self._received()

@@ -20,7 +20,8 @@ VERSIONS = Path("/usr/lib/postgresql")
 ACCOUNT = "postgres"
 
 HOLES = "wal_init_zero=off"
-"""New segments of the log are holes: in a file system in memory, 16 MB of zeros would be 16 MB."""
+"""New segments of the log are holes: in a file system in memory, 16 MB of zeros would be 16 MB. initdb notes it for
+the server, too."""
 
 
 class PostgreSQL(Service):
@@ -81,7 +82,6 @@ class PostgreSQL(Service):
         offered = (f"ssl_cert_file={self.state}/certificate.pem", f"ssl_key_file={self.state}/key.pem", "ssl=on")
         settings = (
             *(offered if self.tls else ()),
-            *(() if self.disk else (HOLES,)),
             "listen_addresses=*", f"unix_socket_directories={self.state}", f"fsync={'on' if self.disk else 'off'}", "jit=off",
             "shared_buffers=32MB", "max_wal_size=128MB", *self.options,
         )  # fmt: skip
