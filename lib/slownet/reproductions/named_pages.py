@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
-from slownet.judge.measured import Metrics
 from slownet.lab.host import owner
 from slownet.links.packets import dns
 from slownet.links.packets.dns import Lookup
@@ -17,42 +16,25 @@ from slownet.net import addresses
 from slownet.net.process import Host, Hosts
 from slownet.net.tcpdump import Capture
 from slownet.net.tool import run
-from slownet.reproductions.protocols import RTTS_MS, At
+from slownet.reproductions.protocols import RTTS_MS, At, NearAndFar
 from slownet.services.composite import InOrder
 from slownet.services.https import files
 from slownet.services.nginx import Nginx
 from slownet.services.unbound import LOCAL, Unbound
-from slownet.tools.numbers import Metric, single
+from slownet.tools.numbers import Metric
 
 # A page whose name has to be looked up first, at two round-trip times, and what a capture at the client shows of both.
 
 
 @dataclass(frozen=True)
-class NamedPage(Metrics):
-    """The same page at two round-trip times, its name looked up before.
-
-    command: the command.
-    near, far: lookup and page at the shorter and at the longer round-trip time.
-    apart_ms: the difference of the round-trip times, in ms.
-    files: the capture at the longer one.
-    """
-
-    command: tuple[str, ...]
-    near: Lookup
-    far: Lookup
-    apart_ms: float
-    files: Mapping[str, str | bytes] = field(default_factory=dict, repr=False)
-
-    @property
-    def raw(self) -> str:
-        """Both as text."""
-        return "".join(f"{each}\n" for each in (self.near, self.far))
+class NamedPage(NearAndFar[Lookup]):
+    """The same page at two round-trip times, its name looked up before; files: the capture at the longer one."""
 
     def metrics(self) -> dict[str, Metric]:
         """Return ``lookup_round_trips``, and ``round_trips`` from the lookup's first packet to the page's first byte."""
         return {
-            "lookup_round_trips": single((self.far.lookup_ms - self.near.lookup_ms) / self.apart_ms, 2),
-            "round_trips": single((self.far.first_ms - self.near.first_ms) / self.apart_ms, 2),
+            "lookup_round_trips": self.round_trips(lambda seen: seen.lookup_ms),
+            "round_trips": self.round_trips(lambda seen: seen.first_ms),
         }
 
     def facts(self) -> dict[str, object]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 from urllib.parse import urlsplit
 
 from slownet.judge.measured import Metrics
@@ -50,35 +50,49 @@ def gtlsclient(host: Host, url: str, *, session: Path, keys: Path | None = None,
     return run(host, argv, timeout=timeout, env=key_log(keys))
 
 
-@dataclass(frozen=True)
-class Handshake(Metrics):
-    """The same request at two round-trip times.
+S = TypeVar("S")
 
-    command: what was requested, and how the connection was opened.
-    near, far: the connection at the shorter and at the longer round-trip time.
+
+@dataclass(frozen=True)
+class NearAndFar(Metrics, Generic[S]):
+    """The same at two round-trip times, as packets show it.
+
+    command: the command.
+    near, far: what was seen at the shorter and at the longer round-trip time.
     apart_ms: the difference of the round-trip times, in ms.
-    files: the capture at the longer one and its key log, which Wireshark can read together.
+    files: the evidence of the longer one, by name.
     """
 
     command: tuple[str, ...]
-    near: Seen
-    far: Seen
+    near: S
+    far: S
     apart_ms: float
     files: Mapping[str, str | bytes] = field(default_factory=dict, repr=False)
 
     @property
     def raw(self) -> str:
-        """Both connections as text."""
+        """Both as text."""
         return "".join(f"{each}\n" for each in (self.near, self.far))
 
-    def metrics(self) -> dict[str, Metric]:
-        """Return ``round_trips`` to the first byte, ``round_trips_to_end`` to the last one, and ``flights`` of the client.
+    def round_trips(self, time_ms: Callable[[S], float]) -> Metric:
+        """Return how many round trips a time has: how much longer it is, divided by the round-trip time added."""
+        return single((time_ms(self.far) - time_ms(self.near)) / self.apart_ms, 2)
 
-        Round trips are the time gained divided by the round-trip time added.
-        """
+
+@dataclass(frozen=True)
+class Handshake(NearAndFar[Seen]):
+    """The same request at two round-trip times.
+
+    command: what was requested, and how the connection was opened.
+    near, far, apart_ms: as in `NearAndFar`.
+    files: the capture and its key log, which Wireshark can read together.
+    """
+
+    def metrics(self) -> dict[str, Metric]:
+        """Return ``round_trips`` to the first byte, ``round_trips_to_end`` to the last one, and ``flights`` of the client."""
         return {
-            "round_trips": single((self.far.first_ms - self.near.first_ms) / self.apart_ms, 2),
-            "round_trips_to_end": single((self.far.last_ms - self.near.last_ms) / self.apart_ms, 2),
+            "round_trips": self.round_trips(lambda seen: seen.first_ms),
+            "round_trips_to_end": self.round_trips(lambda seen: seen.last_ms),
             "flights": single(self.far.flights, 1),
         }
 
