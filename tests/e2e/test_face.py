@@ -30,7 +30,8 @@ def test_the_wheel_has_its_rooms_inside(installed):
 
 
 def test_in_a_lab_they_are_the_checkouts(execute):
-    from slownet.lab.run.place import PACKAGE, checkout
+    from slownet.lab.run.place import checkout
+    from slownet.model.importing import PACKAGE
 
     done = execute("python", "-c", SEEN, options=["--tdf", "inf"])
     home = checkout()

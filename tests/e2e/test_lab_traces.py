@@ -16,7 +16,7 @@ import pytest
 from command_line import SLOWNET
 from conftest import PATIENCE_S, alive, children_of, one_line, session_of
 
-from slownet.lab.run.place import PACKAGE
+from slownet.model.importing import PACKAGE
 
 # Folders of slownet's own go to TMPDIR, the test's: those elsewhere are of tests that run at the same time.
 OURS = re.compile(r"vm_file|uml|linux|^slownet(?!-)")

@@ -24,6 +24,8 @@ MOST = 4 << 20
 ARGUMENTS = "give them after --, as in: slownet shell FILE -- --bw 10; slownet shell mininet FILE --bw 10 runs it as a program"
 LONGEST = 300
 """Characters of an error's own words that are shown."""
+PACKAGE = Path(__file__).resolve().parents[1]
+"""The folder of this package."""
 PACKAGE_FOLDERS = ("site-packages", "dist-packages")
 """Folders of installed packages, whichever environment's."""
 _folders: set[str] = set()

@@ -7,6 +7,7 @@ some are also available without that prefix, see `short_names`.
 
 from __future__ import annotations
 
+import platform
 import sys
 from collections.abc import Generator
 from pathlib import Path
@@ -23,7 +24,6 @@ from slownet.pytest_plugin import (
     missing,
     other_plugins,
     records,
-    session,
     session_comment,
     session_junit,
     several_boots,
@@ -31,7 +31,7 @@ from slownet.pytest_plugin import (
     time_parts,
     timeouts,
     wishes,
-    xdist_workers,
+    worker_process,
 )
 from slownet.pytest_plugin.fixtures import (
     slownet_browser,
@@ -107,24 +107,28 @@ def pytest_configure(config: pytest.Config) -> None:
         timeouts.register(config)
         other_plugins.register(config)
         return
-    if xdist_workers.is_worker(config):
-        xdist_workers.settle(config)
+    if worker_process.is_worker(config):
+        worker_process.settle(config)
         timeouts.register(config)
-    elif xdist_workers.distributes(config):
+    elif worker_process.distributes(config):
+        from slownet.pytest_plugin import xdist_workers
+
         config.pluginmanager.register(xdist_workers.Workers(config), "slownet workers")
     elif not native.inside_lab() and not config.option.collectonly:
+        from slownet.pytest_plugin import session
+
         config.pluginmanager.register(session.Session(config), "slownet session")
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_cmdline_main(config: pytest.Config) -> Generator[None, object, object]:
     if native.inside_lab():
-        xdist_workers.stand_in_for_controller(config)
-    return xdist_workers.status(config, (yield))
+        worker_process.stand_in_for_controller(config)
+    return worker_process.status(config, (yield))
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
-    return session.header() if native.inside_lab() else None
+    return f"slownet: in a lab, {records.clock()}, Linux {platform.release()}" if native.inside_lab() else None
 
 
 def _make_parents(basetemp: str | None) -> None:
@@ -147,7 +151,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    session.deselect_other_labs(config, items)
+    wishes.deselect_other_labs(config, items)
 
 
 def pytest_assertrepr_compare(config: pytest.Config, op: str, left: object, right: object) -> list[str] | None:

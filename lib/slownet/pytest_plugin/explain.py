@@ -10,9 +10,8 @@ from types import TracebackType
 import pytest
 
 from slownet.lab.run.clock import FREE
-from slownet.lab.run.place import PACKAGE
 from slownet.model.errors import SlownetError
-from slownet.model.importing import PACKAGE_FOLDERS
+from slownet.model.importing import PACKAGE, PACKAGE_FOLDERS
 from slownet.pytest_plugin import records
 
 # A mark in each function, pytest's ``__tracebackhide__``, would hide them of any error, and of slownet's own faults too. Only

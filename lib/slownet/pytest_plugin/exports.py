@@ -13,10 +13,8 @@ from slownet.lab.build import project
 from slownet.lab.run import pytest_inside as inside
 from slownet.model.shapes import Json
 from slownet.model.userfile import expanded
+from slownet.pytest_plugin.fixtures import LOGS
 from slownet.pytest_plugin.wishes import REPORT
-
-LOGS = "slownet-logs"
-"""The folder of servers' logs and configuration, in a session's folder for temporary files."""
 
 
 @dataclass(frozen=True)

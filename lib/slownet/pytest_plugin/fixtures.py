@@ -12,7 +12,6 @@ import pytest
 from slownet.lab.host import native, owner
 from slownet.model.errors import ExperimentError, SlownetError
 from slownet.pytest_plugin import projects, records, short_names
-from slownet.pytest_plugin.exports import LOGS
 from slownet.pytest_plugin.wishes import ROOT_FIXTURE, SEED, of_item
 
 if TYPE_CHECKING:
@@ -25,6 +24,8 @@ if TYPE_CHECKING:
     from slownet.tools.browser.page import Page
     from slownet.tools.user_metrics import Measure
 
+LOGS = "slownet-logs"
+"""The folder of servers' logs and configuration, in a session's folder for temporary files."""
 WEB = ("web", "server", "server1", "eu1")
 DATABASE = ("db", "primary", "server", "server1", "eu1")
 HTTP, MYSQL = 80, 3306

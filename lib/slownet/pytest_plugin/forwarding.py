@@ -6,6 +6,7 @@ caches or totals leave that to the host's session. It runs the tests that the ho
 
 from __future__ import annotations
 
+import gc
 import io
 import json
 import os
@@ -93,6 +94,11 @@ class Forwarder:
             by_name.setdefault(item.nodeid, []).append(item)
         items[:] = [by_name[name].pop(0) for name in wanted if by_name.get(name)]
         return result
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_finish(self) -> None:
+        """Take what is imported by now out of the garbage collections at pytest's end, which look at all there is."""
+        gc.freeze()
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.outcome != "passed":

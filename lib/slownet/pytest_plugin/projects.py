@@ -12,7 +12,7 @@ import pytest
 from slownet.lab.run.lab import Share
 from slownet.model.errors import ComposeError
 from slownet.pytest_plugin import short_names
-from slownet.pytest_plugin.staging import say
+from slownet.pytest_plugin.messages import say
 from slownet.pytest_plugin.wishes import needs_network
 
 if TYPE_CHECKING:

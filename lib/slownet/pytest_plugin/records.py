@@ -23,7 +23,7 @@ from slownet.lab.run.clock import in_words
 from slownet.model.errors import SlownetError
 from slownet.model.version import __version__
 from slownet.pytest_plugin.forwarding import is_forwarded
-from slownet.pytest_plugin.staging import say
+from slownet.pytest_plugin.messages import say
 from slownet.pytest_plugin.wishes import BUDGET, REPORT, SEED, TDF, needs_network, option_names_here
 
 if TYPE_CHECKING:

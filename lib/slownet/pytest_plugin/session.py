@@ -14,9 +14,9 @@ lost with it.
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
-import platform
 import signal
 import sys
 import tempfile
@@ -35,6 +35,7 @@ from slownet.lab.run.place import Place, choose
 from slownet.model.control_characters import visible
 from slownet.model.errors import SlownetError
 from slownet.pytest_plugin import exports, other_plugins, projects, readable_folders, records, session_junit, staging, timeouts
+from slownet.pytest_plugin.messages import say
 from slownet.pytest_plugin.relayed_reports import SUMMARIES, Lines, Reporter
 from slownet.pytest_plugin.session_summary import Total
 from slownet.pytest_plugin.wishes import CONFINED, KERNEL, MEMORY, needs_network, of_session, option_names_here, wish_or_none
@@ -61,6 +62,7 @@ class Session:
         self._labs = [group for group in groups if group[1].kind == "lab"]
         if self._labs:
             projects.hand_over(self._config, projects.of(session.items))
+            gc.freeze()  # as in the lab, see `forwarding`
 
     def pytest_report_collectionfinish(self, items: Sequence[pytest.Item]) -> list[str]:
         """Say where the tests run, as pytest's header would; with -q nothing is printed."""
@@ -173,28 +175,6 @@ def with_the_rest(groups: Groups, rest: bool) -> Groups:
     return [*(native_ones or [((), THIS_MACHINE)]), *labs]
 
 
-def deselect_other_labs(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """If workers of a session use several places, deselect the tests that run in another one."""
-    mine = inside.handed_over().get("only")
-    if not mine or mine.get("forward"):
-        return
-    wishes = [ClockRequest(*each) for each in mine["wishes"]]
-    here = [item for item in items if (wish_or_none(item) in wishes if of_a_place(item) else mine["rest"])]
-    if len(here) < len(items):
-        config.hook.pytest_deselected(items=[item for item in items if item not in here])
-        items[:] = here
-
-
-def of_a_place(item: pytest.Item) -> bool:
-    """Return whether it matters where a test runs."""
-    return needs_network(item) and wish_or_none(item) is not None
-
-
-def header() -> str:
-    """Return the line of pytest's header: the place of this session."""
-    return f"slownet: in a lab, {records.clock()}, Linux {platform.release()}"
-
-
 def environment(
     config: pytest.Config,
     facts: Mapping[str, object],
@@ -205,11 +185,12 @@ def environment(
 
     walls: what the lab may write, None natively.
     """
+    manager = config.pluginmanager
     path = [str(each) for each in caller.import_path(config.invocation_params.dir)]
     handed = {
         "facts": facts, "only": only, "path": path, "test": os.environ.get(inside.TEST), "walls": walls,
-        "plugins": [name for name in inside.BY_CHANCE if config.pluginmanager.has_plugin(name)],
-        "blocked": [name for name, plugin in config.pluginmanager.list_name_plugin() if plugin is None],
+        "plugins": sorted({str(manager.get_name(plugin)) for plugin, _ in manager.list_plugin_distinfo()}),
+        "blocked": [name for name, plugin in manager.list_name_plugin() if plugin is None],
         "idle": [other_plugins.NAME] if only and other_plugins.is_idle(config) else [],  # the tests are collected
     }  # fmt: skip
     return {**caller.variables(), **projects.variables(config), inside.SESSION: json.dumps(handed)}
@@ -316,7 +297,7 @@ class Elsewhere:
         only = {"forward": True, "asks": self._terminal, "hostname": self._name}
         facts = {**place.facts, **place.clock.facts}
         plan = exports.planned(config, self._name, alone=len(self._items) == len(self._session.items))
-        staging.say(config, staging.recover(config, plan))
+        say(config, staging.recover(config, plan))
         shared = readable_folders.Shares(config, plan)
         with staging.staged(config, plan, shared.trees, [item.nodeid for item in self._items]) as staged:
             env = environment(config, facts, only, staged.handed())

@@ -19,8 +19,8 @@ from slownet.lab.run import pytest_inside as inside
 from slownet.model import whole_file
 from slownet.model.control_characters import visible
 from slownet.model.errors import SlownetError
+from slownet.pytest_plugin.messages import say
 from slownet.pytest_plugin.several_boots import COMPARISONS
-from slownet.pytest_plugin.staging import say
 from slownet.pytest_plugin.wishes import COMMENT, HISTORY, option_names_here
 from slownet.theory.stats import DECIDING, Summary
 

@@ -14,9 +14,8 @@ import fcntl
 import json
 import os
 import shutil
-import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -30,6 +29,7 @@ from slownet.model.whole_file import place
 from slownet.pytest_plugin.carrier import NAMED, Carried, carry, carry_coverage, carry_late
 from slownet.pytest_plugin.exports import Plan
 from slownet.pytest_plugin.forwarding import TESTS
+from slownet.pytest_plugin.messages import say
 
 PREFIX = ".slownet-session-"
 SEED_BYTES = 2**26
@@ -60,14 +60,6 @@ def _added_to_logs(config: pytest.Config) -> Iterator[None]:
     yield
     with contextlib.suppress(OSError, AttributeError, ValueError):  # it has no file, or one that has no end
         handler.stream.seek(0, os.SEEK_END)
-
-
-def say(config: pytest.Config, lines: Iterable[str]) -> None:
-    """Print lines to standard error, while pytest captures output, too."""
-    capture = config.pluginmanager.getplugin("capturemanager")
-    with capture.global_and_fixture_disabled() if capture else contextlib.nullcontext():
-        for line in lines:
-            print(f"slownet: {line}", file=sys.stderr, flush=True)
 
 
 class Staging:

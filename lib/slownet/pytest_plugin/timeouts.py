@@ -16,14 +16,16 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from slownet.lab.host import native
 from slownet.lab.run import pytest_inside as inside
-from slownet.lab.run.place import Place
 from slownet.pytest_plugin.relayed_reports import Alarms
+
+if TYPE_CHECKING:
+    from slownet.lab.run.place import Place
 
 RINGS = signal.SIGURG
 """The host's signal reaches all processes of the group, and this one is ignored by those that do not wait for it."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
+from slownet.lab.run import pytest_inside as inside
 from slownet.lab.run.clock import INF, OF_ONE_SPEED, TDF_INF, ClockRequest
 from slownet.lab.run.lab import MEGABYTES
 from slownet.model import options
@@ -161,3 +162,20 @@ def _argument(item: pytest.Item, name: str) -> str | None:
         fix = short_names.with_ini_hint(f"write it like @pytest.mark.{marker.name}(...)", [marker])
         raise LabError(f"the marker {marker.name} takes one value", where=item.nodeid, fix=fix)
     return TDF_INF if values[0] == INF else str(values[0])
+
+
+def deselect_other_labs(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """If workers of a session use several places, deselect the tests that run in another one."""
+    mine = inside.handed_over().get("only")
+    if not mine or mine.get("forward"):
+        return
+    wishes = [ClockRequest(*each) for each in mine["wishes"]]
+    here = [item for item in items if (wish_or_none(item) in wishes if of_a_place(item) else mine["rest"])]
+    if len(here) < len(items):
+        config.hook.pytest_deselected(items=[item for item in items if item not in here])
+        items[:] = here
+
+
+def of_a_place(item: pytest.Item) -> bool:
+    """Return whether it matters where a test runs."""
+    return needs_network(item) and wish_or_none(item) is not None

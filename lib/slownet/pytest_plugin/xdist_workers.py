@@ -12,7 +12,6 @@ import functools
 import json
 import os
 import shlex
-import socket
 import sys
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
@@ -29,72 +28,11 @@ from slownet.lab.run.lab import MEGABYTES
 from slownet.lab.run.place import own_path
 from slownet.model.errors import SlownetError
 from slownet.model.facts import Facts
-from slownet.model.shapes import Json
 from slownet.pytest_plugin import exports, projects, records, session, session_summary, staging
-from slownet.pytest_plugin.forwarding import is_forwarded
+from slownet.pytest_plugin.messages import say
 from slownet.pytest_plugin.readable_folders import Shares
-from slownet.pytest_plugin.timeouts import has_plugin
-from slownet.pytest_plugin.wishes import CONFINED, KERNEL, MEMORY, of_session, option_names_here
-
-STATUS = pytest.StashKey[int]()
-"""The exit status of a session that ran elsewhere."""
-
-
-def is_worker(config: pytest.Config) -> bool:
-    """Return whether this process runs tests for another one."""
-    return hasattr(config, "workerinput") and not is_forwarded(config)
-
-
-def distributes(config: pytest.Config) -> bool:
-    """Return whether this process has workers that run its tests."""
-    return bool(getattr(config.option, "tx", None)) and getattr(config.option, "dist", "no") != "no"
-
-
-def settle(config: pytest.Config) -> None:
-    """Correct what the controller assumes wrongly about a worker in a lab.
-
-    The lab lacks the folder that the controller chose for temporary files. And it has its own host name but shares the
-    controller's folders: pytest-cov would treat it as another machine and combine all coverage data there, including unfinished
-    files of other workers; the controller does that at the end.
-    """
-    if not native.inside_lab():
-        return
-    basetemp = config.getoption("basetemp", None)
-    if basetemp:
-        Path(basetemp).parent.mkdir(parents=True, exist_ok=True)
-    given: dict[str, Json] = config.workerinput  # type: ignore[attr-defined]
-    if "cov_master_host" in given:
-        given["cov_master_host"] = socket.gethostname()
-
-
-def stand_in_for_controller(config: pytest.Config) -> None:
-    """Give plugins what their half in the controller sends to workers, before they look for it.
-
-    Two count in the controller's process, at a port of loopback: a lab has a loopback of its own. And the session of a single
-    lab has no controller.
-    """
-    given: dict[str, Json] | None = getattr(config, "workerinput", None)
-    if given is None:
-        return
-    if reruns := _module(config, "pytest_rerunfailures", "ServerStatusDB"):
-        server = reruns.ServerStatusDB()
-        server.sock.listen()  # its own thread does so later, perhaps too late
-        given |= {"sock_port": server.sock_port, "statusdb_token": getattr(server, "token", "")}
-    if retries := _module(config, "pytest_retry.retry_plugin", "ReportServer"):
-        server = retries.ReportServer()
-        given["server_port"] = server.initialize_server()
-        server.sock.listen()
-    given.setdefault("randomly_seed", getattr(config.option, "randomly_seed", None))
-
-
-def _module(config: pytest.Config, name: str, attribute: str) -> Any:
-    """Return a plugin by its module, whatever name pytest has it under, if it exists and has that attribute."""
-    return sys.modules[name] if has_plugin(config, name) and hasattr(sys.modules[name], attribute) else None
-
-
-def status(config: pytest.Config, own: Any) -> Any:
-    """Return the exit status of a process's session: its own, unless the session ran elsewhere."""
-    return config.stash.get(STATUS, own)
+from slownet.pytest_plugin.wishes import CONFINED, KERNEL, MEMORY, of_a_place, of_session, option_names_here
+from slownet.pytest_plugin.worker_process import STATUS
 
 
 class Workers:
@@ -180,7 +118,7 @@ class Workers:
             session_summary.withhold(self._config)
         if self._staging:
             try:
-                staging.say(self._config, self._staging.carry().lines(self._config.rootpath))
+                say(self._config, self._staging.carry().lines(self._config.rootpath))
             finally:
                 self._staging.close()
                 self._staging = None
@@ -189,7 +127,7 @@ class Workers:
     def _command(self, config: pytest.Config, wish: ClockRequest, facts: Facts) -> list[str]:
         """Return the command that starts an interpreter in a lab; the interpreter's arguments follow. Raises SlownetError."""
         plan = exports.planned(config)
-        staging.say(config, staging.recover(config, plan))
+        say(config, staging.recover(config, plan))
         shared = Shares(config, plan)
         self._staging = staging.Staging(plan, shared.trees)
         shares = [(str(each.path), each.writable, each.at) for each in [*shared.all(), self._staging.share]]
@@ -277,7 +215,7 @@ def _collect(copy: pytest.Session, writer: int) -> None:
         wishes = session.wishes_of(copy.items)
         answer["wishes"] = [(each.clock, each.tdf, each.cpu) for each in wishes]
         answer["projects"] = projects.of(copy.items)
-        answer["rest"] = not all(map(session.of_a_place, copy.items))
+        answer["rest"] = not all(map(of_a_place, copy.items))
     except SlownetError as error:
         with option_names_here():
             answer["error"] = str(error)

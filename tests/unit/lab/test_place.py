@@ -15,6 +15,7 @@ from slownet.lab.run.folders import hides
 from slownet.lab.run.lab import Share
 from slownet.lab.run.place import Interrupts, Place
 from slownet.model.errors import LabError
+from slownet.model.importing import PACKAGE
 
 
 @pytest.mark.parametrize(
@@ -156,13 +157,13 @@ def test_the_environment_of_a_lab_has_nothing_of_the_callers(monkeypatch):
     assert "SECRET" not in environment
     assert "/mine" not in environment["PATH"]
     assert environment["PATH"].startswith("/opt/slownet/venv/bin:")
-    assert environment["PYTHONPATH"] == str(place.PACKAGE.parent)
+    assert environment["PYTHONPATH"] == str(PACKAGE.parent)
 
 
 def test_the_code_goes_in_read_only():
     share = place.code_shares(Clock("virtual"))[0]
     assert not share.writable
-    assert place.PACKAGE.is_relative_to(share.path)
+    assert PACKAGE.is_relative_to(share.path)
 
 
 def test_an_exact_lab_has_the_code_and_the_terminal_that_every_other_one_has(monkeypatch):
@@ -173,7 +174,7 @@ def test_an_exact_lab_has_the_code_and_the_terminal_that_every_other_one_has(mon
     environment = place.lab_environment(exact)
     assert environment["PYTHONPATH"] == f"{place.COPY}/lib"
     assert environment["TERM"] == "dumb"
-    assert not any(str(place.PACKAGE) in value for value in environment.values())
+    assert not any(str(PACKAGE) in value for value in environment.values())
 
 
 def test_an_experiment_has_the_exact_clock_that_it_asks_for_unless_the_caller_chose_one(monkeypatch):

@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from importlib import metadata
 
 import pytest
 
@@ -20,13 +21,15 @@ def installed(tmp_path, monkeypatch):
     monkeypatch.setenv(inside.LEFT_OUT, "")
     monkeypatch.setenv(inside.SESSION, json.dumps({"test": inside._test, "path": [str(tmp_path)]}))
     inside._contents.cache_clear()  # names mean other distributions in each test
+    inside.with_plugins.cache_clear()
 
     def install(name, modules, compiled=(), requires=(), plugins=()):
         info = tmp_path / f"{name.replace('-', '_')}-1.dist-info"
         info.mkdir()
         lines = ["Metadata-Version: 2.1", f"Name: {name}", "Version: 1", *(f"Requires-Dist: {each}" for each in requires)]
         (info / "METADATA").write_text("\n".join(lines) + "\n")
-        (info / "entry_points.txt").write_text("\n".join(["[pytest11]", *(f"{each} = {each}_plugin" for each in plugins)]))
+        if plugins:
+            (info / "entry_points.txt").write_text("\n".join(["[pytest11]", *(f"{each} = {each}_plugin" for each in plugins)]))
         for file, text in modules.items():
             (tmp_path / file).parent.mkdir(exist_ok=True)
             (tmp_path / file).write_text(text)
@@ -111,17 +114,48 @@ def test_slownets_own_plugin_and_what_it_requires_are_not_looked_at(installed, m
     assert "slownet" not in looked
 
 
-@pytest.mark.parametrize(
-    ("outside", "options"), [([], ["-p", "no:typeguard"]), (["typeguard"], []), (None, ["-p", "no:typeguard"])]
-)
-def test_what_the_image_has_by_chance_is_left_out_unless_the_session_has_it_too(monkeypatch, outside, options):
-    monkeypatch.setenv(inside.SESSION, json.dumps({"test": inside._test} | ({} if outside is None else {"plugins": outside})))
-    assert inside.without_unwanted() == options
+@pytest.mark.parametrize(("outside", "options"), [([], ["-p", "no:own"]), (["own"], []), (None, ["-p", "no:own"])])
+def test_one_that_the_image_has_for_itself_is_left_out_unless_the_session_has_it_too(installed, monkeypatch, outside, options):
+    installed("of-the-image", {"own_plugin.py": ""}, plugins=["own"])
+    handed = {"test": inside._test, "path": ["/elsewhere"]} | ({} if outside is None else {"plugins": outside})
+    monkeypatch.setenv(inside.SESSION, json.dumps(handed))
+    assert [each for each in paired(inside.without_unwanted()) if each[1] == "no:own"] == list(paired(options))
+
+
+def paired(words):
+    return list(zip(words[::2], words[1::2], strict=True))
+
+
+def test_one_of_the_session_is_never_unwanted(installed):
+    installed("theirs", {"theirs_plugin.py": ""}, plugins=["theirs"])
+    assert "no:theirs" not in inside.without_unwanted()
+
+
+def test_pytest_gets_the_distributions_with_plugins_and_others_get_all(installed, monkeypatch):
+    """Only those of the session are rewritten, and a program that asks by itself finds what is there."""
+    installed("theirs", {"theirs_plugin.py": ""}, plugins=["theirs"])
+    installed("plain", {"plain.py": ""})
+    monkeypatch.setattr(metadata, "distributions", metadata.distributions)
+    inside.find_plugins_once()
+    asked = "import importlib.metadata\nnames = [each.name for each in importlib.metadata.distributions()]"
+    names = {}
+    for module in ("pluggy._manager", "_pytest.config", "another"):
+        space = {"__name__": module}
+        exec(asked, space)
+        names[module] = space["names"]
+    assert names["_pytest.config"] == ["theirs"]
+    assert {"theirs", "pytest-cov"} <= set(names["pluggy._manager"])
+    assert "plain" not in names["pluggy._manager"]
+    assert {"theirs", "plain", "pytest"} <= set(names["another"])
+    assert {each.name for each in metadata.entry_points(group=inside.GROUP)} >= {"theirs", "pytest_cov"}
 
 
 def test_whether_the_session_has_it_is_asked_where_it_began(pytestconfig, monkeypatch):
-    monkeypatch.setitem(pytestconfig.pluginmanager._name2plugin, "unwanted", None)  # as by `-p no:unwanted`
+    manager = pytestconfig.pluginmanager
+    monkeypatch.setitem(manager._name2plugin, "unwanted", None)  # as by `-p no:unwanted`
     handed = json.loads(session.environment(pytestconfig, {}, None)[inside.SESSION])
-    assert handed["plugins"] == [each for each in inside.BY_CHANCE if pytestconfig.pluginmanager.has_plugin(each)]
+    plugins = metadata.entry_points(group=inside.GROUP)
+    assert set(handed["plugins"]) == {each.name for each in plugins if manager.has_plugin(each.name)}
+    assert {"xdist", "pytest_cov"} <= set(handed["plugins"])
     assert "unwanted" in handed["blocked"]
     assert "capturemanager" not in handed["blocked"]

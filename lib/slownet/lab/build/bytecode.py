@@ -17,8 +17,9 @@ from slownet.lab.build.parts import Parts
 from slownet.lab.run.clock import Clock
 from slownet.lab.run.excerpt import Excerpt
 from slownet.lab.run.lab import Share
-from slownet.lab.run.place import PACKAGE, Place, checkout
+from slownet.lab.run.place import Place, checkout
 from slownet.model.errors import LabError
+from slownet.model.importing import PACKAGE
 
 TAG = f"cpython-{IMAGE.python.replace('.', '')}"
 

@@ -14,8 +14,9 @@ from slownet.lab.build import cache
 from slownet.lab.build.digests import RATIO
 from slownet.lab.build.measurements import measured
 from slownet.lab.run.excerpt import Excerpt
-from slownet.lab.run.place import PACKAGE, Place
+from slownet.lab.run.place import Place
 from slownet.model.errors import LabError
+from slownet.model.importing import PACKAGE
 
 FILE = "ceiling.json"
 MEASURES = PACKAGE / "calibration" / "carried.py"

@@ -12,7 +12,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from slownet.lab.exact import packed
 from slownet.lab.host import native
 from slownet.lab.run.folders import hides, refused
 from slownet.lab.run.lab import WRITABLE, Share
@@ -45,6 +44,8 @@ def variables() -> dict[str, str]:
 
 def variables_named_in(folders: Iterable[Path]) -> dict[str, str]:
     """Return those of `variables` whose names stand in Python code in folders."""
+    from slownet.lab.exact import packed  # only a lab's host needs it
+
     files = (path for folder in folders for path in packed.content(folder) if path.suffix == ".py")
     words = {word for path in files for word in re.findall(r"\w+", path.read_text(errors="replace"))}
     return {name: value for name, value in variables().items() if name in words}

@@ -25,6 +25,7 @@ from slownet.lab.run.lab import MEGABYTES, Lab, Share, Sink, check_megabytes
 from slownet.lab.run.missing_features import HasModules
 from slownet.model import extensions, options
 from slownet.model.errors import LabError, nearest
+from slownet.model.importing import PACKAGE
 from slownet.model.options import CLOCK, CPU, KERNEL, PLACE
 
 if TYPE_CHECKING:
@@ -48,7 +49,6 @@ def extensions_on_path(environment: Mapping[str, str]) -> dict[str, str]:
 
 NO_KERNEL = "labs on the exact clock have Debian's own kernel"
 VENV = "/opt/slownet/venv"
-PACKAGE = Path(__file__).resolve().parents[2]
 CODE = "/opt/slownet/code"
 """Folder in a lab with the installed package and nothing else: its neighbours may be packages for another Python."""
 OF_A_CHECKOUT = ("lib", "topologies", "experiments", "setup.py", "pyproject.toml")

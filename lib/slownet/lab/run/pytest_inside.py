@@ -45,8 +45,10 @@ LEFT_OUT = "SLOWNET_LEFT_OUT"
 """The variable with the plugins of pytest that cannot be imported here, {name: why not} as JSON."""
 NAME = re.compile(r"[\w.-]+")
 """The name of a distribution, at the beginning of a requirement."""
-BY_CHANCE = ("typeguard",)
-"""Plugins that come with what the image's packages require: one brings asyncio and TLS, a fifth of a session's start."""
+GROUP = "pytest11"
+"""The entry points that are plugins of pytest."""
+THOSE_WHO_ASK = ("pluggy._manager", "_pytest.config")
+"""The modules of pytest that look through all distributions for plugins."""
 TEST = "PYTEST_CURRENT_TEST"
 ADDED = "PYTEST_ADDOPTS"
 OUT = "/run/slownet-out"
@@ -161,6 +163,7 @@ def begin(hostname: str) -> None:
     os.environ[EVENTS] = str(os.dup(2))  # its output is execnet's
     Walls.of(handed_over()).build()
     extend_path()
+    find_plugins_once()
     import_plugin()
     if without := without_plugins():
         os.environ[ADDED] = " ".join([*filter(None, [os.environ.get(ADDED)]), *without])
@@ -178,6 +181,7 @@ def main(argv: list[str]) -> int:
             socket.sethostname(only["hostname"])
         begin_forwarding(bool(only.get("asks")))
     sys.argv = ["pytest", *arguments]
+    find_plugins_once()
     try:
         import_plugin()
         import pytest
@@ -187,6 +191,43 @@ def main(argv: list[str]) -> int:
         return INTERRUPTED
     finally:
         walls.finish()
+
+
+def find_plugins_once() -> None:
+    """Let pytest ask for distributions with plugins, and get those that are found here.
+
+    It reads what all distributions offer, once to know whose modules it rewrites, once to load their plugins and once for each
+    `-p`: a lab has those of the image and the session's, hundreds, and reading them took a tenth of a short session. Modules of
+    the image's own plugins are imported as Python keeps them: they have no assertions of a user's.
+    """
+    plain, found = metadata.distributions, with_plugins()
+    rewritten = [each for each in found if is_of_the_session(each)]
+
+    def distributions(**context: Any) -> Any:
+        asking = sys._getframe(1).f_globals.get("__name__")
+        if context or asking not in THOSE_WHO_ASK:
+            return plain(**context)
+        return iter(rewritten if asking == "_pytest.config" else found)
+
+    metadata.distributions = distributions
+
+
+@functools.cache
+def with_plugins() -> list[metadata.Distribution]:
+    """Return the distributions that have plugins of pytest, in the order of sys.path."""
+    return [each for each in metadata.distributions() if GROUP in (each.read_text("entry_points.txt") or "")]
+
+
+def is_of_the_session(distribution: metadata.Distribution) -> bool:
+    """Return whether a distribution is in one of the session's folders; otherwise it is the image's own."""
+    return str(distribution.locate_file("")) in (handed_over().get("path") or ())
+
+
+def plugins() -> list[metadata.EntryPoint]:
+    """Return all plugins, but this one, which is loaded anyway, and those that `-p no:NAME` or no test of the session wants."""
+    blocked = {*(handed_over().get("blocked") or ()), *_idle()}
+    every = (each for one in with_plugins() for each in one.entry_points if each.group == GROUP)
+    return [each for each in every if each.name not in blocked and each.module != PLUGIN]
 
 
 def import_plugin() -> None:
@@ -221,23 +262,19 @@ def without_foreign() -> list[str]:
     Only those in the session's folders: the image's own are compiled for its Python, as is what they require, which is found
     there first. To read what all of them consist of took a tenth of a short session.
     """
-    theirs = set(map(Path, handed_over().get("path") or ()))
-    blocked = [*(handed_over().get("blocked") or ()), *_idle()]  # by `-p no:NAME`, and so here, too
-    others = [each for each in metadata.entry_points(group="pytest11") if each.name not in blocked]
-    others = [each for each in others if each.module != PLUGIN]  # that one is loaded anyway
-    others = [each for each in others if each.dist and each.dist.locate_file("") in theirs]
-    suspected = [each for each in others if each.dist and _is_foreign(each.dist.name, set())]
+    theirs = [each for each in plugins() if each.dist and is_of_the_session(each.dist)]
+    suspected = [each for each in theirs if each.dist and _is_foreign(each.dist.name, set())]
     foreign = _tried(suspected) if suspected else {}
     os.environ[LEFT_OUT] = json.dumps(foreign)
     return [word for name in foreign for word in ("-p", f"no:{name}")]
 
 
 def without_unwanted() -> list[str]:
-    """Return the options that leave out the image's own plugins (`BY_CHANCE`), unless the session has them outside, too, and
-    those that no test of the session uses."""
+    """Return the options that leave out the image's own plugins, unless the session has them outside, too, and those that no
+    test of the session uses."""
     wanted = handed_over().get("plugins") or ()
-    by_chance = [name for name in BY_CHANCE if name not in wanted]
-    return [word for name in (*by_chance, *_idle()) for word in ("-p", f"no:{name}")]
+    own = [each.name for each in plugins() if each.dist and not is_of_the_session(each.dist)]
+    return [word for name in (*(each for each in own if each not in wanted), *_idle()) for word in ("-p", f"no:{name}")]
 
 
 def _idle() -> list[str]:

@@ -23,9 +23,9 @@ from pathlib import Path
 from slownet.hypotheses.catalogue import find
 from slownet.hypotheses.uses import used
 from slownet.lab.run.caller import disguised
-from slownet.lab.run.place import PACKAGE, Place
+from slownet.lab.run.place import Place
 from slownet.model.face import homes
-from slownet.model.importing import PACKAGE_FOLDERS
+from slownet.model.importing import PACKAGE, PACKAGE_FOLDERS
 from slownet.runner import compose_project
 
 ENTRY = "slownet.runner.inside"
