@@ -1,4 +1,8 @@
-"""`--clock exact`: one emulated machine boots here; `make test-exact` has the other tests, a minute each."""
+"""`--clock exact`: what is refused, and a command; `make test-exact` has the other tests, a minute each.
+
+The emulated machine that boots in `make e2e` is that of `tests/exact/test_exact_run.py::test_a_hypothesis_is_checked_in_one_boot`:
+its programs' files, output and status come the same way, on the same clock.
+"""
 
 import re
 import shutil
@@ -18,6 +22,7 @@ print(subprocess.run(["ping", "-c", "2", "127.0.0.1"], check=True, capture_outpu
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not shutil.which(PROGRAM), reason=f"there is no {PROGRAM} here: apt-get install {PACKAGE}")
 def test_a_command_in_an_emulated_machine_has_input_output_and_a_clock_that_jumps(built, tmp_path):
     (tmp_path / "clocked.py").write_text(CLOCKED)

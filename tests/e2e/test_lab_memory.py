@@ -63,9 +63,9 @@ def test_too_little_memory(execute, clock):
 
 GROW = """
 import decimal, hashlib, json, re, sqlite3
-a = []
+a = [bytearray(100 << 20)]  # half of the lab's memory at once
 while True:
-    a.append(bytearray(1 << 14))  # slowly, so that the programs' pages are evicted one by one, and read again
+    a.append(bytearray(1 << 14))  # and the rest slowly, so that the programs' pages are evicted one by one, and read again
     hashlib.sha256(json.dumps(re.match("a+b", "aaab").span()).encode()), decimal.Decimal(1) / 7
     sqlite3.connect(":memory:").execute("select 1 + 1").fetchall()
 """
@@ -84,7 +84,7 @@ def test_only_the_program_that_takes_all_memory_is_killed(execute):
 
 def test_a_program_whose_pages_are_read_again_and_again_while_the_clock_stands_still(built):
     lab = built.lab(Clock("virtual", INF), megabytes=200)
-    lab.kernel = with_arguments(lab.kernel, "tdf-watchdog=90")
+    lab.kernel = with_arguments(lab.kernel, "tdf-watchdog=20")  # of which the memory is full after one or two
     with pytest.raises(LabError) as error:
         lab.run(["python3", "-c", GROW])
     assert str(error.value) == NO_MEMORY
