@@ -13,7 +13,7 @@ import pytest
 import wheels
 
 EXERCISES = Path(__file__).parents[2] / "examples/exercises"
-RUNS = 5
+RUNS = 2
 METADATA = {
     "id": 123456,
     "created_at": "2018-07-01T14:22:32.365935-07:00",
@@ -138,5 +138,5 @@ def test_code_is_judged_in_a_lab(built, tmp_path):
     assert "SyntaxError" in name
     killed = grade("killing", server=SERVER, server_name="import os\nos.system('rm -rf --no-preserve-root /; kill -9 -1')")
     assert {each.partition(": ")[2] for each in killed} == {"the tests ended without a result"}
-    endless = grade("endless", limit="10s", server=SERVER, server_name="while True: pass")
-    assert {each.partition(": ")[2] for each in endless} == {"not done in 10 s"}
+    endless = grade("endless", limit="5s", server=SERVER, server_name="while True: pass")
+    assert {each.partition(": ")[2] for each in endless} == {"not done in 5 s"}

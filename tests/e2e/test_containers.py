@@ -25,11 +25,11 @@ def serve(net, folder):
     return SERVICE
 
 
-@experiment(topology=TwoHosts, service=serve, vary={"rtt": ["0ms", "10ms", "40ms"]})
+@experiment(topology=TwoHosts, service=serve, vary={"rtt": ["0ms", "40ms"]})
 def mine(net, server, rtt):
     \"\"\"What does a page cost?\"\"\"
     with net.link("client", "server").set(rtt=rtt):
-        return ab(net["client"], server.url, requests=20)
+        return ab(net["client"], server.url, requests=10)
 
 
 mine.claims(law("time_per_request_ms", round_trips=2, within=0.02))

@@ -1,7 +1,7 @@
 """`--clock exact`: what is refused, and a command; `make test-exact` has the other tests, a minute each.
 
-The emulated machine that boots in `make e2e` is that of `tests/exact/test_exact_run.py::test_a_hypothesis_is_checked_in_one_boot`:
-its programs' files, output and status come the same way, on the same clock.
+In `make e2e` an emulated machine boots for `tests/exact/test_exact_run.py::test_a_hypothesis_is_checked_in_one_boot`: its
+programs' files, output and status come the same way, on the same clock.
 """
 
 import re

@@ -102,6 +102,8 @@ def test_every_fixture_twice_and_after_a_failure(run, project):
     assert text.count("assert 0 == 1") == 2
 
 
+# Of workers, test_pytest_writes.py and test_pytest_plugin.py have files, coverage and reports.
+@pytest.mark.long
 def test_workers(run, project):
     (project / "test_fixtures.py").write_text(FIXTURES)
     done = run("-n2", "test_fixtures.py")
@@ -132,7 +134,6 @@ def test_net_never(net): pass
     ("words", "said"),
     [
         (["--maxfail=2"], "2 failed, 1 passed"), (["-x"], "1 failed"), (["-x", "-knet"], "1 failed, 1 passed, 1 deselected"),
-        ([], "2 failed, 2 passed"),
     ],
 )  # fmt: skip
 def test_a_limit_of_failures_counts_those_of_the_lab_too(run, project, words, said):

@@ -132,7 +132,7 @@ def test_an_experiment(run, project):
     assert re.search(r'"jq": "1\.', json.dumps(facts))
 
 
-@pytest.mark.parametrize("words", [["tests/test_it.py"], ["-n2", "tests/test_it.py"]])
+@pytest.mark.parametrize("words", [["tests/test_it.py"], ["-n1", "tests/test_it.py"]])
 def test_pytest_finds_it_from_its_rootdir(run, project, tmp_path, words):
     (project / "tests" / "data").mkdir(parents=True, exist_ok=True)
     (project / "tests" / "data" / "fact").write_text("42")

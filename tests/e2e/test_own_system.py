@@ -23,7 +23,7 @@ http.server.ThreadingHTTPServer(("", 8000), Page).serve_forever()
 HELPER = """
 import os
 
-QUERIES = int(os.environ.get("SHOP_QUERIES", "5"))
+QUERIES = int(os.environ.get("SHOP_QUERIES", "3"))
 """
 SHOP = """
 import os
@@ -76,7 +76,7 @@ tool = "shop.py:visits"
 unit = "ms"
 
 [options]
-queries = 3
+queries = 2
 
 [conditions]
 link = ["client", "switch"]
@@ -85,7 +85,7 @@ rtt = ["0ms", "20ms"]
 [[prediction]]
 claim = "law"
 metric = "guess_ms"
-round_trips = 6
+round_trips = 4
 """
 
 
@@ -104,11 +104,10 @@ def k(done):
 def test_the_environment_is_the_same_here_and_in_the_lab(shop, monkeypatch):
     """The claim is made here and the queries there: both have SHOP_QUERIES, exported or given."""
     monkeypatch.setenv("SHOP_QUERIES", "3")
-    done = slownet("run", "shop.py", "--out", "json=-", cwd=shop)
-    assert done.returncode == 0, done.stderr
-    verdicts, measured, directory = k(done)
-    assert verdicts == ["supported"]
+    done = slownet("run", "shop.py", "--out", "json=-", "--repeat", "1", cwd=shop)
+    _, measured, directory = k(done)
     assert measured == pytest.approx(6, rel=0.05)
+    assert json.loads(done.stdout)["runs"][0]["claims"][0]["expected"] == 6
     assert "GET / HTTP" in (directory / "services" / "python3-web.log").read_text()
     given = slownet("run", "shop.py", "--out", "json=-", "--env", "SHOP_QUERIES=2", "--env", "TOKEN=pass-word-4711",
                     "--repeat", "1", cwd=shop)  # fmt: skip
@@ -121,16 +120,17 @@ def test_the_environment_is_the_same_here_and_in_the_lab(shop, monkeypatch):
 
 def test_shares_are_read_only_unless_asked(shop, tmp_path_factory):
     notes = tmp_path_factory.mktemp("notes")
-    words = ["run", "shop.py", "--out", "json=-", "--env", f"NOTES={notes}", "--env", "SHOP_QUERIES=1"]
-    refused = slownet(*words, "--repeat", "1", "--share", str(notes), cwd=shop)
+    words = ["run", "shop.py", "--out", "json=-", "--repeat", "1", "--env", f"NOTES={notes}", "--env", "SHOP_QUERIES=1"]
+    refused = slownet(*words, "--share", str(notes), cwd=shop)
     assert refused.returncode == 2
     assert "Read-only file system" in refused.stderr
     assert "Traceback" not in refused.stderr
     assert not list(notes.iterdir())
     done = slownet(*words, "--share", f"{notes}:rw", cwd=shop)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 1, done.stderr  # one boot is too few for a verdict
+    assert k(done)[1] == pytest.approx(2, rel=0.05)
     assert {each.name for each in notes.iterdir()} == {"note-0ms", "note-20ms"}
-    beside = slownet(*words[:4], "--repeat", "1", "--env", f"NOTES={shop}", cwd=shop)
+    beside = slownet(*words[:6], "--env", f"NOTES={shop}", cwd=shop)
     assert "Read-only file system" in beside.stderr
     assert not list(shop.glob("note-*"))
 

@@ -11,9 +11,11 @@ import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ET
+from collections import Counter
 from pathlib import Path
 
 import pytest
+from command_line import ran
 from conftest import LIGHT, PATIENCE_S
 from terminal import Terminal
 
@@ -308,11 +310,10 @@ def test_blocks(net, measure):
 """
 
 
-def test_what_a_test_measures_is_one_boot_and_its_samples_have_the_seeds_told(session, pytester):
+def test_what_a_test_measures_is_one_boot_and_its_samples_have_the_seeds_told(together):
     """A requested seed is used unchanged: a test that states one wants exactly these packets."""
-    result = session("-q", "--slownet-tdf=inf", "--slownet-seed=7", "--slownet-report=reports", test_blocks=BLOCKS)
-    result.assert_outcomes(passed=1)
-    (run,) = (pytester.path / "reports").iterdir()
+    assert together.outcomes("test_blocks") == {"passed": 1}
+    (run,) = together.records("test_blocks")
     found = [json.loads(line) for line in (run / "samples.jsonl").read_text().splitlines()]
     assert [(each["boot"], each["block"], each["random"], each["seeds"]) for each in found] == [
         (1, 1, True, [7]), (1, 2, True, [7]), (1, 1, True, [3]), (1, 1, False, []),
@@ -357,7 +358,7 @@ def test_here_fails():
 """
 
 
-@pytest.mark.parametrize("workers", [[], ["-n2"]], ids=["alone", "workers"])
+@pytest.mark.parametrize("workers", [[], ["-n1"]], ids=["alone", "a worker"])
 def test_tests_that_need_no_network_run_here_and_one_report_holds_all(session, pytester, monkeypatch, workers):
     monkeypatch.setenv("OUTER", sys.executable)
     pytester.makepyprojecttoml("[tool.slownet]\nwrite = ['there']\n")
@@ -436,18 +437,25 @@ def test_real(net):
 """
 
 
-@pytest.mark.parametrize("workers", [[], ["-n1"]], ids=["alone", "a worker"])
-def test_a_comment_says_what_changed_since_the_last_session(session, pytester, workers, monkeypatch):
+# Beside it, `test_each_clock_has_its_lab_and_one_report_holds_all` has a worker.
+@pytest.mark.parametrize(
+    ("workers", "places"),
+    [pytest.param([], 3, id="alone"), pytest.param(["-n1"], 2, id="a worker", marks=pytest.mark.long)],
+)
+def test_a_comment_says_what_changed_since_the_last_session(session, pytester, workers, places, monkeypatch):
+    """Of this machine and two labs, or of a worker's lab beside it."""
     files = ["--slownet-comment=comment.md", "--slownet-history=history.jsonl"]
-    assert session(*workers, *files, test_compared=COMPARED).ret == 0
+    compared = COMPARED if places == 3 else COMPARED.partition('\n\n@pytest.mark.clock("real")')[0]
+    assert session(*workers, *files, test_compared=compared).ret == 0
     comment = (pytester.path / "comment.md").read_text()
-    assert comment.splitlines()[0] == "### Tests: 3 passed"
+    assert comment.splitlines()[0] == f"### Tests: {places} passed"
     monkeypatch.setenv("FAR", "40ms")
     assert session(*workers, *files).ret == 1
     first, second = (json.loads(line)["numbers"] for line in (pytester.path / "history.jsonl").read_text().splitlines())
-    assert set(first) == set(second) == {"test_compared.py::test_far: rtt_ms", "test_compared.py::test_real: rtt_ms"}
+    pinged = ("far", "real")[: places - 1]
+    assert set(first) == set(second) == {f"test_compared.py::test_{each}: rtt_ms" for each in pinged}
     lines = (pytester.path / "comment.md").read_text().splitlines()
-    assert lines[0] == "### Tests: 1 failed, 2 passed"
+    assert lines[0] == f"### Tests: 1 failed, {places - 1} passed"
     assert re.match(
         r"\| ❌ test\\_compared.py::test\\_far: rtt\\_ms \| 20[.\d]* ms \| 40.* ms \| \+\d+\.\d % \| ▁█ \|", lines[4]
     )
@@ -696,9 +704,8 @@ def test_a_network(net):
 """
 
 
-def test_a_test_may_start_a_pytest_of_its_own(session):
-    result = session("--slownet-tdf=inf", test_nested=NESTED)
-    assert re.findall(r"=+ (.*) in [\d.]+s", result.stdout.str()) == ["2 passed"]
+def test_a_test_may_start_a_pytest_of_its_own(together):
+    assert together.outcomes("test_nested") == {"passed": 2}
 
 
 BOOTS = '''
@@ -793,34 +800,58 @@ def test_wrong(net, measure):
 """
 
 
-def test_what_is_measured_is_warmed_up_where_a_marker_says_so(session, pytester):
-    pytester.makepyfile(test_warmed=WARMED)
-    result = session("--slownet-tdf=inf", "--slownet-report=records")
-    result.assert_outcomes(passed=2, errors=1)
-    result.stdout.fnmatch_lines(["*the marker warm_up has 'long', *: write a whole number from 1 to *"])
-    (samples,) = (pytester.path / "records").glob("*test_warm/samples.jsonl")
-    assert len(samples.read_text().splitlines()) == 2
+class Together:
+    """A session of several files, whose tests need no other options, and what came of each file."""
+
+    def __init__(self, folder, done):
+        self.folder, self.text = folder, done.stdout
+        self.cases = list(ET.parse(folder / "junit.xml").iter("testcase"))
+
+    def outcomes(self, file):
+        """Return how many of a file's tests had each outcome."""
+        ends = [[each.tag for each in case if each.tag in ("failure", "error")] for case in self.of(file)]
+        return dict(Counter((end or ["passed"])[0] for end in ends))
+
+    def of(self, file):
+        return [each for each in self.cases if each.get("classname") == file]
+
+    def records(self, test):
+        return list((self.folder / "records").glob(f"*{test}"))
 
 
-def test_an_open_comparison_and_a_marker_take_further_boots(session, pytester):
-    pytester.makepyfile(test_boots=BOOTS)
-    result = session("--slownet-tdf=inf", "--slownet-report=records", "--junitxml=junit.xml")
-    result.assert_outcomes(passed=2, failed=4)
-    result.stdout.fnmatch_lines_random([
-        "*inconclusive: ratio * 99 % interval of 5 boots; the last one 17.00 against 20.00 expected*",
-        "*the marker boots has 0, *: write a whole number from 1 to 100, as in @pytest.mark.boots(5)*",
-        "*the second boot fails*",
-    ])  # fmt: skip
-    cases = ET.parse(pytester.path / "junit.xml").iter("testcase")
+@pytest.fixture(scope="module")
+def together(built, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("together")
+    for name, text in {"blocks": BLOCKS, "nested": NESTED, "boots": BOOTS, "warmed": WARMED}.items():
+        (folder / f"test_{name}.py").write_text(text)
+    options = ["--slownet-tdf=inf", "--slownet-seed=7", "--slownet-report=records", "--junitxml=junit.xml"]
+    return Together(folder, ran([*PYTEST, *options], cwd=folder, text=True, timeout=PATIENCE_S))
+
+
+def test_what_is_measured_is_warmed_up_where_a_marker_says_so(together):
+    assert together.outcomes("test_warmed") == {"passed": 2, "error": 1}
+    assert re.search(r"the marker warm_up has 'long', .*: write a whole number from 1 to ", together.text)
+    (run,) = together.records("test_warm")
+    assert len((run / "samples.jsonl").read_text().splitlines()) == 2
+
+
+def test_an_open_comparison_and_a_marker_take_further_boots(together):
+    assert together.outcomes("test_boots") == {"passed": 2, "failure": 4}
+    for said in (
+        r"inconclusive: ratio .* 99 % interval of 5 boots; the last one 17\.00 against 20\.00 expected",
+        r"the marker boots has 0, .*: write a whole number from 1 to 100, as in @pytest\.mark\.boots\(5\)",
+        "the second boot fails",
+    ):
+        assert re.search(said, together.text), said
     boots = {
         case.get("name"): each.get("value")
-        for case in cases
+        for case in together.of("test_boots")
         for each in case.iter("property")
         if each.get("name") == "slownet_boots"
     }
     assert boots == {"test_open": "4", "test_stated": "5", "test_broken": "2"}
-    (samples,) = (pytester.path / "records").glob("*test_open/samples.jsonl")
-    assert [json.loads(line)["boot"] for line in samples.read_text().splitlines()] == [1, 2, 3, 4]
+    (run,) = together.records("test_open")
+    assert [json.loads(line)["boot"] for line in (run / "samples.jsonl").read_text().splitlines()] == [1, 2, 3, 4]
 
 
 @pytest.mark.skipif(pytest.version_tuple < (9,), reason="pytest has no subtests")

@@ -103,7 +103,7 @@ def test_everything_that_is_kept_is_where_pytest_leaves_it(session, pytester, wo
     assert list(here.glob("scratch*")) == []
     assert json.loads((here / ".pytest_cache/v/cache/lastfailed").read_text()) == {"test_writes.py::test_it[3]": True}
 
-    again = session(*workers, "--lf", "--slownet-report=runs")
+    again = session(*(workers and ["-n1"]), "--lf", "--slownet-report=runs")
     again.assert_outcomes(passed=1)
     assert len(list((here / "runs").iterdir())) == 5
     assert (

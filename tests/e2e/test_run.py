@@ -38,7 +38,8 @@ def test_list_names_experiments_and_questions(tmp_path):
 def both(tmp_path_factory):
     """Both experiments with free CPU, so that other load on this machine does not affect the verdicts."""
     folder = tmp_path_factory.mktemp("both")
-    done = slownet("run", "client_delay", "database_delay", "--tdf", "inf", "--out", "json=-", cwd=folder)
+    words = ("--vary", "rtt=0ms,10ms", "--tdf", "inf", "--out", "json=-")
+    done = slownet("run", "client_delay", "database_delay", *words, cwd=folder)
     return done, json.loads(done.stdout), folder
 
 
@@ -68,8 +69,7 @@ def test_json_has_what_was_promised(both):
                 assert metric["n"] == 40  # ten in each of four blocks
         for claim in run["claims"]:
             assert {"name", "verdict", "measured", "expected"} <= set(claim)
-    assert list(cells(printed["runs"][0])) == [0, 10, 40, 120]
-    assert list(cells(printed["runs"][1])) == [0, 10, 40]
+    assert [list(cells(run)) for run in printed["runs"]] == [[0, 10], [0, 10]]
 
 
 def test_every_cell_was_pinged_and_had_its_delay(both):
@@ -138,12 +138,15 @@ def run_of_the_wheel(installed, tmp_path_factory):
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
+# The documentation's tutorial runs the wheel in an environment of its own, and test_reproduce.py has the same numbers twice.
+@pytest.mark.long
 def test_the_wheel_runs_without_the_checkout(run_of_the_wheel):
     assert run_of_the_wheel.returncode == 0, run_of_the_wheel.stderr
     (run,) = json.loads(run_of_the_wheel.stdout)["runs"]
     assert len(run["cells"]) == 2
 
 
+@pytest.mark.long
 def test_two_runs_are_the_same_where_the_cpu_is_free(both, run_of_the_wheel):
     _, printed, _ = both
     again = json.loads(run_of_the_wheel.stdout)
