@@ -1,5 +1,6 @@
 """Sphinx configuration: `make docs` builds HTML that reads offline, and the man page."""
 
+import gc
 import json
 import sys
 from pathlib import Path
@@ -11,6 +12,9 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_ext"))
 
 from slownet_docs.facts import facts  # noqa: E402  # from the folder above
+
+# Sphinx keeps millions of nodes: looking through all of them for garbage, again and again, would take half of the build's time.
+gc.set_threshold(200_000, 50, 100)
 
 project = "slownet"
 author = "The authors of slownet"

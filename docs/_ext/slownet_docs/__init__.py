@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from slownet_docs import api, commands, conditions, costs, messages, page_texts, tables
+from slownet_docs import api, commands, conditions, costs, messages, navigation, page_texts, tables
 
 PAGES = {
     **api.pages(),
@@ -87,5 +87,6 @@ def setup(app: Any) -> dict[str, Any]:
     app.connect("build-finished", page_texts.write)
     app.connect("build-finished", costs.write)
     app.connect("html-page-context", page_texts.on_search)
+    app.connect("html-page-context", navigation.on_page, priority=100)  # before the theme
     app.connect("autodoc-process-docstring", _references, priority=100)  # before napoleon
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -98,7 +98,7 @@ class Module:
 
     @cached_property
     def nodes(self) -> Sequence[ast.AST]:
-        return [*ast.walk(self.tree)]
+        return [*self.around]
 
     @cached_property
     def calls(self) -> Sequence[ast.Call]:
@@ -232,20 +232,24 @@ class Scope:
 
     def values(self, name: str) -> list[ast.expr]:
         """Return the values that the function assigns to a name, or the module's constant of that name."""
-        found = [value for each, value in _assignments(self.function) if each == name] if self.function else []
+        found = _assigned(self.function).get(name, []) if self.function else []
         constant = self.module.constants.get(name)
         return found or ([ast.Constant(constant)] if constant is not None else [])
 
 
-def _assignments(function: ast.FunctionDef) -> Iterator[tuple[str, ast.expr]]:
-    """Yield (name, value) of the function's assignments, those to several names at once too."""
-    for node in (node for node in ast.walk(function) if isinstance(node, ast.Assign)):
-        for target in node.targets:
-            if isinstance(target, ast.Name):
-                yield target.id, node.value
-            elif isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
-                pairs = zip(target.elts, node.value.elts, strict=False)
-                yield from ((each.id, value) for each, value in pairs if isinstance(each, ast.Name))
+@cache
+def _assigned(function: ast.FunctionDef) -> Mapping[str, list[ast.expr]]:
+    """Return the values that the function assigns to each name, to several at once too."""
+    found: dict[str, list[ast.expr]] = {}
+    for node in ast.walk(function):
+        for target in node.targets if isinstance(node, ast.Assign) else ():
+            pairs = [(target, node.value)]
+            if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+                pairs = list(zip(target.elts, node.value.elts, strict=False))
+            for each, value in pairs:
+                if isinstance(each, ast.Name):
+                    found.setdefault(each.id, []).append(value)
+    return found
 
 
 def texts(node: ast.expr | None, scope: Scope, depth: int = 4) -> list[str]:
