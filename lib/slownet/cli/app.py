@@ -131,6 +131,8 @@ COMMANDS = {
 """Each command by its name, in the order of the help, which shows them by what they are for."""
 NEED_ALL = ("help",)
 """Commands that speak of others."""
+LIGHTEST = "list"
+"""The command whose module imports least: the program needs one, and its version none."""
 
 
 @functools.cache
@@ -166,7 +168,8 @@ def run_words(argv: Sequence[str] | None = None) -> NoReturn:
     """Run the command line, and exit with its status. Raises SlownetError, and KeyboardInterrupt."""
     try:
         words = list(sys.argv[1:] if argv is None else argv)
-        app = tree(words[0] if words and words[0] in COMMANDS.keys() - NEED_ALL else None)
+        first = LIGHTEST if words == ["--version"] else words[0] if words else ""
+        app = tree(first if first in COMMANDS.keys() - NEED_ALL else None)
         with userfile.command():
             status = app(args=_with_interfaces(words), prog_name="slownet", standalone_mode=False)
     except typer.TyperException as error:
