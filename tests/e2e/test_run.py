@@ -38,7 +38,7 @@ def test_list_names_experiments_and_questions(tmp_path):
 def both(tmp_path_factory):
     """Both experiments with free CPU, so that other load on this machine does not affect the verdicts."""
     folder = tmp_path_factory.mktemp("both")
-    words = ("--vary", "rtt=0ms,10ms", "--tdf", "inf", "--out", "json=-")
+    words = ("--vary", "rtt=0ms,10ms,40ms", "--tdf", "inf", "--out", "json=-")
     done = slownet("run", "client_delay", "database_delay", *words, cwd=folder)
     return done, json.loads(done.stdout), folder
 
@@ -69,7 +69,7 @@ def test_json_has_what_was_promised(both):
                 assert metric["n"] == 40  # ten in each of four blocks
         for claim in run["claims"]:
             assert {"name", "verdict", "measured", "expected"} <= set(claim)
-    assert [list(cells(run)) for run in printed["runs"]] == [[0, 10], [0, 10]]
+    assert [list(cells(run)) for run in printed["runs"]] == [[0, 10, 40]] * 2
 
 
 def test_every_cell_was_pinged_and_had_its_delay(both):
