@@ -7,6 +7,7 @@ from command_line import SLOWNET, ran, slownet
 
 PAGE = """\
 question = "How many round trips is a page of 30 kB?"
+topology = "two_hosts"
 service = "nginx"
 page = "30kB"
 tool = "ab"
@@ -15,7 +16,7 @@ tool = "ab"
 requests = 5
 
 [conditions]
-link = ["client", "switch"]
+link = ["client", "server"]
 rtt = ["0ms", "40ms"]
 
 [[prediction]]
@@ -145,7 +146,7 @@ def test_a_class_is_marked_against_one_measurement(check, tmp_path):
 @pytest.mark.parametrize(
     ("text", "options", "answers", "said"),
     [
-        (PAGE.replace("round_trips", "roundtrips"), [], "", "page.toml:17:1: did you mean 'round_trips'?"),
+        (PAGE.replace("round_trips", "roundtrips"), [], "", "page.toml:18:1: did you mean 'round_trips'?"),
         (PAGE, [], "", "--blind"),
         (PAGE, ["--blind"], "many\n", "no answer, round_trips"),
         (PAGE, ["--answers", "ada.toml"], "", "cannot read ada.toml"),
@@ -180,8 +181,8 @@ def test_a_tool_of_ones_own_that_draws_its_round_trips_is_not_marked_by_one_boot
     """One boot's page costs the same round trips each time, so that its interval is narrow, and means nothing."""
     (tmp_path / "mine.py").write_text(DRAWN)
     text = PAGE.replace('service = "nginx"\npage = "30kB"\ntool = "ab"\n\n[options]\nrequests = 5\n', 'tool = "mine.py:page"\n')
-    text = text.replace('"switch"', '"server"').replace("time_per_request_ms", "page_ms").replace('"?"', "200")
-    done = check(f'topology = "two_hosts"\n{text}', "--tdf", "inf", "--out", "json=-")
+    text = text.replace("time_per_request_ms", "page_ms").replace('"?"', "200")
+    done = check(text, "--tdf", "inf", "--out", "json=-")
     (run,) = json.loads(done.stdout)["runs"]
     boots = [cell["repetitions"] for cell in run["cells"]]
     assert min(boots) >= 3

@@ -6,8 +6,7 @@ import pytest
 from command_line import slownet
 
 EXPERIMENTS = (
-    "initial_window", "grpc_unary", "http2_window", "name_lookup", "dead_ipv6", "mtu_black_hole", "one_path_cut",
-    "one_lost_packet", "redis_pipelining", "synchronous_commit",
+    "initial_window", "grpc_unary", "http2_window", "mtu_black_hole", "one_path_cut", "one_lost_packet",
 )  # fmt: skip
 
 

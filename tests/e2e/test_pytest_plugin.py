@@ -476,7 +476,9 @@ def test_there(net, number):
 """
 
 
-@pytest.mark.parametrize("workers", [[], ["-n1"]], ids=["alone", "a worker"])
+@pytest.mark.parametrize(
+    "workers", [pytest.param([], id="alone"), pytest.param(["-n1"], id="a worker", marks=pytest.mark.long)]
+)
 def test_a_limit_of_failures_counts_those_of_all_places(session, pytester, workers):
     session(*workers, "--slownet-tdf=inf", "--maxfail=3", "--junitxml=junit.xml", test_twice=TWICE)
     cases = list(ET.parse(pytester.path / "junit.xml").getroot().iter("testcase"))

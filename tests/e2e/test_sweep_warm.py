@@ -119,6 +119,8 @@ def sweep(folder, name, *words):
     return {key: {**values} for key, values in means(folder / name).items()}
 
 
+# `test_a_compose_project_goes_on_with_the_files_and_volumes_that_it_had` would lack its snapshot, too.
+@pytest.mark.long
 def test_boots_with_a_snapshot_measure_what_those_that_prepare_do(snapshots, tmp_path):
     """One snapshot for the boots of two labs.
 

@@ -139,7 +139,20 @@ def test_the_same_work_takes_the_same_time_beside_other_work(execute, exact):
     assert statistics.median(beside) == pytest.approx(statistics.median(alone), rel=SAME)
 
 
-@pytest.mark.parametrize("busy", [0, os.cpu_count() or 1], ids=["alone", "beside hogs"])
+ALONE, BESIDE_HOGS = 0, os.cpu_count() or 1
+
+
+# Each scope and each load once; the other two pairs every night.
+@pytest.mark.parametrize(
+    ("counting", "busy"),
+    [
+        pytest.param(counter.PROCESSOR, BESIDE_HOGS, id="processor-beside hogs"),
+        pytest.param(counter.PROCESS, ALONE, id="process-alone"),
+        pytest.param(counter.PROCESSOR, ALONE, id="processor-alone", marks=pytest.mark.long),
+        pytest.param(counter.PROCESS, BESIDE_HOGS, id="process-beside hogs", marks=pytest.mark.long),
+    ],
+    indirect=["counting"],
+)
 def test_timers_interrupt_a_program_that_only_computes(execute, counting, busy):
     # Where CPU time stands in for instructions, other load makes programs wake later, never earlier: one of three is in time
     tries = []
@@ -179,6 +192,7 @@ def test_ticks_follow_the_work(execute, counting):
     assert statistics.median(found) < 0.1
 
 
+@pytest.mark.parametrize("counting", [pytest.param(counter.PROCESSOR, marks=pytest.mark.long), counter.PROCESS], indirect=True)
 def test_a_run_charges_work(execute, counting):
     """A page of WordPress: many programs, each with a counter of its own where the processor's does not serve."""
     command = [
