@@ -146,6 +146,12 @@ def tree(name: str | None = None) -> typer.Typer:
     return app
 
 
+@functools.cache
+def parser(name: str | None = None) -> Any:
+    """Return the parser of the whole program, or of this command alone. Typer would build it again for each command line."""
+    return typer.main.get_command(tree(name))
+
+
 def _version(wanted: bool) -> None:
     if wanted:
         print(f"slownet {__version__}")
@@ -169,15 +175,15 @@ def run_words(argv: Sequence[str] | None = None) -> NoReturn:
     try:
         words = list(sys.argv[1:] if argv is None else argv)
         first = LIGHTEST if words == ["--version"] else words[0] if words else ""
-        app = tree(first if first in COMMANDS.keys() - NEED_ALL else None)
+        command = parser(first if first in COMMANDS.keys() - NEED_ALL else None)
         with userfile.command():
-            status = app(args=_with_interfaces(words), prog_name="slownet", standalone_mode=False)
+            status = command.main(args=_with_interfaces(words), prog_name="slownet", standalone_mode=False)
     except typer.TyperException as error:
         context = getattr(error, "ctx", None)
         if context and (option := getattr(error, "option_name", "")) and hasattr(error, "possibilities"):
             from slownet.cli import unknown_command
 
-            near, root = error.possibilities or (), typer.main.get_command(tree())
+            near, root = error.possibilities or (), parser()
             raise unknown_command.option_refused(option, context.command_path, root, near) from error
         line = f"{error.format_message().rstrip('.')}: see {context.command_path if context else 'slownet'} --help"
         raise SlownetError(line) from error

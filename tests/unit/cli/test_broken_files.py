@@ -1,6 +1,7 @@
 """Whatever a file holds, or is, that a command reads: status 2 and one line, no traceback, and no waiting."""
 
 import os
+import re
 import shutil
 import signal
 from dataclasses import dataclass, field
@@ -71,25 +72,25 @@ CASES = {
     "show": Case("show run", "run/run.json", fine=WITHOUT),
     "show samples": Case("show run", "run/samples.jsonl", fine=LEFT_OUT),
     "show sweep": Case("show swept", "swept/sweep.json", b'{"schema": 1}'),
-    "report": Case("report run", "run/run.json", fine=WITHOUT),
-    "report samples": Case("report run", "run/samples.jsonl", fine=LEFT_OUT),
-    "predict": Case("predict run --t0 5ms --rtt 10ms", "run/run.json", fine=WITHOUT),
+    "report": Case("show run --out page", "run/run.json", fine=WITHOUT),
+    "report samples": Case("show run --out page", "run/samples.jsonl", fine=LEFT_OUT),
+    "predict": Case("show run --at rtt=10ms,t0=5ms", "run/run.json", fine=WITHOUT),
     "compare": Case("compare run other", "other/run.json", fine=WITHOUT),
     "compare field": Case("compare run field.json", "field.json", b'{"url": "http://web/", "requests": 9}'),
-    "baseline save": Case("baseline save run out.json", "run/run.json", fine=WITHOUT),
-    "baseline check": Case("baseline check run broken.json", "broken.json", b'{"cells": [], "schema": 1}'),
+    "baseline save": Case("compare save run out.json", "run/run.json", fine=WITHOUT),
+    "baseline check": Case("compare run broken.json", "broken.json", b'{"cells": [], "schema": 1}'),
     "check": Case("check broken.toml", "broken.toml", EXERCISE.read_bytes()),
     "check answers": Case("check good.toml --answers broken.toml", "broken.toml", b"[congestion]\nx = 1\n", NOTHING),
-    "mark": Case("mark broken.toml --key key.toml", "broken.toml", b'student = "Ada"\n'),
-    "mark key": Case("mark answers.toml --key broken.toml", "broken.toml", b"[one]\nx = {right = 1}\n"),
-    "trace": Case("trace broken.txt", "broken.txt", b"1\n2\n3\n", frozenset({"truncated", "number"})),
-    "compose": Case("compose broken.yaml --check", "broken.yaml", COMPOSE, frozenset({"truncated"})),
-    "compose include": Case("compose outer.yaml --check", "broken.yaml", COMPOSE, frozenset({"truncated"})),
-    "compose env file": Case("compose good.yaml --check", "web.env", b"A=1\n", VARIABLES | REFUSED),
-    "compose .env": Case("compose good.yaml --check", ".env", b"A=1\n", VARIABLES | REFUSED),
+    "mark": Case("check mark broken.toml --key key.toml", "broken.toml", b'student = "Ada"\n'),
+    "mark key": Case("check mark answers.toml --key broken.toml", "broken.toml", b"[one]\nx = {right = 1}\n"),
+    "trace": Case("field trace broken.txt", "broken.txt", b"1\n2\n3\n", frozenset({"truncated", "number"})),
+    "compose": Case("shell compose broken.yaml --check", "broken.yaml", COMPOSE, frozenset({"truncated"})),
+    "compose include": Case("shell compose outer.yaml --check", "broken.yaml", COMPOSE, frozenset({"truncated"})),
+    "compose env file": Case("shell compose good.yaml --check", "web.env", b"A=1\n", VARIABLES | REFUSED),
+    "compose .env": Case("shell compose good.yaml --check", ".env", b"A=1\n", VARIABLES | REFUSED),
     "shell": Case("shell broken.py", "broken.py"),
     "lab import": Case("lab import broken.tar", "broken.tar"),
-    "image add": Case("image add ./broken.tar", "broken.tar"),
+    "image add": Case("lab image add ./broken.tar", "broken.tar"),
     "project": Case("check good.toml", "slownet.toml", b'packages = ["jq"]\n', frozenset({"empty", "missing", "dangling"})),
 }  # fmt: skip
 
@@ -190,6 +191,7 @@ def test_a_broken_file_is_one_line(folder, capfd, name, kind):
     status, out, err = ended(case.words.split(), capfd)
     assert status in ((0, 1, 2, 3) if kind in case.fine else (2,)), (status, out, err)
     assert "Traceback" not in out + err
+    assert not re.search("slownet: no (command|option)|see slownet .*--help", err), err  # the file was not read
     if kind not in case.fine:
         assert len(err.splitlines()) == 1, err
         assert err.startswith("slownet: "), err
