@@ -20,12 +20,10 @@ run: $(VENV)/ready ## set everything up, run the first two experiments and print
 	$(BIN)/slownet lab build --quick
 	$(BIN)/slownet run client_delay database_delay
 
-# Three steps, of what can run side by side: the checks and the documentation have one process each, the unit tests two, and the
-# tests in the lab, which is one process, run beside those of the commands. These have two workers, so that no processor idles
-# when the lab is done.
+# Two steps, of what can run side by side: the unit tests begin when the checks are done, beside the rest of the documentation, so
+# that no processor idles; the tests in the lab, which is one process, run beside those of the commands. These have two workers.
 test: $(VENV)/dev ## set everything up and run all tests but the long ones
-	$(MAKE) --jobs=2 --output-sync=target check docs
-	$(MAKE) unit
+	$(MAKE) --jobs=2 --output-sync=target check docs unit
 	$(MAKE) --jobs=2 --output-sync=line lab-tests e2e
 
 check: $(VENV)/dev ## run the static checks: ruff, mypy, reuse, and the count of odd English

@@ -1,6 +1,7 @@
 """Configuration of all tests."""
 
 import contextlib
+import gc
 import os
 import signal
 
@@ -21,6 +22,9 @@ with contextlib.suppress(ModuleNotFoundError):  # a lab does not have it
     settings.register_profile("fuzz", max_examples=1000, deadline=None, print_blob=True, suppress_health_check=CHECKS)
     settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
+# Tests are hundreds of thousands of objects that stay, which looking for garbage would visit again and again.
+gc.set_threshold(50_000, 20, 100)
+
 collect_ignore = ["examples/plain"]  # examples/test_examples.py runs it in a copy of the shop
 
 
@@ -31,3 +35,9 @@ def pytest_configure():
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
         signal.signal(signal.SIGHUP, lambda number, frame: None)
+
+
+def pytest_collection_finish():
+    """Leave the tests out of what is looked through for garbage."""
+    gc.collect()
+    gc.freeze()

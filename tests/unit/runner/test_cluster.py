@@ -1,4 +1,7 @@
-"""Workers of a Dask cluster of real processes, with tasks that need no lab."""
+"""Workers of a Dask cluster of real processes, with tasks that need no lab.
+
+A worker has Dask's nanny, a second process that starts it again, where one dies or its scheduler does; the others do without.
+"""
 
 import gc
 import os
@@ -22,6 +25,7 @@ from slownet.runner.engine import Engine
 from slownet.sweep.cluster import Dask
 
 HERE = str(Path(__file__).parent)
+ALONE = "--no-nanny"
 
 
 @dataclass(frozen=True)
@@ -159,7 +163,7 @@ def test_a_cluster_without_labs_is_one_line(tmp_path, options):
     file = tmp_path / "scheduler.json"
     with (
         scheduler(file),
-        worker(file, *options),
+        worker(file, ALONE, *options),
         pytest.raises(SweepError, match="no worker of the cluster has the resource lab"),
     ):
         Dask(scheduler_file=file, answer_s=3).open()
@@ -219,7 +223,7 @@ def test_a_network_that_stalls_loses_nothing_and_counts_nothing_twice(tmp_path, 
     """Traffic stops for longer than the patience, or comes back before."""
     file, port = tmp_path / "scheduler.json", 9_300 + os.getpid() % 300
     found, opened, passed = [], [], threading.Event()
-    with scheduler(file, port), worker(file, "--resources", "lab=1"), Road(port) as road:
+    with scheduler(file, port), worker(file, ALONE, "--resources", "lab=1"), Road(port) as road:
 
         def done(pairs):
             found.extend(result for _, result in pairs)
@@ -256,5 +260,5 @@ def test_a_worker_of_another_version_is_refused_by_name(tmp_path, monkeypatch):
     monkeypatch.setattr("slownet.sweep.cluster.__version__", "9.9")
     file = tmp_path / "scheduler.json"
     said = r"worker tcp://127.0.0.1:\d+ has slownet 0.1.0, not 9.9"
-    with scheduler(file), worker(file, "--resources", "lab=1"), pytest.raises(SweepError, match=said):
+    with scheduler(file), worker(file, ALONE, "--resources", "lab=1"), pytest.raises(SweepError, match=said):
         Dask(scheduler_file=file).open()

@@ -498,9 +498,11 @@ def test_a_part_of_other_columns_or_that_unfolds_is_one_line(folder, kind):
     path = folder / "records" / "part-000001.parquet"
     text = pa.DictionaryArray.from_arrays(pa.array([0] * 3000, pa.int32()), pa.array(["x" * 2**18]))
     columns = {
-        "dictionary": {"record": text}, "text": {"record": text.dictionary_decode()}, "missing": {},
-        "numbers": {"record": pa.array(range(3000))},
-    }[kind]  # fmt: skip
+        "dictionary": lambda: {"record": text},
+        "text": lambda: {"record": text.dictionary_decode()},
+        "missing": dict,
+        "numbers": lambda: {"record": pa.array(range(3000))},
+    }[kind]()
     pq.write_table(pa.table({"unit": pa.array(["a"] * 3000)} | columns), path)
     assert path.stat().st_size < 2**20
     files = sweep_samples.read_header(folder)["files"]
