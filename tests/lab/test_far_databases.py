@@ -4,7 +4,6 @@ import pytest
 
 from slownet.model.errors import ToolError
 from slownet.reproductions.pooled import FarPostgreSQL
-from slownet.services.postgresql import PostgreSQL
 from slownet.services.redis import Redis
 from slownet.tools.redis_benchmark import redis_benchmark
 from slownet.tools.statements import statements
@@ -30,8 +29,14 @@ def test_redis_answers_one_request_per_round_trip_and_connection(net, far, tmp_p
         redis_benchmark(net["client"], redis.host.IP(), requests=10)
 
 
-def test_tls_and_a_name_cost_round_trips_of_their_own(net, tmp_path):
-    with FarPostgreSQL(net, tmp_path) as database, net.link("server", "client").set(rtt=f"{RTT_MS}ms"):
+@pytest.fixture(scope="module")
+def database(net, tmp_path_factory):
+    with FarPostgreSQL(net, tmp_path_factory.mktemp("services")) as running:
+        yield running
+
+
+def test_tls_and_a_name_cost_round_trips_of_their_own(net, database):
+    with net.link("server", "client").set(rtt=f"{RTT_MS}ms"):
         tls = ({"sslmode": "disable"}, {}, {"group": "P-256"}, {"sslmode": "require", "sslnegotiation": "direct"}, {"ttl": 0})
         ways = [*(("new", each) for each in tls), ("checked", {}), ("kept", {})]
         times = [database.ask(connection, **how).metrics()["statement_ms"]["mean"] for connection, how in ways]
@@ -47,10 +52,7 @@ def test_a_client_that_is_refused_is_one_line(net):
     assert len(str(caught.value).splitlines()) == 1
 
 
-def test_a_wrong_statement_is_named_by_the_servers_words(net, tmp_path):
-    with PostgreSQL(net["server"], tmp_path) as database:
-        with pytest.raises(
-            ToolError, match='postgresql did not do the statement: ERROR: syntax error at or near "selec", host'
-        ):
-            database.query("selec 1")
-        assert database.query("select 1") == ["1"]
+def test_a_wrong_statement_is_named_by_the_servers_words(database):
+    with pytest.raises(ToolError, match='postgresql did not do the statement: ERROR: syntax error at or near "selec", host'):
+        database.query("selec 1")
+    assert database.query("select 1") == ["1"]
