@@ -169,13 +169,16 @@ def modules():
             yield ".".join([name, *(each for each in inner if each != "__init__")]), path
 
 
+@functools.cache
 def imported(path):
-    """Yield what a module imports from the project, in its functions too: modules, and names in modules."""
+    """Return what a module imports from the project, in its functions too: modules, and names in modules."""
+    found = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "slownet":
-            yield from (f"{node.module}.{each.name}" for each in node.names)
+            found |= {f"{node.module}.{each.name}" for each in node.names}
         elif isinstance(node, ast.Import):
-            yield from (each.name for each in node.names if each.name.split(".")[0] == "slownet")
+            found |= {each.name for each in node.names if each.name.split(".")[0] == "slownet"}
+    return found
 
 
 def room(name):

@@ -148,6 +148,6 @@ def test_no_text_below_the_edge_names_an_option():
     known, found = typed(), []
     for path in LIB.rglob("*.py"):
         place = path.relative_to(LIB)
-        if place.parts[0] not in EDGE:
-            found += [(str(place), text) for text in texts(ast.parse(path.read_text())) if known & set(TYPED.findall(text))]
+        if place.parts[0] not in EDGE and "--" in (source := path.read_text()):
+            found += [(str(place), text) for text in texts(ast.parse(source)) if known & set(TYPED.findall(text))]
     assert found == []

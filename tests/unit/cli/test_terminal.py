@@ -199,15 +199,18 @@ RAW = {
 
 def past_the_guard(tree):
     """The names of functions that write to a terminal other than by `sys.stdout`, `sys.stderr` or a Screen."""
+    raw = ("os.write", "sys.__stdout__", "sys.__stderr__", "sys.stdout.buffer", "sys.stderr.buffer", "rich.print")
+    ends = {name.rpartition(".")[2] for name in raw}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in ("Console", "Progress"):
+        if isinstance(node, ast.Call) and {getattr(node.func, "attr", ""), getattr(node.func, "id", "")} & {
+            "Console",
+            "Progress",
+        }:
             yield ast.unparse(node.func)
         if isinstance(node, ast.ImportFrom) and node.module == "rich":
             yield from (f"rich.{each.name}" for each in node.names)
-        if isinstance(node, ast.Attribute):
-            name = ast.unparse(node)
-            if name in ("os.write", "sys.__stdout__", "sys.__stderr__", "sys.stdout.buffer", "sys.stderr.buffer", "rich.print"):
-                yield name
+        if isinstance(node, ast.Attribute) and node.attr in ends and ast.unparse(node) in raw:
+            yield ast.unparse(node)
 
 
 def test_nothing_is_written_past_the_guard():
