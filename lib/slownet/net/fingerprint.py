@@ -17,9 +17,8 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from slownet.lab.host import process_stat
-from slownet.model.errors import NetworkError
 from slownet.net.namespace import inside
-from slownet.net.netlink import IFF_UP, NLM_F_DUMP, NLMSG_DONE, NLMSG_ERROR, attributes, messages, request
+from slownet.net.netlink import IFF_UP, attributes, dumped
 from slownet.net.process import wait_until
 
 GONE_S = 2.0
@@ -133,44 +132,32 @@ def _of_node(node: Any, sysctls: Collection[str]) -> NodeState:
 
 
 def _links(asking: socket.socket) -> Iterator[tuple[int, str, bool, bytes, bytes]]:
-    for body in _dump(asking, RTM_GETLINK, struct.pack("=BxHiII", 0, 0, 0, 0, 0)):
+    for body in dumped(asking, RTM_GETLINK, struct.pack("=BxHiII", 0, 0, 0, 0, 0), "read the links"):
         _, _, index, flags, _ = struct.unpack_from("=BxHiII", body)
         found = attributes(body[16:])
         yield index, found[3].rstrip(b"\0").decode(), bool(flags & IFF_UP), found.get(4, b""), found.get(1, b"")
 
 
 def _addresses(asking: socket.socket, names: Mapping[int, str]) -> Iterator[tuple[str, int, bytes]]:
-    for body in _dump(asking, RTM_GETADDR, struct.pack("=BBBBi", socket.AF_INET, 0, 0, 0, 0)):
+    for body in dumped(asking, RTM_GETADDR, struct.pack("=BBBBi", socket.AF_INET, 0, 0, 0, 0), "read the addresses"):
         _, prefix, _, _, index = struct.unpack_from("=BBBBi", body)
         if index in names:
             yield names[index], prefix, attributes(body[8:]).get(2, b"")
 
 
 def _routes(asking: socket.socket) -> Iterator[tuple[bytes, tuple[tuple[int, bytes], ...]]]:
-    for body in _dump(asking, RTM_GETROUTE, struct.pack("=8BI", socket.AF_INET, 0, 0, 0, 0, 0, 0, 0, 0)):
+    for body in dumped(asking, RTM_GETROUTE, struct.pack("=8BI", socket.AF_INET, 0, 0, 0, 0, 0, 0, 0, 0), "read the routes"):
         yield body[:12], tuple(sorted((kind, data) for kind, data in attributes(body[12:]).items() if kind != 12))  # cache
 
 
 def _queues(asking: socket.socket, names: Mapping[int, str]) -> dict[str, list[tuple[int, int, bytes, bytes]]]:
     found: dict[str, list[tuple[int, int, bytes, bytes]]] = {}
-    for body in _dump(asking, RTM_GETQDISC, struct.pack("=BxHiIII", 0, 0, 0, 0, 0, 0)):
+    for body in dumped(asking, RTM_GETQDISC, struct.pack("=BxHiIII", 0, 0, 0, 0, 0, 0), "read the queues"):
         _, _, index, handle, parent, _ = struct.unpack_from("=BxHiIII", body)
         if index in names:
             what = attributes(body[20:])
             found.setdefault(names[index], []).append((handle, parent, what.get(1, b""), what.get(2, b"")))
     return {name: sorted(each) for name, each in found.items()}
-
-
-def _dump(asking: socket.socket, kind: int, body: bytes) -> Iterator[bytes]:
-    """Yield the bodies of all messages of a kind. Raises NetworkError."""
-    asking.send(request(kind, NLM_F_DUMP, 1, body))
-    while True:
-        for answered, _, _, answer in messages(asking.recv(1 << 17)):
-            if answered == NLMSG_DONE:
-                return
-            if answered == NLMSG_ERROR:
-                raise NetworkError(f"netlink: {os.strerror(-struct.unpack_from('=i', answer)[0])}")
-            yield answer
 
 
 def sysctl(name: str) -> str:

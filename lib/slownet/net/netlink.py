@@ -195,26 +195,8 @@ class Route:
 
     def dump(self, kind: int, body: bytes, what: str) -> list[bytes]:
         """Return all messages of a kind, without their headers. Raises NetworkError."""
-        while True:
-            self._number += 1
-            self._socket.send(request(kind, NLM_F_DUMP, self._number, body))
-            found, whole = self._rest_of_dump(what)
-            if whole:
-                return found
-
-    def _rest_of_dump(self, what: str) -> tuple[list[bytes], bool]:
-        """Return the messages, and whether they are consistent (no change during the dump)."""
-        found: list[bytes] = []
-        whole = True
-        while True:
-            for kind, flags, _, body in messages(self._socket.recv(1 << 18)):
-                whole &= not flags & NLM_F_DUMP_INTR
-                if kind == NLMSG_DONE:
-                    return found, whole
-                if kind == NLMSG_ERROR:
-                    (code,) = struct.unpack_from("=i", body)
-                    raise NetworkError(f"cannot {what}: {os.strerror(-code)}")
-                found.append(body)
+        self._number += 1
+        return dumped(self._socket, kind, body, what, self._number)
 
     def _ask(  # fix: how to correct it
         self, kind: int, body: bytes, flags: int, what: str, tolerated: tuple[int, ...] = (), fix: str = ""
@@ -228,6 +210,33 @@ class Route:
         if code and -code not in tolerated:
             raise NetworkError(f"cannot {what}: {_reason(answer[:length], answer_flags) or os.strerror(-code)}", fix=fix)
         return -int(code)
+
+
+def dumped(asking: socket.socket, kind: int, body: bytes, what: str, number: int = 1) -> list[bytes]:
+    """Return all messages of a kind, without their headers, as they were at one moment. Raises NetworkError.
+
+    what: what the caller does, for the error's text. number: that of the request.
+    """
+    while True:
+        asking.send(request(kind, NLM_F_DUMP, number, body))
+        found, whole = _rest_of_dump(asking, what)
+        if whole:
+            return found
+
+
+def _rest_of_dump(asking: socket.socket, what: str) -> tuple[list[bytes], bool]:
+    """Return the messages, and whether they are consistent (no change during the dump)."""
+    found: list[bytes] = []
+    whole = True
+    while True:
+        for kind, flags, _, body in messages(asking.recv(1 << 18)):
+            whole &= not flags & NLM_F_DUMP_INTR
+            if kind == NLMSG_DONE:
+                return found, whole
+            if kind == NLMSG_ERROR:
+                (code,) = struct.unpack_from("=i", body)
+                raise NetworkError(f"cannot {what}: {os.strerror(-code)}")
+            found.append(body)
 
 
 class End:
