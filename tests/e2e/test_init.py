@@ -27,9 +27,9 @@ def test_it_passes_at_once_and_twice(built, binaries, tmp_path):
     for _ in range(2):
         done = run("pytest", *LIGHT, "-q", "-W", "error")
         assert (done.returncode, done.stdout.splitlines()[-1].partition(" in ")[0]) == (0, "2 passed"), done.stdout
-        done = run("slownet", "check", "--tdf", "inf", "--out", "json=-", "shop.toml")
-        assert done.returncode == 0, done.stderr
-        assert json.loads(done.stdout)["runs"][0]["marks"] == ["right"]
+    done = run("slownet", "check", "--tdf", "inf", "--out", "json=-", "shop.toml")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["runs"][0]["marks"] == ["right"]
     again = run("slownet", "init", ".")
     assert (again.returncode, again.stderr) == (0, "")
     assert again.stdout == f"left as they are: {', '.join((*FILES, CI['github']))}\n"
@@ -50,7 +50,7 @@ def test_a_package_is_installed_found_and_passes(built, installed, tmp_path):
     elsewhere.mkdir()
     assert "slow_things_far_page" in run("slownet", "list", cwd=elsewhere)
     (found,) = json.loads(
-        run("slownet", "run", "slow_things_far_page", "--vary", "rtt=0ms,15ms,300ms", "--out", "json=-", cwd=elsewhere)
+        run("slownet", "run", "slow_things_far_page", "--vary", "rtt=0ms,300ms", "--out", "json=-", cwd=elsewhere)
     )["runs"]
     assert found["claims"][0]["verdict"] == "supported"
     (checked,) = json.loads(run("slownet", "check", "--tdf", "inf", "--out", "json=-", "far_page.toml"))["runs"]

@@ -68,6 +68,8 @@ class Elsewhere(Cluster):
         return process
 
 
+# Clusters are in tests/unit/runner/test_cluster.py, and a lab that moves as a file in test_transfer.py.
+@pytest.mark.long
 def test_workers_without_a_lab_fetch_it_once_and_measure_the_same(server, folder):
     (folder / "echo.py").write_text(FILE)
     done = slownet("lab", "export", "lab.tar", cwd=folder)
