@@ -21,7 +21,8 @@ run: $(VENV)/ready ## set everything up, run the first two experiments and print
 	$(BIN)/slownet run client_delay database_delay
 
 # Two steps, of what can run side by side: the unit tests begin when the checks are done, beside the rest of the documentation, so
-# that no processor idles; the tests in the lab, which is one process, run beside those of the commands. These have two workers.
+# that no processor idles; the tests in the lab, which is one process, run beside those of the commands. These have three workers,
+# some of whose tests wait for a real clock.
 test: $(VENV)/dev ## set everything up and run all tests but the long ones
 	$(MAKE) --jobs=2 --output-sync=target check docs unit
 	$(MAKE) --jobs=2 --output-sync=line lab-tests e2e
@@ -45,7 +46,7 @@ lab-tests: $(VENV)/dev lab ## run the tests that need a network, inside one lab
 
 e2e: $(VENV)/dev lab ## run the tests of the commands, which boot labs, one of them in QEMU
 	lib/slownet/lab/host/setup-host qemu-system-x86
-	$(BIN)/pytest -q --durations=15 -n 2 --dist loadfile -m 'not long' tests/e2e 'tests/examples/test_examples.py::test_example[node]' \
+	$(BIN)/pytest -q --durations=15 -n 3 --dist loadfile -m 'not long' tests/e2e 'tests/examples/test_examples.py::test_example[node]' \
 		tests/exact/test_exact_run.py::test_a_hypothesis_is_checked_in_one_boot \
 		tests/docs/test_docs_executed.py::test_a_quick_page \
 		'tests/walls/test_run_directory_attacks.py::test_nothing_can_be_planted_where_the_host_acts[root-Landlock-run]'
