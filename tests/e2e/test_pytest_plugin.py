@@ -541,11 +541,14 @@ def test_what_is_imported_and_written_outside_the_rootdir(session, pytester, tmp
 
 
 def test_every_worker_is_a_lab(session, pytester):
+    """The clock of the first one stands still while the second one starts: it would go on by a million seconds otherwise."""
     test = """
-        import os, pytest
+        import os, pytest, time
+        COLLECTED = time.monotonic()
         @pytest.mark.parametrize("number", range(4))
         def test_it(net, number, tmp_path):
             assert os.uname().nodename.startswith("lab-")
+            assert time.monotonic() - COLLECTED < 60
             with open(os.environ["PYTEST_XDIST_WORKER"], "a") as file:
                 file.write(open("/proc/sys/kernel/random/boot_id").read())
     """

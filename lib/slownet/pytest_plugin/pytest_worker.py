@@ -3,13 +3,14 @@ execnet.
 
 JOB (JSON) holds the clock, the TDF, the memory, what is charged for CPU and whether it may be free, the rootdir, the shares,
 and what the lab's environment has beside this process's. Input and output are execnet's messages; what tells of a test's
-timeout (`slownet.pytest_plugin.timeouts`) comes among the error output.
+timeout (`slownet.pytest_plugin.timeouts`) comes among the error output, and so does that no test is there to be run.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import sys
 from collections.abc import Mapping, Sequence
@@ -24,7 +25,10 @@ from slownet.lab.run.place import Place, choose
 from slownet.model.errors import SlownetError
 from slownet.model.shapes import Json
 from slownet.pytest_plugin import timeouts
-from slownet.pytest_plugin.relayed_reports import ALARMS, Lines
+from slownet.pytest_plugin.relayed_reports import ALARMS, WAIT, Lines
+
+LONGEST_S = 0.1
+"""The longest time for which a lab stands still that waits for a test: whatever else reached it is heard after that."""
 
 
 def main(argv: list[str]) -> int:
@@ -55,6 +59,9 @@ def _attend(place: Place, given: Mapping[str, Json], words: Sequence[str]) -> in
     def take(event: Event) -> None:
         if event["event"] in ALARMS:
             alarms.take(event)
+        elif event["event"] == WAIT:
+            with place.stopped():
+                select.select([0], [], [], LONGEST_S)
 
     try:
         return attend(

@@ -28,6 +28,8 @@ HEARD_S = 10.0
 """Real time after which a test has not heard of its timeout: where computing is free, a program that does nothing else keeps
 all others from running, as no time passes in which it would be their turn."""
 ALARMS = ("alarm", "calm")
+WAIT = "wait"
+"""The event of a worker that has no test to run."""
 SUMMARIES = pytest.StashKey[list[tuple[str, str]]]()
 """The summaries of plugins at the end of sessions in labs: their names, and their texts."""
 PHASES = ("setup", "call", "teardown", "collect")
@@ -58,6 +60,7 @@ GRAMMAR: Mapping[str, Mapping[str, shapes.Shape]] = {
     "ask": {},
     "alarm": {"test": _text, "after": shapes.number(0)},
     "calm": {},
+    "wait": {},
     "summary": {"plugin": _text, "text": _text},
     "end": {"failed": _text},
 }  # fmt: skip
@@ -197,6 +200,8 @@ class Reporter:
             if event["event"] == "alarm":
                 self._item(event["test"])
             self.alarms.take(event)
+        elif event["event"] == WAIT:
+            raise ReportError.of("'wait', of a session without workers")
         else:
             getattr(self, f"_{event['event']}")(event)
 

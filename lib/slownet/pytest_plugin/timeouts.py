@@ -45,8 +45,7 @@ def has_plugin(config: pytest.Config, module: str) -> bool:
 
 def register(config: pytest.Config) -> None:
     """Take over the timers of pytest-timeout, if the session has it and the lab's clock is not the real one."""
-    is_virtual = native.inside_lab() and os.environ[native.INSIDE] not in ("real", "exact")
-    if is_virtual and inside.EVENTS in os.environ and has_plugin(config, PLUGIN):
+    if native.clock_is_virtual() and inside.EVENTS in os.environ and has_plugin(config, PLUGIN):
         config.pluginmanager.register(Timeouts(native.RealTime(Path(inside.OUT))), "slownet timeouts")
 
 

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import sys
+import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from slownet.lab.host import native
+from slownet.lab.run import pytest_inside as inside
 from slownet.model.shapes import Json
 from slownet.pytest_plugin.forwarding import is_forwarded
+from slownet.pytest_plugin.relayed_reports import WAIT
 from slownet.pytest_plugin.timeouts import has_plugin
 
 STATUS = pytest.StashKey[int]()
 """The exit status of a session that ran elsewhere."""
+READ_S = 0.001
+"""Of the lab's clock, in which a thread reads what came from the controller."""
 
 
 def is_worker(config: pytest.Config) -> bool:
@@ -43,6 +51,34 @@ def settle(config: pytest.Config) -> None:
     given: dict[str, Json] = config.workerinput  # type: ignore[attr-defined]
     if "cov_master_host" in given:
         given["cov_master_host"] = socket.gethostname()
+    if native.clock_is_virtual() and inside.EVENTS in os.environ:
+        config.pluginmanager.register(Waiting(), "slownet waiting")
+
+
+class Waiting:
+    """Lets a lab on a virtual clock stand still while its worker has no test to run.
+
+    Nothing else runs there then, so that its clock would go from timer to timer as fast as a processor can, for all the time
+    that other workers' labs take to start or their tests to end: a million seconds in one, and a whole processor.
+    """
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> None:
+        """Say so whenever xdist's queue of this worker is empty; a version that has no such queue is left as it is."""
+        for plugin in session.config.pluginmanager.get_plugins():
+            queue: Any = getattr(plugin, "torun", None)
+            if hasattr(queue, "get") and hasattr(queue, "lock"):
+                queue.get = partial(_next_of, queue, queue.get)
+
+
+def _next_of(queue: Any, get: Callable[[], Any]) -> Any:
+    while True:
+        with queue.lock() as items:
+            if items:
+                break
+        inside.send({"event": WAIT})
+        time.sleep(READ_S)
+    return get()
 
 
 def stand_in_for_controller(config: pytest.Config) -> None:

@@ -124,6 +124,11 @@ def test_a_report_that_is_no_object_is_refused(reporter):
             reporter[0].take({"event": "report", "report": value})
 
 
+def test_a_session_without_workers_has_none_that_waits(reporter):
+    with pytest.raises(ReportError, match="'wait'"):
+        reporter[0].take({"event": "wait"})
+
+
 @pytest.mark.parametrize("plugins", [{}, {"playwright": "the lab has no module 'greenlet'"}])
 def test_a_test_that_the_lab_does_not_have_is_explained_by_the_plugins_that_it_lacks(reporter, plugins):
     found, heard = reporter

@@ -4,10 +4,11 @@ import sys
 import warnings
 from types import SimpleNamespace
 
+import execnet
 import pytest
 from xdist import remote, workermanage
 
-from slownet.pytest_plugin import xdist_workers
+from slownet.pytest_plugin import worker_process, xdist_workers
 
 
 class OwnWarning(UserWarning):
@@ -51,6 +52,26 @@ def test_nothing_that_a_worker_names_is_imported_or_called(build, tmp_path, modu
     assert str(found.message) == r"'\x1b[2J'"
     assert not mark.exists()
     assert "this" not in sys.modules
+
+
+def test_a_worker_without_a_test_says_so_until_one_comes(monkeypatch):
+    queue, sent_ones = remote.TestQueue(execnet.gateway_base.get_execmodel("thread")), []
+
+    def send(event):
+        sent_ones.append(event)
+        if len(sent_ones) == 3:
+            queue.put(7)
+
+    monkeypatch.setattr(worker_process.inside, "send", send)
+    manager = SimpleNamespace(
+        get_plugins=lambda: [SimpleNamespace(), SimpleNamespace(torun=queue), SimpleNamespace(torun="an option")]
+    )
+    worker_process.Waiting().pytest_runtestloop(SimpleNamespace(config=SimpleNamespace(pluginmanager=manager)))
+    queue.put(6)
+    assert queue.get() == 6
+    assert sent_ones == []
+    assert queue.get() == 7
+    assert sent_ones == [{"event": "wait"}] * 3
 
 
 def test_coverage_data_that_a_worker_sends_itself_is_dropped():

@@ -44,6 +44,11 @@ def cpu_is_free() -> bool:
     return clock_facts()["cpu"] == FREE
 
 
+def clock_is_virtual() -> bool:
+    """Return whether this process runs in a lab whose clock skips waits."""
+    return clock_facts()["clock"] == "virtual"
+
+
 def lacks() -> list[str]:
     """Return what this machine lacks for native mode, each in a few words; empty if nothing."""
     if os.geteuid() != 0:
