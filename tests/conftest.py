@@ -22,8 +22,10 @@ with contextlib.suppress(ModuleNotFoundError):  # a lab does not have it
     settings.register_profile("fuzz", max_examples=1000, deadline=None, print_blob=True, suppress_health_check=CHECKS)
     settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
-# Tests are hundreds of thousands of objects that stay, which looking for garbage would visit again and again.
-gc.set_threshold(50_000, 20, 100)
+IN_A_LAB = "SLOWNET_LAB" in os.environ
+if not IN_A_LAB:  # its memory is small, and garbage holds networks
+    # Tests are hundreds of thousands of objects that stay, which looking for garbage would visit again and again.
+    gc.set_threshold(50_000, 20, 100)
 
 collect_ignore = ["examples/plain"]  # examples/test_examples.py runs it in a copy of the shop
 
@@ -39,5 +41,6 @@ def pytest_configure():
 
 def pytest_collection_finish():
     """Leave the tests out of what is looked through for garbage."""
-    gc.collect()
-    gc.freeze()
+    if not IN_A_LAB:
+        gc.collect()
+        gc.freeze()

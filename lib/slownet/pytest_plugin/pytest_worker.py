@@ -3,7 +3,7 @@ execnet.
 
 JOB (JSON) holds the clock, the TDF, the memory, what is charged for CPU and whether it may be free, the rootdir, the shares,
 and what the lab's environment has beside this process's. Input and output are execnet's messages; what tells of a test's
-timeout (`slownet.pytest_plugin.timeouts`) comes among the error output, and so does that no test is there to be run.
+timeout (`slownet.pytest_plugin.timeouts`) comes among the error output, and so does that the worker has no test to run.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from slownet.pytest_plugin import timeouts
 from slownet.pytest_plugin.relayed_reports import ALARMS, WAIT, Lines
 
 LONGEST_S = 0.1
-"""The longest time for which a lab stands still that waits for a test: whatever else reached it is heard after that."""
+"""The longest time that a lab stands still and waits for a test: it hears whatever else reached it after that."""
 
 
 def main(argv: list[str]) -> int:

@@ -23,7 +23,7 @@ from slownet.pytest_plugin.timeouts import has_plugin
 STATUS = pytest.StashKey[int]()
 """The exit status of a session that ran elsewhere."""
 READ_S = 0.001
-"""Of the lab's clock, in which a thread reads what came from the controller."""
+"""On the lab's clock: meanwhile a thread reads what the controller sent."""
 
 
 def is_worker(config: pytest.Config) -> bool:
