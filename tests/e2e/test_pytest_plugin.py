@@ -543,7 +543,7 @@ def test_what_is_imported_and_written_outside_the_rootdir(session, pytester, tmp
 def test_every_worker_is_a_lab(session, pytester):
     """The clock of the first one stands still while the second one starts: it would go on by a million seconds otherwise."""
     test = """
-        import os, pytest, time
+        import os, pytest, subprocess, sys, time
         COLLECTED = time.monotonic()
         @pytest.mark.parametrize("number", range(4))
         def test_it(net, number, tmp_path):
@@ -551,10 +551,16 @@ def test_every_worker_is_a_lab(session, pytester):
             assert time.monotonic() - COLLECTED < 60
             with open(os.environ["PYTEST_XDIST_WORKER"], "a") as file:
                 file.write(open("/proc/sys/kernel/random/boot_id").read())
+        def test_workers_of_its_own(net, tmp_path):
+            (tmp_path / "test_inner.py").write_text("def test_inner(): pass")
+            words = [sys.executable, "-m", "pytest", "-n1", "-p", "no:cacheprovider", tmp_path]
+            done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+            assert "1 passed" in done.stdout, done.stdout + done.stderr
+            assert "slownet-pytest" not in done.stdout + done.stderr
     """
     pytester.makepyprojecttoml("[tool.slownet]\nwrite = ['gw?']\n")
     result = session("-n2", "--slownet-tdf=inf", "--cov=test_it", "--junitxml=junit.xml", test_it=test)
-    result.assert_outcomes(passed=4)
+    result.assert_outcomes(passed=5)
     boots = {name: set((pytester.path / name).read_text().split()) for name in ("gw0", "gw1")}
     assert len(boots["gw0"]) == len(boots["gw1"]) == 1
     assert boots["gw0"] != boots["gw1"]

@@ -109,7 +109,6 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     if worker_process.is_worker(config):
         worker_process.settle(config)
-        timeouts.register(config)
     elif worker_process.distributes(config):
         from slownet.pytest_plugin import xdist_workers
 

@@ -16,9 +16,9 @@ import pytest
 from slownet.lab.host import native
 from slownet.lab.run import pytest_inside as inside
 from slownet.model.shapes import Json
+from slownet.pytest_plugin import timeouts
 from slownet.pytest_plugin.forwarding import is_forwarded
 from slownet.pytest_plugin.relayed_reports import WAIT
-from slownet.pytest_plugin.timeouts import has_plugin
 
 STATUS = pytest.StashKey[int]()
 """The exit status of a session that ran elsewhere."""
@@ -51,8 +51,10 @@ def settle(config: pytest.Config) -> None:
     given: dict[str, Json] = config.workerinput  # type: ignore[attr-defined]
     if "cov_master_host" in given:
         given["cov_master_host"] = socket.gethostname()
-    if native.clock_is_virtual() and inside.EVENTS in os.environ:
-        config.pluginmanager.register(Waiting(), "slownet waiting")
+    if os.environ.get(inside.WORKER) == str(os.getpid()):  # not one of a session that a test began
+        timeouts.register(config)
+        if native.clock_is_virtual():
+            config.pluginmanager.register(Waiting(), "slownet waiting")
 
 
 class Waiting:
@@ -103,7 +105,7 @@ def stand_in_for_controller(config: pytest.Config) -> None:
 
 def _module(config: pytest.Config, name: str, attribute: str) -> Any:
     """Return a plugin by its module, whatever name pytest has it under, if it exists and has that attribute."""
-    return sys.modules[name] if has_plugin(config, name) and hasattr(sys.modules[name], attribute) else None
+    return sys.modules[name] if timeouts.has_plugin(config, name) and hasattr(sys.modules[name], attribute) else None
 
 
 def status(config: pytest.Config, own: Any) -> Any:

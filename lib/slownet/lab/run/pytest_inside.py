@@ -65,6 +65,8 @@ NAMES = 10_000
 UPPER_SHARE = "50%"
 EVENTS = "SLOWNET_EVENTS"
 """The variable with the file descriptor to which this process sends what happens, see `send`."""
+WORKER = "SLOWNET_WORKER"
+"""The variable with the number of the process that is a worker in a lab of its own; those that its tests start are not."""
 MARK = b"\x1eslownet-pytest"
 MORE, LAST = b"+", b"."
 PIECE = 1400
@@ -161,6 +163,7 @@ def begin(hostname: str) -> None:
     with suppress(OSError), open("/etc/hosts", "a", encoding="utf-8") as hosts:
         hosts.write(f"127.0.1.1\t{hostname}\n")
     os.environ[EVENTS] = str(os.dup(2))  # its output is execnet's
+    os.environ[WORKER] = str(os.getpid())
     Walls.of(handed_over()).build()
     extend_path()
     find_plugins_once()
