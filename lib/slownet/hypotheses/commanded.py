@@ -176,6 +176,8 @@ class _Interruptible:
     def popen(self, words: Sequence[str], **options: Any) -> Any:
         """Start a program on the host."""
         self._process = self._host.popen(words, **options)
+        if self.interrupted:  # while it was being started
+            self._end_program()
         if native.inside_lab():
             os.sched_setscheduler(0, FIRST, os.sched_param(1))
         return self._process
@@ -192,8 +194,11 @@ class _Interruptible:
     def _end(self, number: int, frame: object) -> None:
         self.interrupted = True
         if self._process is not None:
-            for each in (signal.SIGINT, signal.SIGTERM):
-                process.send(self._process, each)
+            self._end_program()
+
+    def _end_program(self) -> None:
+        for each in (signal.SIGINT, signal.SIGTERM):
+            process.send(self._process, each)
 
 
 def _container(topology: Compose, host: str) -> Any:

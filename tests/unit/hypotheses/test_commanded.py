@@ -141,6 +141,18 @@ def test_an_interrupt_ends_the_command_alone():
     assert signal.getsignal(signal.SIGINT) is before
 
 
+def test_an_interrupt_while_the_command_is_being_started_ends_it():
+    """A program on a busy machine has begun before the one that starts it knows."""
+
+    class Interrupted(Here):
+        def popen(self, words, **options):
+            signal.raise_signal(signal.SIGINT)
+            return super().popen(words, **options)
+
+    with pytest.raises(ToolError, match="was interrupted after"):
+        commanded.run(Interrupted(), ["sleep", "100"], 50.0)
+
+
 def test_names_of_runs_are_words(tmp_path):
     assert words("/usr/bin/curl-7", topology="two_hosts").name == "curl_7"
     assert words("./-", topology="two_hosts").name == "command"
