@@ -234,6 +234,7 @@ NO_READER = (
     "SLOWNET_REQUIREMENTS",
     "SLOWNET_SITE",
     "SLOWNET_WHEELS",
+    "SLOWNET_WORKER",
 )
 """Variables between slownet's own programs, such as WordPress's configuration."""
 
