@@ -5,6 +5,8 @@ import gc
 import os
 import signal
 
+from slownet.lab.host import native
+
 with contextlib.suppress(ModuleNotFoundError):  # a lab does not have it
     from hypothesis import HealthCheck, Phase, settings
 
@@ -22,8 +24,7 @@ with contextlib.suppress(ModuleNotFoundError):  # a lab does not have it
     settings.register_profile("fuzz", max_examples=1000, deadline=None, print_blob=True, suppress_health_check=CHECKS)
     settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
-IN_A_LAB = "SLOWNET_LAB" in os.environ
-if not IN_A_LAB:  # its memory is small, and garbage holds networks
+if not native.inside_lab():  # its memory is small, and garbage holds networks
     # Tests are hundreds of thousands of objects that stay, which looking for garbage would visit again and again.
     gc.set_threshold(50_000, 20, 100)
 
@@ -41,6 +42,6 @@ def pytest_configure():
 
 def pytest_collection_finish():
     """Leave the tests out of what is looked through for garbage."""
-    if not IN_A_LAB:
+    if not native.inside_lab():
         gc.collect()
         gc.freeze()

@@ -10,7 +10,6 @@ from __future__ import annotations
 import platform
 import sys
 from collections.abc import Generator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -130,11 +129,6 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     return f"slownet: in a lab, {records.clock()}, Linux {platform.release()}" if native.inside_lab() else None
 
 
-def _make_parents(basetemp: str | None) -> None:
-    if basetemp:
-        Path(basetemp).parent.mkdir(parents=True, exist_ok=True)
-
-
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Fail a test whose markers contradict each other."""
@@ -180,7 +174,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None
     inside.leave_as_they_are(early_config)
     if inside.is_forwarded():
         forwarding.prepare(early_config)
-        _make_parents(early_config.known_args_namespace.basetemp)
+        worker_process.make_parents(early_config.known_args_namespace.basetemp)
     try:
         return (yield)
     except Exception as error:

@@ -200,10 +200,11 @@ class Reporter:
             if event["event"] == "alarm":
                 self._item(event["test"])
             self.alarms.take(event)
-        elif event["event"] == WAIT:
-            raise ReportError.of("'wait', of a session without workers")
         else:
             getattr(self, f"_{event['event']}")(event)
+
+    def _wait(self, event: Event) -> None:
+        raise ReportError.of("'wait', of a session without workers")
 
     def _item(self, name: str) -> pytest.Item:
         if name not in self._items:

@@ -36,6 +36,12 @@ def distributes(config: pytest.Config) -> bool:
     return bool(getattr(config.option, "tx", None)) and getattr(config.option, "dist", "no") != "no"
 
 
+def make_parents(basetemp: str | None) -> None:
+    """Make the folders above that for temporary files, which a lab lacks."""
+    if basetemp:
+        Path(basetemp).parent.mkdir(parents=True, exist_ok=True)
+
+
 def settle(config: pytest.Config) -> None:
     """Correct what the controller assumes wrongly about a worker in a lab.
 
@@ -45,9 +51,7 @@ def settle(config: pytest.Config) -> None:
     """
     if not native.inside_lab():
         return
-    basetemp = config.getoption("basetemp", None)
-    if basetemp:
-        Path(basetemp).parent.mkdir(parents=True, exist_ok=True)
+    make_parents(config.getoption("basetemp", None))
     given: dict[str, Json] = config.workerinput  # type: ignore[attr-defined]
     if "cov_master_host" in given:
         given["cov_master_host"] = socket.gethostname()

@@ -47,8 +47,6 @@ NAME = re.compile(r"[\w.-]+")
 """The name of a distribution, at the beginning of a requirement."""
 GROUP = "pytest11"
 """The entry points that are plugins of pytest."""
-THOSE_WHO_ASK = ("pluggy._manager", "_pytest.config")
-"""The modules of pytest that look through all distributions for plugins."""
 TEST = "PYTEST_CURRENT_TEST"
 ADDED = "PYTEST_ADDOPTS"
 OUT = "/run/slownet-out"
@@ -204,13 +202,11 @@ def find_plugins_once() -> None:
     the image's own plugins are imported as Python keeps them: they have no assertions of a user's.
     """
     plain, found = metadata.distributions, with_plugins()
-    rewritten = [each for each in found if is_of_the_session(each)]
+    answers = {"pluggy._manager": found, "_pytest.config": [each for each in found if is_of_the_session(each)]}
 
     def distributions(**context: Any) -> Any:
-        asking = sys._getframe(1).f_globals.get("__name__")
-        if context or asking not in THOSE_WHO_ASK:
-            return plain(**context)
-        return iter(rewritten if asking == "_pytest.config" else found)
+        answer = None if context else answers.get(sys._getframe(1).f_globals.get("__name__", ""))
+        return plain(**context) if answer is None else iter(answer)
 
     metadata.distributions = distributions
 
